@@ -80,7 +80,20 @@ def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
 
 
 def to_pixels(calibrated: Floats, intrinsics: Floats) -> Floats:
-    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`."""
+    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`.
+
+    Parameters
+    ----------
+    calibrated
+        (F, 2, P) m of equation 5.1.
+    intrinsics
+        (3, 3) K.
+
+    Returns
+    -------
+    Floats
+        (F, 2, P) tracks.
+    """
     pixels: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
     return pixels
 
@@ -238,11 +251,25 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
     visible
         (P,) which of them were seen.
 
+    Returns
+    -------
+    Intrinsics
+        K without skew, the pose of the frame, and the accuracy of both.
+
     Raises
     ------
     InputError
         where fewer than 6 points are left, where they are planar or nearly so, or where the outcome is not a
         camera: points behind it, focal lengths that differ threefold, or a view without perspective.
+
+    Examples
+    --------
+    >>> import core
+    >>> from core.cameras import estimate_intrinsics
+    >>> sequence = core.simulate("balloon", noise=0.0, occlusion=0.0)
+    >>> found = estimate_intrinsics(sequence.truth.at(0), sequence.tracks[0], sequence.visible[0])
+    >>> found.K.round(3).tolist() == sequence.intrinsics.round(3).tolist()
+    True
     """
     used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
     X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]
@@ -371,6 +398,16 @@ def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
 
 def load_intrinsics(path: Path) -> Floats:
     """Return K (3, 3) from an .npz with `K`, or from a text of 3x3 numbers or of fx fy cx cy.
+
+    Parameters
+    ----------
+    path
+        the file.
+
+    Returns
+    -------
+    Floats
+        (3, 3) K, its last entry 1.
 
     Raises
     ------

@@ -184,6 +184,16 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 def load_rotations(path: Path) -> Floats:
     """Return R (F, 3, 3) from an .npz, made exactly orthogonal.
 
+    Parameters
+    ----------
+    path
+        the .npz file.
+
+    Returns
+    -------
+    Floats
+        (F, 3, 3) R, object to camera.
+
     Raises
     ------
     InputError

@@ -60,7 +60,13 @@ class _CommandParser(_Parser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the parser of the command line.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        with a subparser for every command.
+    """
     lines = "\n".join(f"  {name:11}{summary}" for name, summary in COMMANDS.items())
     top = _Parser(
         prog="nrsfm",
@@ -87,7 +93,18 @@ def _module(command: str) -> Any:
 
 
 def main(arguments: Collection[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C."""
+    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C.
+
+    Parameters
+    ----------
+    arguments
+        the words after `nrsfm`; by default those of the process.
+
+    Returns
+    -------
+    int
+        the exit code.
+    """
     try:
         args = parser().parse_args(arguments)
     except SystemExit as end:  # argparse has printed the reason

@@ -68,7 +68,18 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
 
 
 def summary_of(result: Result) -> dict[str, Any]:
-    """Return the numbers of a run, ready for JSON."""
+    """Return the numbers of a run, ready for JSON.
+
+    Parameters
+    ----------
+    result
+        a reconstruction.
+
+    Returns
+    -------
+    dict[str, Any]
+        numbers by name.
+    """
     meta = result.meta
     starts = meta.get("starts", [])
     return {
@@ -109,7 +120,18 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
 
 
 def as_lines(summary: Mapping[str, Any]) -> list[str]:
-    """Return the summary of a run as lines of text."""
+    """Return the summary of a run as lines of text.
+
+    Parameters
+    ----------
+    summary
+        as `summary_of` returns it, with the names of the files written as `output`.
+
+    Returns
+    -------
+    list[str]
+        the lines.
+    """
     lines = [
         f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
         f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s",

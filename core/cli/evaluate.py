@@ -116,7 +116,18 @@ def aligned_error(result: Result, views: Views, kind: str | None, mirror: str | 
 
 
 def optimality(result: Result) -> dict[str, Any]:
-    """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient."""
+    """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient.
+
+    Parameters
+    ----------
+    result
+        a reconstruction.
+
+    Returns
+    -------
+    dict[str, Any]
+        values by name, ready for JSON.
+    """
     problem, factors = _solved(result)
     again = residuals.loss(problem, factors)
     settings = result.meta.get("settings")

@@ -41,7 +41,13 @@ if TYPE_CHECKING:
 
 
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:
-    """Add SEQUENCE, --camera, --path, --layout and --frame-base."""
+    """Add SEQUENCE, --camera, --path, --layout and --frame-base.
+
+    Parameters
+    ----------
+    parser
+        the parser of a command.
+    """
     parser.add_argument(
         "sequence",
         metavar="SEQUENCE",
@@ -128,7 +134,13 @@ SOURCES = {
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
-    """Add --preset and an option for everything that it gives."""
+    """Add --preset and an option for everything that it gives.
+
+    Parameters
+    ----------
+    parser
+        the parser of a command.
+    """
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
     parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
     parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{_entries(PROBLEMS)} (default nonrigid)")
@@ -143,6 +155,16 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 
 def settings_from(args: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for.
+
+    Parameters
+    ----------
+    args
+        the parsed options of `add_settings_options`.
+
+    Returns
+    -------
+    Settings
+        those of the preset with what the options change.
 
     Raises
     ------

@@ -74,6 +74,16 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
 def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
     """Return the steps that the options describe.
 
+    Parameters
+    ----------
+    args
+        the parsed options of `nrsfm solve`.
+
+    Returns
+    -------
+    tuple[SolveStep, ...]
+        the first step, and one for every --then.
+
     Raises
     ------
     InputError

@@ -15,7 +15,24 @@ if TYPE_CHECKING:
 
 
 def known_points(points: Floats) -> Bools:
-    """Return which points of (G, 3, P) are known, that is finite, (G, P)."""
+    """Return which points of (G, 3, P) are known, that is finite, (G, P).
+
+    Parameters
+    ----------
+    points
+        (G, 3, P) with NaN where a point is unknown.
+
+    Returns
+    -------
+    Bools
+        (G, P).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known_points(np.array([[[1.0, np.nan], [2.0, 0.0], [3.0, 0.0]]]))
+    array([[ True, False]])
+    """
     finite: Bools = np.all(np.isfinite(points), axis=1)
     return finite
 

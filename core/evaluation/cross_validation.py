@@ -204,6 +204,11 @@ def sweep(
     watch
         called after every iteration of every solve; an exception that it raises ends the sweep.
 
+    Yields
+    ------
+    HoldoutTrial
+        the solution for one value without the observations of one fold, and its errors.
+
     Raises
     ------
     InputError
@@ -404,6 +409,18 @@ def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve
 
     A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
     values count that the fold with most of them has.
+
+    Parameters
+    ----------
+    trials
+        the trials, in their order.
+    parameter
+        its name, one of `parameters_of`.
+
+    Returns
+    -------
+    HoldoutCurve
+        held-out errors by value.
     """
     folds: dict[int, dict[float, HoldoutTrial]] = {}
     for trial in trials:

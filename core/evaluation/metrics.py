@@ -113,6 +113,11 @@ def aligned_mm(
     estimate, truth, alignment, views
         as in `core.evaluation.alignment.align`.
 
+    Returns
+    -------
+    tuple[Errors, bool]
+        (G, P) distances with their means, and whether the estimate is mirrored.
+
     Raises
     ------
     InputError
@@ -129,6 +134,18 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
     Every frame of both is centered; one orthogonal matrix, which may mirror, moves all of the estimate; no
     scale. Distances are divided by the mean over frames and axes of the truth's standard deviation. Both
     must be in the coordinates that the table uses, usually the camera's.
+
+    Parameters
+    ----------
+    estimate
+        (F, 3, P) all frames, in the coordinates of the table.
+    truth
+        of G of them.
+
+    Returns
+    -------
+    Errors
+        (G, P) distances relative to the spread of the truth, and their means.
 
     Raises
     ------
@@ -153,6 +170,18 @@ def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
     Both are in the camera frame and are centered; the sign of depth is the better one, frame by frame.
     `per_point` is the distance of a point over |X*|, so that `per_frame` is the root of its sum of squares,
     not its mean; `mean` is the mean of `per_frame`.
+
+    Parameters
+    ----------
+    estimate
+        (F, 3, P) all frames, in the camera frame.
+    truth
+        of G of them.
+
+    Returns
+    -------
+    Errors
+        relative distances, and the means described above.
 
     Raises
     ------

@@ -22,7 +22,20 @@ MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is 
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
-    """Return the parameters to vary: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta."""
+    """Return the parameters to vary: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+    camera
+        the camera model: eta of an orthogonal camera is 1.
+
+    Returns
+    -------
+    tuple[str, ...]
+        the names.
+    """
     strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
     names = (SCALE if isinstance(settings.penalty, ExplicitWeights) else strength, "rank", "eta")
     fixed = settings.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL
@@ -30,7 +43,20 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
 
 
 def parameter_value(settings: Settings, parameter: str) -> float:
-    """Return the value of a parameter in settings; 1 for `SCALE`."""
+    """Return the value of a parameter in settings; 1 for `SCALE`.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+    parameter
+        its name, one of `parameters_of`.
+
+    Returns
+    -------
+    float
+        the value.
+    """
     if parameter == SCALE:
         return 1.0
     source: Any = settings if parameter in ("rank", "eta") else settings.penalty
@@ -39,6 +65,20 @@ def parameter_value(settings: Settings, parameter: str) -> float:
 
 def with_parameter(settings: Settings, parameter: str, value: float) -> Settings:
     """Return settings with another value of one parameter.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+    parameter
+        its name, one of `parameters_of`.
+    value
+        the new value.
+
+    Returns
+    -------
+    Settings
+        a copy.
 
     Raises
     ------
@@ -61,7 +101,20 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
 
 
 def suggest_range(settings: Settings, parameter: str) -> tuple[float, float, int]:
-    """Return a lowest value, a highest one and a count for a series around the present value."""
+    """Return a lowest value, a highest one and a count for a series around the present value.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+    parameter
+        its name, one of `parameters_of`.
+
+    Returns
+    -------
+    tuple[float, float, int]
+        the lowest value, the highest one, and how many.
+    """
     now = parameter_value(settings, parameter)
     count = COUNTS.get(parameter, COUNT)
     if parameter == "rank":
@@ -77,6 +130,20 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
     """Return about half as many values again, at the same ratios, below or above a series that ascends.
 
     None of the rank, because the hidden observations depend on the highest one; of eta only accepted values.
+
+    Parameters
+    ----------
+    parameter
+        its name, one of `parameters_of`.
+    values
+        an ascending series.
+    above
+        whether the new values are above the series.
+
+    Returns
+    -------
+    tuple[float, ...]
+        the new values, ascending.
     """
     if parameter == "rank" or len(values) < 2:
         return ()
@@ -88,7 +155,27 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
 
 
 def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return a series: every rank in a range, or so many values of anything else at equal ratios."""
+    """Return a series: every rank in a range, or so many values of anything else at equal ratios.
+
+    Parameters
+    ----------
+    parameter
+        its name, one of `parameters_of`.
+    low, high
+        the ends of the range.
+    count
+        how many values; of the rank every one is in it.
+
+    Returns
+    -------
+    tuple[float, ...]
+        ascending values.
+
+    Examples
+    --------
+    >>> values_in_range("xi", 0.01, 1.0, 3)
+    (0.01, 0.1, 1.0)
+    """
     if parameter == "rank":
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
     ratio = high / low

@@ -177,6 +177,11 @@ def run_jobs(
     progress
         called before the first job starts and after every job.
 
+    Returns
+    -------
+    dict[str, JobResult]
+        results by key; a job that failed has the reason.
+
     Raises
     ------
     InputError

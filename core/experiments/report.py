@@ -130,6 +130,16 @@ def check_installed(*modules: str) -> None:
 def render_markdown(blocks: list[ReportBlock]) -> str:
     """Return the blocks as Markdown.
 
+    Parameters
+    ----------
+    blocks
+        the blocks, in their order.
+
+    Returns
+    -------
+    str
+        the text.
+
     Raises
     ------
     InputError
@@ -141,6 +151,18 @@ def render_markdown(blocks: list[ReportBlock]) -> str:
 def render_html(blocks: list[ReportBlock], title: str) -> str:
     """Return the blocks as an HTML page that needs no other file than its images.
 
+    Parameters
+    ----------
+    blocks
+        the blocks, in their order.
+    title
+        the title of the page.
+
+    Returns
+    -------
+    str
+        the page.
+
     Raises
     ------
     InputError
@@ -151,6 +173,20 @@ def render_html(blocks: list[ReportBlock], title: str) -> str:
 
 def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     """Write `report.md` and `report.html`, and return the path of the latter.
+
+    Parameters
+    ----------
+    blocks
+        the blocks, in their order.
+    title
+        the title of the page.
+    folder
+        where the files are written.
+
+    Returns
+    -------
+    Path
+        that of `report.html`.
 
     Raises
     ------

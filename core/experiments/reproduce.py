@@ -223,7 +223,22 @@ def machine_name() -> str:
 
 
 def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder: Path) -> list[ReportBlock]:
-    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
+    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`.
+
+    Parameters
+    ----------
+    jobs
+        all jobs of the experiment.
+    results
+        what they computed, by their keys.
+    folder
+        the folder of the report.
+
+    Returns
+    -------
+    list[ReportBlock]
+        the blocks of the report, in their order.
+    """
     blocks: list[ReportBlock] = [
         Heading("3-D comparisons"),
         Paragraph(

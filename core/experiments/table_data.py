@@ -62,6 +62,18 @@ class TableData:
 def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
     """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
 
+    Parameters
+    ----------
+    folder
+        the folder; None for the bundled samples.
+    frame_base
+        number of the first frame in `gt_frame_N`: 1 or 0.
+
+    Returns
+    -------
+    TableData
+        the sequences and where they are from.
+
     Raises
     ------
     InputError

@@ -350,7 +350,20 @@ def settings_blocks(jobs: list[TableJob], results: Mapping[str, JobResult]) -> l
 
 
 def loss_blocks(entries: TableEntries, data: TableData) -> list[ReportBlock]:
-    """Return Table 1."""
+    """Return Table 1.
+
+    Parameters
+    ----------
+    entries
+        what was measured.
+    data
+        the sequences.
+
+    Returns
+    -------
+    list[ReportBlock]
+        the blocks of the report, in their order.
+    """
     table = average_table(
         entries,
         data,

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 def check_writable(path: Path) -> None:
     """Refuse a path that cannot be written, before the result that is to be written there is computed.
 
+    Parameters
+    ----------
+    path
+        the file that is to be written.
+
     Raises
     ------
     InputError
@@ -41,6 +46,16 @@ def check_writable(path: Path) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` if the block ends without an error.
+
+    Parameters
+    ----------
+    path
+        the file to write.
+
+    Yields
+    ------
+    Path
+        the temporary file.
 
     Raises
     ------
@@ -72,6 +87,16 @@ def replacing_many(path: Path) -> Iterator[Path]:
     """Yield a temporary folder; its files move to the folder of `path` if the block ends without an error.
 
     For several files that belong together: if the block fails, none of them appears.
+
+    Parameters
+    ----------
+    path
+        any of the files to write.
+
+    Yields
+    ------
+    Path
+        the temporary folder.
 
     Raises
     ------

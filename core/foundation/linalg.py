@@ -66,6 +66,11 @@ def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection
     reflection
         whether a mirror image is allowed.
 
+    Returns
+    -------
+    Similarity
+        with the leading axes of the source and the target.
+
     Raises
     ------
     InputError
@@ -117,7 +122,23 @@ def cross_matrix(vector: Floats) -> Floats:
 
 
 def rotation_from_vector(vector: Floats) -> Floats:
-    """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3)."""
+    """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3).
+
+    Parameters
+    ----------
+    vector
+        (..., 3) axis times angle in radians.
+
+    Returns
+    -------
+    Floats
+        (..., 3, 3).
+
+    Examples
+    --------
+    >>> rotation_from_vector(np.array([0.0, 0.0, np.pi / 2])).round(12)[0].tolist()
+    [0.0, -1.0, 0.0]
+    """
     vector = np.asarray(vector, dtype=float)
     angle = np.linalg.norm(vector, axis=-1)[..., None, None]
     cross = cross_matrix(vector)

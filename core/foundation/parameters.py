@@ -89,12 +89,38 @@ class Parameter:
 
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:
-    """Return a dataclass field that is described as a `Parameter`; its name is that of the field."""
+    """Return a dataclass field that is described as a `Parameter`; its name is that of the field.
+
+    Parameters
+    ----------
+    default
+        the default value of the field.
+    tip
+        what it means, as a sentence.
+    **description
+        the other fields of `Parameter`.
+
+    Returns
+    -------
+    Any
+        a dataclass field.
+    """
     return field(default=default, metadata={_KEY: Parameter("", tip, **description)})
 
 
 def parameters_of(kind: Any) -> dict[str, Parameter]:
-    """Return the described fields of a dataclass, or of an instance, by name in the order of declaration."""
+    """Return the described fields of a dataclass, or of an instance, by name in the order of declaration.
+
+    Parameters
+    ----------
+    kind
+        a dataclass, or an instance.
+
+    Returns
+    -------
+    dict[str, Parameter]
+        the descriptions, by name.
+    """
     return {
         entry.name: replace(entry.metadata[_KEY], name=entry.name)
         for entry in fields(kind)
@@ -104,6 +130,11 @@ def parameters_of(kind: Any) -> dict[str, Parameter]:
 
 def check_parameters(instance: Any) -> None:
     """Check every described field of a dataclass instance.
+
+    Parameters
+    ----------
+    instance
+        a dataclass instance with fields declared by `parameter`.
 
     Raises
     ------

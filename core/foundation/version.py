@@ -8,7 +8,13 @@ VERSION = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a reconstruction depends on, by name."""
+    """Return the versions that a reconstruction depends on, by name.
+
+    Returns
+    -------
+    dict[str, str]
+        of core, numpy, scipy and Python.
+    """
     import numpy
     import scipy
 

@@ -57,10 +57,25 @@ PENALTIES: dict[str, type[Any]] = {
 def penalty_name(penalty: Penalty) -> str:
     """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights.
 
+    Parameters
+    ----------
+    penalty
+        a penalty as a user gives it.
+
+    Returns
+    -------
+    str
+        the name that `--penalty` takes.
+
     Raises
     ------
     InputError
         where the table does not have the penalty, so that no command and no file could name it.
+
+    Examples
+    --------
+    >>> penalty_name(NuclearNorm(0.01))
+    'nn'
     """
     if isinstance(penalty, ExplicitWeights):
         return EXPLICIT
@@ -74,5 +89,16 @@ def penalty_name(penalty: Penalty) -> str:
 
 
 def is_spectral(penalty: Penalty) -> TypeGuard[ConcavePenalty]:
-    """Whether a penalty is not linear in the singular values, so that problems have it as `spectral`."""
+    """Whether a penalty is not linear in the singular values, so that problems have it as `spectral`.
+
+    Parameters
+    ----------
+    penalty
+        a penalty as a user gives it.
+
+    Returns
+    -------
+    TypeGuard[ConcavePenalty]
+        True for those of `concave`.
+    """
     return isinstance(penalty, ConcavePenalty)

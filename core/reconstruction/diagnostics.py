@@ -31,6 +31,11 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
         the point of that problem that is kept.
     penalty
         what its weights were made of: names the number to lower.
+
+    Returns
+    -------
+    list[str]
+        empty where nothing is degenerate.
     """
     sigma = singular_values(factors)
     if not np.isfinite(sigma).all():
@@ -47,7 +52,20 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
 
 
 def is_collapsed(problem: Problem, factors: Factors) -> bool:
-    """Whether everything was shrunk to zero, so that no run can continue from it."""
+    """Whether everything was shrunk to zero, so that no run can continue from it.
+
+    Parameters
+    ----------
+    problem
+        the problem, of either kind.
+    factors
+        a point of it.
+
+    Returns
+    -------
+    bool
+        whether the largest singular value is below 1e-9 of the Frobenius norm of X0.
+    """
     return _is_zero(problem, singular_values(factors))
 
 

@@ -95,6 +95,11 @@ def geometry_of(
         (3, 3) what undoes the calibration of the problem's tracks; diag(norm, norm, 1) of a low-rank problem.
     calibration
         (3, 3) K of the views of a low-rank problem; None where it is unknown.
+
+    Returns
+    -------
+    Geometry
+        shapes, cameras, and figures on the metric upgrade of a low-rank problem.
     """
     if isinstance(problem, LowRankProblem):
         return _of_low_rank(problem, factors, float(intrinsics[0, 0]), calibration)

@@ -146,12 +146,38 @@ class Iterate:
 
 
 def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
-    """Return the offsets of iterations and seconds with which a new stream continues a history."""
+    """Return the offsets of iterations and seconds with which a new stream continues a history.
+
+    Parameters
+    ----------
+    last
+        the last record of the history.
+    first
+        the first record of the new stream.
+
+    Returns
+    -------
+    tuple[int, float]
+        iterations and seconds, to be added to the records of the new stream.
+    """
     return last.iteration + 1 - first.iteration, last.seconds - first.seconds
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
-    """Return an iterate whose record counts on from those of an earlier stream."""
+    """Return an iterate whose record counts on from those of an earlier stream.
+
+    Parameters
+    ----------
+    iterate
+        an iterate of the new stream.
+    by
+        iterations and seconds, see `count_shift`.
+
+    Returns
+    -------
+    Iterate
+        a copy with another record.
+    """
     record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
     return replace(iterate, record=record)

@@ -89,7 +89,18 @@ def nearest_preset(settings: Settings) -> str:
 
 
 def preset_name(settings: Settings) -> str | None:
-    """Return the name of the preset that the settings equal, or None."""
+    """Return the name of the preset that the settings equal, or None.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+
+    Returns
+    -------
+    str | None
+        a key of `PRESETS`.
+    """
     return next((name for name, preset in PRESETS.items() if preset == settings), None)
 
 
@@ -140,7 +151,18 @@ def step_options(step: SolveStep) -> list[str]:
 
 
 def options_for(settings: Settings) -> list[str]:
-    """Return the options of `nrsfm solve` for these settings, none for the default ones."""
+    """Return the options of `nrsfm solve` for these settings, none for the default ones.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+
+    Returns
+    -------
+    list[str]
+        the words of the command line.
+    """
     preset, default = nearest_preset(settings), Settings()
     words = ["--problem", settings.problem] if settings.problem != default.problem else []
     if preset != DEFAULT_PRESETS[settings.problem]:
@@ -242,7 +264,18 @@ def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
+    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse.
+
+    Parameters
+    ----------
+    settings
+        the settings of a run.
+
+    Returns
+    -------
+    dict[str, Any]
+        all fields, by name.
+    """
     values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
     values["penalty"] = penalty_to_dict(settings.penalty)
     values["options"] = dict(settings.options)
@@ -254,6 +287,16 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
 
 def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     """Rebuild settings from `meta["settings"]` of a result.
+
+    Parameters
+    ----------
+    values
+        as `settings_to_dict` returns them; absent ones have their defaults.
+
+    Returns
+    -------
+    Settings
+        equal settings.
 
     Raises
     ------
@@ -274,13 +317,34 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
 
 
 def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
-    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse."""
+    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse.
+
+    Parameters
+    ----------
+    penalty
+        a penalty of the table, or explicit weights.
+
+    Returns
+    -------
+    dict[str, Any]
+        the kind and the numbers.
+    """
     numbers: dict[str, Any] = asdict(penalty)  # type: ignore[call-overload]
     return {"kind": penalty_name(penalty)} | numbers
 
 
 def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
     """Rebuild a penalty.
+
+    Parameters
+    ----------
+    values
+        the kind and the numbers, as `penalty_to_dict` returns them.
+
+    Returns
+    -------
+    Penalty
+        an equal penalty.
 
     Raises
     ------
@@ -305,12 +369,32 @@ def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
     """Return steps as values that JSON can hold; `steps_from_list` is the inverse.
 
     The number of iterates has the name `updates`, as in every file of version 1.
+
+    Parameters
+    ----------
+    steps
+        the steps.
+
+    Returns
+    -------
+    list[dict[str, Any]]
+        the settings and the number of iterates of each.
     """
     return [{"settings": settings_to_dict(step.settings), "updates": step.iterates} for step in steps]
 
 
 def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
     """Rebuild steps.
+
+    Parameters
+    ----------
+    values
+        as `steps_to_list` returns them.
+
+    Returns
+    -------
+    tuple[SolveStep, ...]
+        equal steps.
 
     Raises
     ------

@@ -148,6 +148,20 @@ def iterate_sequence(
 ) -> Iterator[Iterate]:
     """Yield the iterates of a reconstruction under one value of settings; `iterate` has the parameters.
 
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    settings
+        the settings of a run.
+    start
+        an iterate to continue from, as in `iterate`.
+
+    Returns
+    -------
+    Iterator[Iterate]
+        immutable values, the last of which is finished.
+
     Raises
     ------
     InputError
@@ -201,6 +215,11 @@ def replay(
         settings, and the number of iterates of each.
     start
         the iterate that the first step continues from, as in `iterate`; by default there is none.
+
+    Returns
+    -------
+    Iterator[Iterate]
+        the iterates of all steps.
 
     Raises
     ------

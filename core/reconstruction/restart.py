@@ -65,6 +65,20 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     """Return the last iterate of the run that made a result; `source` is the file of the result.
 
+    Parameters
+    ----------
+    result
+        the result.
+    sequence
+        the sequence that it is of.
+    source
+        the file of the result.
+
+    Returns
+    -------
+    Iterate
+        with the point of the result as its current and best one.
+
     Raises
     ------
     InputError

@@ -191,7 +191,22 @@ DEFAULT_PRESETS = {"nonrigid": "recommended", "lowrank": "lowrank"}  # of each p
 
 
 def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
-    """Return a penalty where a method accepts it, else the method's own, else that of the preset."""
+    """Return a penalty where a method accepts it, else the method's own, else that of the preset.
+
+    Parameters
+    ----------
+    method
+        a key of `METHODS`.
+    problem
+        "nonrigid" or "lowrank".
+    penalty
+        the penalty to keep where it is accepted.
+
+    Returns
+    -------
+    Penalty
+        a penalty that the method accepts.
+    """
     if penalty_refusal(method, penalty) is None:
         return penalty
     return METHODS[method].penalty or PRESETS[DEFAULT_PRESETS[problem]].penalty

@@ -78,7 +78,18 @@ class ChallengeFile:
 
 
 def challenge_file(path: Path) -> ChallengeFile | None:
-    """Return what a text file is in the Challenge's layout, or None where it does not lie in one."""
+    """Return what a text file is in the Challenge's layout, or None where it does not lie in one.
+
+    Parameters
+    ----------
+    path
+        any file.
+
+    Returns
+    -------
+    ChallengeFile | None
+        the object, camera and path of the file.
+    """
     path = path.absolute()
     cameras = {camera.value: camera for camera in CameraModel}
     if path.suffix != ".txt" or path.parent.parent.name != "sequence" or path.parent.name not in cameras:

@@ -43,6 +43,16 @@ def sequence_name(path: Path) -> str:
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
+    Parameters
+    ----------
+    path
+        the file.
+
+    Returns
+    -------
+    bytes
+        its content.
+
     Raises
     ------
     InputError
@@ -60,7 +70,18 @@ def read_bytes(path: Path) -> bytes:
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits.
+
+    Parameters
+    ----------
+    content
+        the bytes.
+
+    Returns
+    -------
+    str
+        64 digits.
+    """
     return hashlib.sha256(content).hexdigest()
 
 
@@ -72,7 +93,18 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the file's path before every InputError raised inside that does not name a file itself."""
+    """Put the file's path before every InputError raised inside that does not name a file itself.
+
+    Parameters
+    ----------
+    path
+        the file.
+
+    Yields
+    ------
+    None
+        nothing.
+    """
     try:
         yield
     except InputError as error:
@@ -89,6 +121,18 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     """Return the matrix that a text holds.
 
     Blank lines are skipped. NaN and infinities are numbers here: whether they are accepted is for the caller.
+
+    Parameters
+    ----------
+    content
+        the bytes of the file.
+    path
+        its name in messages.
+
+    Returns
+    -------
+    Floats
+        one row for each line that is not blank.
 
     Raises
     ------
@@ -193,6 +237,18 @@ def check_unpacked(
 
 def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an .npz by name; those that would need unpickling are left out.
+
+    Parameters
+    ----------
+    content
+        the bytes of the file.
+    path
+        its name in messages.
+
+    Returns
+    -------
+    dict[str, npt.NDArray[Any]]
+        arrays of numbers and text.
 
     Raises
     ------

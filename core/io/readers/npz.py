@@ -66,6 +66,16 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
     """Return the sequence of the entries that `entries_of` returned; it names no file.
 
+    Parameters
+    ----------
+    arrays
+        arrays and texts, by name.
+
+    Returns
+    -------
+    Sequence
+        the same values, bit for bit.
+
     Raises
     ------
     InputError
@@ -138,7 +148,18 @@ def _companion(arrays: Mapping[str, Any]) -> Observations | None:
 
 
 def entries_of(sequence: Sequence) -> dict[str, Any]:
-    """Return every field of a sequence as the arrays and texts of its file, without the format."""
+    """Return every field of a sequence as the arrays and texts of its file, without the format.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+
+    Returns
+    -------
+    dict[str, Any]
+        arrays and texts, by name.
+    """
     entries: dict[str, Any] = {
         "tracks": sequence.tracks,
         "visible": sequence.visible,

@@ -180,6 +180,16 @@ def is_self_contained(content: bytes) -> bool:
     """Return whether a file of these bytes is read without other files, as npz and csv are.
 
     The others may have visibility, truth, a companion or a camera in files next to them.
+
+    Parameters
+    ----------
+    content
+        the bytes of the file.
+
+    Returns
+    -------
+    bool
+        False for files that are not recognized.
     """
     return any(reader.self_contained and reader.recognizes(content) for reader in READERS.values())
 
@@ -337,7 +347,18 @@ def sample_path(name: str) -> Path:
 
 
 def sample_name(path: Path) -> str | None:
-    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None."""
+    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None.
+
+    Parameters
+    ----------
+    path
+        any file.
+
+    Returns
+    -------
+    str | None
+        None where the file is no bundled sequence.
+    """
     for item in _files():
         if item.file.resolve() == path.resolve():
             other = "" if item.camera is CameraModel.PERSPECTIVE else f"/{item.camera.value}"
@@ -346,7 +367,18 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file of "sample:NAME", and any other path as it is."""
+    """Return the file of "sample:NAME", and any other path as it is.
+
+    Parameters
+    ----------
+    path
+        a path, or "sample:NAME" as one.
+
+    Returns
+    -------
+    Path
+        the file.
+    """
     name = path.as_posix()
     return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
 

@@ -58,6 +58,16 @@ WRITERS: dict[str, Writer] = {
 def writer_for(path: str | Path) -> Writer:
     """Return the writer that the end of a path's name chooses, the longest where several fit.
 
+    Parameters
+    ----------
+    path
+        the file to write.
+
+    Returns
+    -------
+    Writer
+        the format.
+
     Raises
     ------
     InputError

@@ -187,7 +187,20 @@ def common_scale(points: Floats, truth: GroundTruth) -> float:
 
 
 def numbered(path: Path, frame: int) -> Path:
-    """Return the path with a 0-based frame in its name, counted from 1: shape.ply, 7 -> shape_0008.ply."""
+    """Return the path with a 0-based frame in its name, counted from 1: shape.ply, 7 -> shape_0008.ply.
+
+    Parameters
+    ----------
+    path
+        the path without a number.
+    frame
+        the frame, from 0.
+
+    Returns
+    -------
+    Path
+        in the same folder.
+    """
     return path.with_name(f"{path.stem}_{frame + 1:04d}{path.suffix}")
 
 
