@@ -41,11 +41,25 @@ class Observations:
     `tracks` is (F, 2, P); a hidden entry keeps the value that the file gives, or is NaN where it gives none.
     `visible` is (F, P).
 
+    Parameters
+    ----------
+    tracks
+        (F, 2, P).
+    visible
+        (F, P) whether a point is seen in a frame.
+
     Raises
     ------
     InputError
         where shapes disagree, a visible observation is not finite, a frame has no visible point, or there are
         fewer than 2 frames or 4 points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.Observations(np.zeros((5, 2, 10)), np.ones((5, 10), dtype=bool))
+    Observations(5 frames, 10 points, 100% visible)
     """
 
     tracks: Floats  # (F, 2, P)
@@ -93,6 +107,22 @@ class GroundTruth:
     """The true 3-D shape of one, several or all frames, in millimeters unless the sequence has other units.
 
     The coordinate system of each frame is its own: errors are measured after an alignment.
+
+    Parameters
+    ----------
+    frames
+        (G,) 0-based indices of frames, increasing.
+    points
+        (G, 3, P) true shapes, NaN where a point is unknown.
+    reference
+        0-based index of the frame that the intrinsics are estimated from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.GroundTruth(np.array([4]), np.zeros((1, 3, 20)), reference=4)
+    GroundTruth(1 frames, 20 points)
     """
 
     frames: Ints  # (G,) 0-based frame indices, increasing

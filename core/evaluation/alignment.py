@@ -97,7 +97,21 @@ class Mirror(Enum):
 
 @dataclass(frozen=True)
 class Alignment:
-    """The alignment of an estimate with the ground truth, before it is shown and measured."""
+    """The alignment of an estimate with the ground truth, before it is shown and measured.
+
+    Parameters
+    ----------
+    kind
+        which motions an estimate may make.
+    mirror
+        whether its mirror image is used.
+
+    Examples
+    --------
+    >>> from core.evaluation import Alignment, Kind, Mirror
+    >>> Alignment(Kind.RIGID, Mirror.AUTOMATIC).key
+    'rigid, mirror auto'
+    """
 
     kind: Kind = Kind.PER_FRAME
     mirror: Mirror = Mirror.OFF

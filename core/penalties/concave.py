@@ -70,7 +70,25 @@ class ConcavePenalty(CheckedParameters, ABC):
 
 @dataclass(frozen=True)
 class SchattenNorm(ConcavePenalty):
-    """The p-th powers of the singular values: mu ((sigma + epsilon)^p - epsilon^p)."""
+    """The p-th powers of the singular values: mu ((sigma + epsilon)^p - epsilon^p).
+
+    Parameters
+    ----------
+    mu
+        strength, 0 or more.
+    p
+        the power, above 0 and below 1.
+    epsilon
+        above 0, in the units of the singular values; keeps the slope at 0 finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> penalty = core.SchattenNorm(mu=2.0, p=0.5, epsilon=0.0001)
+    >>> penalty.weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
+    array([0.5  , 0.707, 1.   ])
+    """
 
     title: ClassVar[str] = "Schatten-p"
     short: ClassVar[str] = "Schatten"
@@ -105,7 +123,22 @@ class SchattenNorm(ConcavePenalty):
 
 @dataclass(frozen=True)
 class LogPenalty(ConcavePenalty):
-    """mu log(1 + sigma / epsilon): its slopes are those of the weighted nuclear norm at sigma itself."""
+    """mu log(1 + sigma / epsilon): its slopes are those of the weighted nuclear norm at sigma itself.
+
+    Parameters
+    ----------
+    mu
+        strength, 0 or more.
+    epsilon
+        above 0, in the units of the singular values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.LogPenalty(mu=1.0, epsilon=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
+    array([0.2  , 0.333, 0.5  ])
+    """
 
     title: ClassVar[str] = "logarithm"
     short: ClassVar[str] = "log"
@@ -154,7 +187,22 @@ class PiecewisePenalty(ConcavePenalty):
 
 
 class CappedNorm(PiecewisePenalty):
-    """mu min(sigma, theta): a truncated nuclear norm that frees all from theta on."""
+    """mu min(sigma, theta): a truncated nuclear norm that frees all from theta on.
+
+    Parameters
+    ----------
+    mu
+        slope at 0, 0 or more.
+    theta
+        singular value from which on f is constant, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.CappedNorm(mu=0.5, theta=3.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0. , 0.5, 0.5])
+    """
 
     title: ClassVar[str] = "capped nuclear norm"
     short: ClassVar[str] = "capped"
@@ -166,7 +214,22 @@ class CappedNorm(PiecewisePenalty):
 
 
 class MCP(PiecewisePenalty):
-    """Minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta."""
+    """Minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta.
+
+    Parameters
+    ----------
+    mu
+        slope at 0, 0 or more.
+    theta
+        singular value from which on f is constant, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.MCP(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0.   , 0.25 , 0.375])
+    """
 
     title: ClassVar[str] = "MCP"
     short: ClassVar[str] = "MCP"
@@ -178,7 +241,22 @@ class MCP(PiecewisePenalty):
 
 
 class SCAD(PiecewisePenalty):
-    """Smoothly clipped absolute deviation: slope mu up to theta / 3.7, then falling to 0 at theta."""
+    """Smoothly clipped absolute deviation: slope mu up to theta / 3.7, then falling to 0 at theta.
+
+    Parameters
+    ----------
+    mu
+        slope at 0, 0 or more.
+    theta
+        singular value from which on f is constant, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.SCAD(mu=0.5, theta=4.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
+    array([0.   , 0.343, 0.5  ])
+    """
 
     title: ClassVar[str] = "SCAD"
     short: ClassVar[str] = "SCAD"
@@ -194,7 +272,20 @@ class SCAD(PiecewisePenalty):
 
 @dataclass(frozen=True)
 class RankPenalty(ConcavePenalty):
-    """A fixed cost mu for every singular value that is not 0 (above 1e-9 of the largest)."""
+    """A fixed cost mu for every singular value that is not 0 (above 1e-9 of the largest).
+
+    Parameters
+    ----------
+    mu
+        cost of a singular value that is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.RankPenalty(mu=0.5).value(np.array([4.0, 2.0, 0.0]))
+    1.0
+    """
 
     title: ClassVar[str] = "rank cost"
     short: ClassVar[str] = "rank cost"

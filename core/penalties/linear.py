@@ -23,7 +23,20 @@ FREE_TIP = "Number of singular values that cost nothing, 0 or more."
 
 @dataclass(frozen=True)
 class NuclearNorm(CheckedParameters):
-    """a_k = mu (Section 5.3: mu = 1e-3)."""
+    """a_k = mu (Section 5.3: mu = 1e-3).
+
+    Parameters
+    ----------
+    mu
+        weight of every singular value, 0 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.NuclearNorm(mu=0.5).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0.5, 0.5, 0.5])
+    """
 
     title: ClassVar[str] = "nuclear norm"
     short: ClassVar[str] = "NN"
@@ -38,7 +51,22 @@ class NuclearNorm(CheckedParameters):
 
 @dataclass(frozen=True)
 class TruncatedNuclearNorm(CheckedParameters):
-    """The `free` largest singular values cost nothing, each further one mu (Section 5.2)."""
+    """The `free` largest singular values cost nothing, each further one mu (Section 5.2).
+
+    Parameters
+    ----------
+    mu
+        weight of a penalized singular value, 0 or more.
+    free
+        number of the largest singular values that cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.TruncatedNuclearNorm(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0. , 0.5, 0.5])
+    """
 
     title: ClassVar[str] = "truncated nuclear norm"
     short: ClassVar[str] = "TNN"
@@ -54,7 +82,22 @@ class TruncatedNuclearNorm(CheckedParameters):
 
 @dataclass(frozen=True)
 class WeightedNuclearNorm(CheckedParameters):
-    """a_k = xi / (sigma_k(X0#) + gamma), X0 the closed form of the pOSE term (Section 5.3: xi = 5e-3)."""
+    """a_k = xi / (sigma_k(X0#) + gamma), X0 the closed form of the pOSE term (Section 5.3: xi = 5e-3).
+
+    Parameters
+    ----------
+    xi
+        strength, 0 or more.
+    gamma
+        added to the singular values before dividing, above 0, in their units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.WeightedNuclearNorm(xi=1.0).weights(3, reference=np.array([4.0, 2.0, 1.0])).round(3)
+    array([0.25, 0.5 , 1.  ])
+    """
 
     title: ClassVar[str] = "weighted nuclear norm"
     short: ClassVar[str] = "WNN"
@@ -82,7 +125,22 @@ class WeightedNuclearNorm(CheckedParameters):
 
 @dataclass(frozen=True)
 class RampWeights(CheckedParameters):
-    """The `free` largest singular values cost nothing, the k-th (k - free) mu (the WNN of Section 5.2)."""
+    """The `free` largest singular values cost nothing, the k-th (k - free) mu (the WNN of Section 5.2).
+
+    Parameters
+    ----------
+    mu
+        by how much each weight exceeds the one before, 0 or more.
+    free
+        number of the largest singular values that cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.RampWeights(mu=0.5, free=1).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0. , 0.5, 1. ])
+    """
 
     title: ClassVar[str] = "ramp of weights"
     short: ClassVar[str] = "ramp"
@@ -100,7 +158,20 @@ class RampWeights(CheckedParameters):
 
 @dataclass(frozen=True)
 class ExplicitWeights:
-    """a_1 <= ... <= a_K as given; the rank must be their number."""
+    """a_1 <= ... <= a_K as given; the rank must be their number.
+
+    Parameters
+    ----------
+    a
+        (K,) the weights, non-negative and non-decreasing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.ExplicitWeights((0.0, 0.5, 1.0)).weights(3, reference=np.array([4.0, 2.0, 1.0]))
+    array([0. , 0.5, 1. ])
+    """
 
     title: ClassVar[str] = "explicit weights"
     short: ClassVar[str] = "weights"

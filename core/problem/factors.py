@@ -25,6 +25,22 @@ class Factors:
 
     C is kept as (K, 3, P); its K x 3P rearrangement `C.reshape(K, -1)` is the paper's C' (columns: x of all
     points, then y, then z).
+
+    Parameters
+    ----------
+    B
+        (F, K) coefficients.
+    C
+        (K, 3, P) basis shapes.
+    s
+        (F, 3) offsets in the object frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import core
+    >>> core.Factors(np.ones((5, 2)), np.ones((2, 3, 7)), np.zeros((5, 3))).shapes().shape
+    (5, 3, 7)
     """
 
     B: Floats  # (F, K)

@@ -52,6 +52,14 @@ class LowRankProblem(Problem):
     ------
     InputError
         where eta is outside (0, 1), or the weights are refused.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15)
+    >>> tracks = scene.tracks / 10_000.0
+    >>> core.LowRankProblem(tracks, scene.visible, eta=0.05, penalty=core.NuclearNorm(), rank=4)
+    LowRankProblem(8 frames, 15 points, rank 4, eta 0.05)
     """
 
     tracks: Floats  # (F, 2, P) divided by their norm; hidden entries are ignored

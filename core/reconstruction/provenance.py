@@ -33,7 +33,24 @@ UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
 @dataclass(frozen=True)
 class SolveStep:
-    """One part of a run: iterations under the same settings."""
+    """One part of a run: iterations under the same settings.
+
+    Parameters
+    ----------
+    settings
+        the settings of the step.
+    iterates
+        the number of iterates, 1 or more; None continues until the run has ended.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> first = core.Settings(rank=2, starts=1, rotations="truth")
+    >>> steps = [core.SolveStep(first, 5), core.SolveStep(first.with_changes(eta=0.2))]
+    >>> core.reconstruct(sequence, steps=steps).eta
+    0.2
+    """
 
     settings: Settings
     iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended

@@ -49,15 +49,50 @@ class SettingsFields(TypedDict, total=False):
 class Settings:
     """The parameters of a reconstruction. The defaults are the `recommended` preset.
 
+    Parameters
+    ----------
+    problem
+        a key of `core.solvers.PROBLEMS`.
+    method
+        a key of `core.solvers.METHODS`.
+    options
+        of the method, those that are not its defaults.
+    rank
+        K, the number of basis shapes; of a low-rank problem the rank of the matrix.
+    eta
+        the pOSE weight: near 0 is perspective, 1 is affine (Section 5.1).
+    penalty
+        the penalty on the singular values.
+    rotations
+        a key of `ROTATION_SOURCES`, or an .npz file with R (F, 3, 3).
+    rotation_rank
+        K of the factorization that estimates rotations; None compares several.
+    intrinsics
+        a key of `INTRINSICS_SOURCES`, a file, or (fx, fy, cx, cy).
+    starts
+        number of starts of the search.
+    seed
+        of the random starts.
+    tolerance
+        predicted decrease over the loss at which the last phase ends.
+    max_iterations
+        of a phase.
+
     Raises
     ------
     InputError
         where a value is outside its range; the sentence names it and what is accepted.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.Settings(rank=4, penalty=core.NuclearNorm(0.01)).with_changes(eta=0.1).rank
+    4
     """
 
-    problem: str = "nonrigid"  # a key of PROBLEMS
-    method: str = "bilinear"  # a key of METHODS
-    options: tuple[tuple[str, ParameterValue], ...] = ()  # of the method, those that are not its defaults
+    problem: str = "nonrigid"
+    method: str = "bilinear"
+    options: tuple[tuple[str, ParameterValue], ...] = ()
     rank: int = parameter(
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",

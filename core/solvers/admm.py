@@ -83,18 +83,46 @@ class ADMMState:
 
 @dataclass(frozen=True)
 class ADMM(Algorithm[ADMMState]):
-    """The first-order baseline of the paper on X, with over-relaxation and residual balancing."""
+    """The first-order baseline of the paper on X, with over-relaxation and residual balancing.
+
+    Parameters
+    ----------
+    tolerance
+        largest primal and dual residual, relative, at the end.
+    max_iterations
+        iterations after which it ends with `Status.LIMIT`.
+    rho
+        first penalty parameter; H has eigenvalues of about 1 across the ray and eta |m|^2 along it.
+    relaxation
+        over-relaxation of X, where the problem is convex; 1 is none.
+    balanced_steps
+        iterations during which rho balances the residuals, where the problem is convex.
+    patience
+        iterations without progress after which rho is raised, or the run has stalled.
+    progress
+        the run has also stalled where the lowest loss fell by less than this fraction during `patience`
+        iterations. 0 continues to the tolerance; 1e-3 and a patience of 20 suffice before a second-order
+        method.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> problem = core.NonRigidProblem(
+    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
+    ... )
+    >>> round(core.solve(problem, core.ADMM(), problem.closed_form(8)).progress.loss, 4)
+    7.3618
+    """
 
     on_matrix = True
 
-    tolerance: float = 1e-6  # both relative residuals at or below this
+    tolerance: float = 1e-6
     max_iterations: int = 3000
-    rho: float = 0.01  # initial; H has eigenvalues of about 1 across the ray and eta |m|^2 along it
-    relaxation: float = 1.6  # of X, where the problem is convex
-    balanced_steps: int = 100  # where convex, rho balances the residuals during these, then stays
-    patience: int = 100  # iterations without progress after which rho is raised, or the run has stalled
-    # Also stalled: the lowest loss fell by less than this fraction during the last `patience` iterations.
-    # 0 continues to the tolerance; 1e-3 and a patience of 20 suffice before a second-order method.
+    rho: float = 0.01
+    relaxation: float = 1.6
+    balanced_steps: int = 100
+    patience: int = 100
     progress: float = 0.0
 
     def init(self, problem: Problem, start: Factors) -> ADMMState:

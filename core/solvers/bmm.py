@@ -61,15 +61,40 @@ class BMM(Algorithm[BMMState]):
 
     The weights of the problem are not used: mu goes to 0. `loss` is twice the method's own objective at the
     current mu, which never rises; the objective of the problem is that of `factors`.
+
+    Parameters
+    ----------
+    tolerance
+        relative step at which the next, smaller mu begins.
+    max_iterations
+        iterations over all mu.
+    tau
+        step of the fixed-point iteration, at most 1.
+    mu
+        the first one, in units of the tracks.
+    shrinkage
+        factor from one mu to the next.
+    last_mu
+        the last one.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> problem = core.NonRigidProblem(
+    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
+    ... )
+    >>> core.solve(problem, core.BMM(), problem.closed_form(8)).status
+    <Status.CONVERGED: 'converged'>
     """
 
     on_matrix = True
 
-    tolerance: float = 1e-6  # relative step at which the next, smaller mu begins
-    max_iterations: int = 5000  # over all mu
-    tau: float = 0.2  # step; at most 1
-    mu: float = 4.0  # the first one, in units of the tracks
-    shrinkage: float = 0.25  # of mu, from one to the next
+    tolerance: float = 1e-6
+    max_iterations: int = 5000
+    tau: float = 0.2
+    mu: float = 4.0
+    shrinkage: float = 0.25
     last_mu: float = 1e-10
 
     def init(self, problem: Problem, start: Factors) -> BMMState:
@@ -135,14 +160,37 @@ class RBMMState:
 
 @dataclass(frozen=True)
 class RBMM(Algorithm[RBMMState]):
-    """The reconsidered method of Kumar 2020: weighted nuclear norm, by ADMM with a growing rho."""
+    """The reconsidered method of Kumar 2020: weighted nuclear norm, by ADMM with a growing rho.
+
+    Parameters
+    ----------
+    tolerance
+        |X - Z| / |X| at which both copies are one.
+    max_iterations
+        iterations after which it ends with `Status.LIMIT`.
+    rho
+        the first one: small against the weights over the singular values.
+    growth
+        factor of rho at every iteration.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> tracks, penalty = scene.tracks / 100.0, core.WeightedNuclearNorm()
+    >>> problem = core.NonRigidProblem(
+    ...     tracks, scene.visible, scene.rotations, 1.0, penalty=penalty, rank=2
+    ... )
+    >>> core.solve(problem, core.RBMM(), problem.closed_form(8)).status
+    <Status.CONVERGED: 'converged'>
+    """
 
     on_matrix = True
 
-    tolerance: float = 1e-8  # |X - Z| / |X| at which both copies are one
+    tolerance: float = 1e-8
     max_iterations: int = 1000
-    rho: float = 1e-5  # the first one: small against the weights over the singular values
-    growth: float = 1.1  # of rho, at every iteration
+    rho: float = 1e-5
+    growth: float = 1.1
 
     def init(self, problem: Problem, start: Factors) -> RBMMState:
         """Start both copies at the start's matrix, of any rank.

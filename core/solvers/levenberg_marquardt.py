@@ -83,13 +83,33 @@ class TrialStep:
 
 @dataclass(frozen=True)
 class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
-    """Joint damped Gauss-Newton on (B, C, s). Its arrays take about 16 (K + 3) F 3 K P bytes."""
+    """Joint damped Gauss-Newton on (B, C, s). Its arrays take about 16 (K + 3) F 3 K P bytes.
+
+    Parameters
+    ----------
+    tolerance
+        predicted decrease over the loss below which it has converged.
+    max_iterations
+        iterations after which it ends with `Status.LIMIT`.
+    damping
+        initial lambda.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> problem = core.NonRigidProblem(
+    ...     scene.tracks / 100.0, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
+    ... )
+    >>> round(core.solve(problem, core.LevenbergMarquardt(), problem.closed_form()).progress.loss, 4)
+    7.3618
+    """
 
     linear_only = True
 
-    tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
+    tolerance: float = 1e-14
     max_iterations: int = 500
-    damping: float = 1e-3  # initial lambda
+    damping: float = 1e-3
 
     def init(self, problem: Problem, start: Factors) -> LevenbergMarquardtState:
         """Minimize over C at the start's (B, s), and fix the gauge.

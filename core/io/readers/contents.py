@@ -104,6 +104,11 @@ def naming(path: Path) -> Iterator[None]:
     ------
     None
         nothing.
+
+    Raises
+    ------
+    InputError
+        the one that was raised inside, with the file's path.
     """
     try:
         yield

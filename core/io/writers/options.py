@@ -54,10 +54,21 @@ def ignore_progress(done: int, total: int) -> None:
 class ExportOptions:
     """The options of `core.io.writers.export`, checked.
 
+    Parameters
+    ----------
+    frame, frames, coordinates, align, mirror, text, fps, interpolation, progress
+        as in `core.export`.
+
     Raises
     ------
     InputError
         where a value is not among those accepted.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.ExportOptions(frame=3, coordinates="camera").frames
+    'one'
     """
 
     frame: int | None = None  # 0-based

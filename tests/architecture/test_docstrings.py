@@ -1,0 +1,89 @@
+"""The public names of core have numpydoc sections: parameters, what is returned, errors, examples."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from enum import Enum
+from importlib import import_module
+
+import pytest
+from numpydoc.validate import validate
+
+import core
+
+PACKAGES = [
+    f"core.{name}"
+    for name in (
+        "cameras", "cli", "data", "evaluation", "experiments", "foundation", "io.readers", "io.writers",
+        "penalties", "problem", "reconstruction", "solvers", "synthetic",
+    )
+]  # fmt: skip
+# A section is absent, a parameter is not described, or one is described that does not exist.
+SECTIONS = {"GL08", "PR01", "PR02", "RT01", "YD01"}
+# Classes that a user of core does not make: they are returned, raised, or inherited from.
+RETURNED = {
+    "HistoryEntry", "Iterate", "Penalty", "Point", "Progress", "Provenance", "Result", "SequenceEntry",
+    "Snapshot", "StartReport",
+}  # fmt: skip
+
+
+def public(kind):
+    """Return the public functions or classes of core, by the name that a user imports them by."""
+    found = {}
+    for package in ("core", *PACKAGES):
+        module = import_module(package)
+        for name in module.__all__:
+            if kind(getattr(module, name)):
+                found.setdefault(getattr(module, name), f"{package}.{name}")
+    return sorted(found.values())
+
+
+def problems(name, codes):
+    """Return what numpydoc finds in the docstring of a name, of some kinds of problems."""
+    return [text for code, text in validate(name)["errors"] if code in codes]
+
+
+def raises(function):
+    """Return whether the body of a function itself, functions inside left out, raises an error."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
+    inner = {
+        node
+        for part in ast.walk(tree)
+        if part is not tree and isinstance(part, ast.FunctionDef)
+        for node in ast.walk(part)
+    }
+    return any(isinstance(node, ast.Raise) and node.exc and node not in inner for node in ast.walk(tree))
+
+
+def is_made_by_users(value):
+    return inspect.isclass(value) and not issubclass(value, (Enum, Exception))
+
+
+@pytest.mark.parametrize("name", public(inspect.isfunction))
+def test_a_public_function_documents_its_parameters_and_what_it_returns(name):
+    assert not problems(name, SECTIONS)
+    package, _, function = name.rpartition(".")
+    documented = inspect.getdoc(getattr(import_module(package), function))
+    if raises(getattr(import_module(package), function)):
+        assert "\nRaises\n------\n" in documented
+
+
+@pytest.mark.parametrize("name", core.__all__)
+def test_what_a_user_of_core_calls_has_an_example(name):
+    value = getattr(core, name)
+    if inspect.isfunction(value) or (is_made_by_users(value) and name not in RETURNED):
+        assert not problems(f"core.{name}", {"EX01", "GL08"})
+        assert (
+            "\nParameters\n----------\n" in inspect.getdoc(value) or not inspect.signature(value).parameters
+        )
+
+
+def test_a_function_without_its_sections_is_found(tmp_path, monkeypatch):
+    (tmp_path / "undocumented.py").write_text(
+        'def half(value):\n    """Return half."""\n    return value / 2\n', encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found = problems("undocumented.half", SECTIONS)
+    assert any("'value'" in text for text in found) and any("Returns" in text for text in found)
