@@ -26,6 +26,7 @@ EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
 FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
+LEGEND_TOP, NAME_HEIGHT = 20, 20  # pixels; of the names, so many as the plot has room for
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 
@@ -50,7 +51,8 @@ class LossCurves:
         self._theme: Theme | None = None
         self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
         self._legend.setParentItem(plot.getViewBox())
-        self._legend.anchor((1, 0), (1, 0), offset=(-6, 20))  # below the names of the phases
+        self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
+        plot.getViewBox().sigResized.connect(lambda _box: self._color())
         self._legend.setZValue(30)
         self._legend.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
@@ -136,7 +138,8 @@ class LossCurves:
         ground.setAlpha(LEGEND_ALPHA)
         self._legend.setBrush(pg.mkBrush(ground))
         self._legend.setLabelTextColor(theme.muted)
-        shown = sorted(self._curves.items())[-MOST_NAMES:]
+        space = self._plot.getViewBox().height() - LEGEND_TOP
+        shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
 

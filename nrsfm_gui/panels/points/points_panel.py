@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.text.point_table import PointCourse, PointTable
 
-WIDE = 640  # pixels from which on table and curves have room side by side
-TABLE_WIDTH = 360
+WIDE = 720  # pixels from which on table and curves have room side by side
+TABLE_WIDTH = 460  # beside the curves: the titles of all columns are seen
 PAGES = {
     "table": ("Table", "A row for every point; its selected rows are the selected points"),
     "errors": ("Errors", "Errors of the selected points over the frames"),
@@ -132,6 +132,7 @@ class PointsPanel(QWidget):
         self._buttons["errors" if wide and self._page == "table" else self._page].setChecked(True)
         self.table.setVisible(wide or only_table)
         self.curves.setVisible(not only_table)
+        self.table.setMinimumWidth(TABLE_WIDTH if wide else 0)
         self.table.setMaximumWidth(TABLE_WIDTH if wide else 16_777_215)
 
     def _count_points(self) -> None:

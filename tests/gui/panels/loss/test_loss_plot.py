@@ -123,6 +123,23 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     assert len({*DARK.runs, DARK.accent}) == len(DARK.runs) + 1
 
 
+def test_the_legend_has_the_newest_names_that_the_plot_has_room_for(qtbot, plot, legend_of, history):
+    runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
+    plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
+    names = [f"{number} LM" for number in runs]
+    (legend,) = (item for item in plot.plot_widget.scene().items() if isinstance(item, pg.LegendItem))
+    for height, most in ((600, 7), (170, 5)):
+        plot.resize(plot.width(), height)
+        qtbot.wait(20)
+        plot.plot_widget.grab()
+        count = len(legend_of(plot))
+        assert legend_of(plot) == names[-count:] and 1 <= count <= most
+        assert legend.pos().y() + legend.boundingRect().height() <= legend.parentItem().height() + 1
+    plot.resize(plot.width(), 600)
+    qtbot.wait(20)
+    assert legend_of(plot) == names
+
+
 def test_all_runs_are_shown_together_on_request(plot, history):
     runs = {1: history(400, top=1e3), 2: history(50)}
     plot.set_histories(runs, 2)

@@ -93,6 +93,17 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(session, dis
     assert solved.curves._empty.isVisibleTo(solved)
 
 
+@pytest.mark.parametrize("width", [720, 1200])
+def test_the_titles_of_all_columns_are_seen_next_to_the_curves(qtbot, solved, width):
+    solved.resize(width, 400)
+    header = solved.table.horizontalHeader()
+    qtbot.waitUntil(lambda: solved.curves.isVisible() and solved.table.isVisible())
+    for k in range(header.count()):
+        assert header.sectionSize(k) >= header.sectionSizeHint(k), header.model().headerData(
+            k, Qt.Orientation.Horizontal
+        )
+
+
 def test_a_click_into_the_curves_goes_to_the_frame(qtbot, session, display, solved):
     session.set_point(4)
     display.refresh()
