@@ -26,7 +26,7 @@ EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
 FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
-LEGEND_TOP, NAME_HEIGHT = 20, 20  # pixels; of the names, so many as the plot has room for
+LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 
@@ -138,7 +138,7 @@ class LossCurves:
         ground.setAlpha(LEGEND_ALPHA)
         self._legend.setBrush(pg.mkBrush(ground))
         self._legend.setLabelTextColor(theme.muted)
-        space = self._plot.getViewBox().height() - LEGEND_TOP
+        space = self._plot.getViewBox().height() - LEGEND_TOP - LEGEND_MARGIN
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
