@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.main_window import MainWindow
 
-SWITCH_INTERVAL = 0.001  # seconds: the solver's thread hands the interpreter back to the window this often
+SWITCH_INTERVAL = 0.001  # seconds after which the solver's thread releases the interpreter for the window
 SCALE = "QT_SCALE_FACTOR"
 FAILED = 2  # exit code where something that was asked for could not be done
 
@@ -83,9 +83,9 @@ def prepare_platform(environment: Any) -> None:
 
 @contextmanager
 def enlarged(environment: Any, percent: int) -> Iterator[None]:
-    """Let an application that is made meanwhile be larger, unless the environment says how large.
+    """Scale an application that is made inside this context, unless the environment sets a scale.
 
-    Programs that are opened from it later are not.
+    Programs that it starts later are not scaled.
     """
     if percent == 100 or SCALE in environment:
         yield

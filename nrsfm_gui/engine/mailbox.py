@@ -1,4 +1,4 @@
-"""What a solver's thread tells the window."""
+"""What the thread of a solver sends to the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Ending:
-    """The last word of a run."""
+    """How a run ended, and why."""
 
     outcome: Outcome
     sentence: str = ""  # of the refusal, or the last line of the traceback

@@ -1,7 +1,7 @@
 """Starting, holding, stepping and stopping runs: the only writer of a `Run`, between session and threads.
 
-Mail is applied to the run whose thread wrote it and to no other, so that a run which is still finishing its
-last iteration after a cancel neither loses its records nor disturbs its successor.
+The content of a mailbox is applied to the run whose thread wrote it and to no other. So a run that is still
+in its last iteration after a cancel neither loses its records nor changes the next run.
 
 What was solved stays: in live mode a run that is over and was never steered is not changed. The first change
 of the parameters adds a run that goes on from it; that one takes this change and all that follow.
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 QUEUED = Qt.ConnectionType.QueuedConnection
 
-ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
+ANSWER_SECONDS = 0.025  # that the window leaves to the solver for the first iterate after a change
 SLOW_SECONDS = 0.1  # after every iteration in slow motion
-LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
-ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
+LINGER = 0.4  # seconds without a change after which a run in live mode ends
+ALL_SNAPSHOTS = 256_000_000  # bytes of the snapshots of all runs; above, runs that are not shown keep fewer
 
 ENDINGS = {
     Outcome.FINISHED: RunState.FINISHED,
@@ -68,11 +68,11 @@ class RunControl(QObject):
         self._work = work
         self._threads: dict[Run, SolverThread] = {}
         self._delay = 0.0
-        self._stopped: dict[Run, Settings] = {}  # those of the session when a run was told to stop
-        self._ignored_settings: Settings | None = None  # settings that were refused, or only gone back to
-        self._following: set[Run] = set()  # those whose threads take up cheap settings only
-        # Those that were added for a change that has not come yet, and the moment they go on from.
-        self._expectant: dict[Run, int | None] = {}
+        self._stopped: dict[Run, Settings] = {}  # those of the session when a run was stopped
+        self._ignored_settings: Settings | None = None  # settings that were refused, or only shown again
+        self._following: set[Run] = set()  # those whose threads follow changes of live settings only
+        # Runs that were added for a change that is not applied yet, with the moment that they continue from.
+        self._unconfirmed: dict[Run, int | None] = {}
         self._ticks = _TickRecorder()
         self._timer = QTimer(self)  # a clock: threads are polled while there are any
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -80,7 +80,7 @@ class RunControl(QObject):
         self._timer.timeout.connect(self._poll)
         session.live_changed.connect(self._on_live_changed)
         session.settings_changed.connect(self._apply_settings)
-        # Queued: once everyone knows of the change, and before anything is painted.
+        # Queued: after all other slots of this signal, and before anything is painted.
         session.settings_changed.connect(self._on_settings_applied, QUEUED)  # type: ignore[call-arg]  # not in the stub
 
     @property
@@ -110,7 +110,7 @@ class RunControl(QObject):
         return run
 
     def set_paused(self, paused: bool) -> None:
-        """Hold the run that is being worked on, or let it go on."""
+        """Pause the active run, or resume it."""
         run = self.current
         if run is not None:
             self._threads[run].set_paused(paused)
@@ -129,7 +129,7 @@ class RunControl(QObject):
     def cancel(self) -> None:
         """Stop the present run after its current iteration; it keeps what it has."""
         run = self.current
-        if run in self._expectant:
+        if run in self._unconfirmed:
             self._withdraw(run)
         elif run is not None:
             self._threads[run].cancel()
@@ -146,17 +146,17 @@ class RunControl(QObject):
             self._apply_settings(self._session.settings)
 
     def ignore_settings(self, settings: Settings) -> None:
-        """Follow other settings than these, which are those of a moment that is only looked at."""
+        """Do not follow these settings: they are those of a moment that is only shown."""
         self._ignored_settings = settings
 
     def set_slow(self, slow: bool) -> None:
-        """Wait after every iteration, so that an eye can follow."""
+        """Wait after every iteration, so that the changes can be seen."""
         self._delay = SLOW_SECONDS if slow else 0.0
         for thread in self._threads.values():
             thread.set_delay(self._delay)
 
     def shut_down(self) -> None:
-        """Cancel every run, wait for its thread, and take its last mail."""
+        """Cancel every run, wait for its thread, and read its mailbox for the last time."""
         for thread in self._threads.values():
             thread.cancel()
         for thread in self._threads.values():
@@ -183,12 +183,12 @@ class RunControl(QObject):
             self._follow(self._session.shown)
             run = self.current
         if run is not None and run.state is RunState.RUNNING and not self._delay:
-            # Two threads that both compute take turns thousands of times, so that each needs twice as long:
-            # while the solver answers, the window has nothing to do that could not wait.
+            # Two threads that both compute switch thousands of times, and each needs twice as long. While the
+            # solver computes the next iterate, nothing in the window is urgent.
             self._threads[run].await_answer(ANSWER_SECONDS)
 
     def _on_settings_applied(self, _settings: Settings) -> None:
-        """Show what changed settings come to where it is there already."""
+        """Show the first iterate under changed settings where it is already in the mailbox."""
         run = self.current
         if run is not None and self._threads[run].await_answer(0.0):
             self._poll()
@@ -220,7 +220,7 @@ class RunControl(QObject):
         else:
             place = f"{place} of run {run.number}" if place else f"from run {run.number}"
             run = session.add_run(under, warm_from=run)
-            self._expectant[run] = moment
+            self._unconfirmed[run] = moment
         if place:
             self._ticks.expect(run, under, place)
         thread = SolverThread(
@@ -235,14 +235,14 @@ class RunControl(QObject):
 
     def _poll(self) -> None:
         for run, thread in list(self._threads.items()):
-            over = thread.isFinished()  # asked first: it may write between this look and its end
+            over = thread.isFinished()  # asked first: it may still write before its end
             if over:
                 self._threads.pop(run, None)
                 self._following.discard(run)
             self._apply(run, thread.read_mailbox())
             if over:
-                self._expectant.pop(run, None)
-                self._thin_moments()
+                self._unconfirmed.pop(run, None)
+                self._thin_snapshots()
                 stopped = self._stopped.pop(run, None)
                 self.ended.emit(run)
                 # What was changed after Stop, while the last iteration was still under way, is followed.
@@ -257,7 +257,7 @@ class RunControl(QObject):
         for record, iterate in content.seen:
             run.snapshots.add(first + record, iterate)
         for change in content.changes:
-            self._expectant.pop(run, None)
+            self._unconfirmed.pop(run, None)
             self._ticks.add(run, change)
         if content.iterate is not None:
             run.last = content.iterate
@@ -269,7 +269,7 @@ class RunControl(QObject):
             self._session.report_run(run)
         if content.refusal:
             self._ignored_settings = self._session.settings
-            if run in self._expectant:
+            if run in self._unconfirmed:
                 self._withdraw(run)
             self.refused.emit(content.refusal)
         if content.ending is not None and content.ending.outcome is Outcome.REFUSED:
@@ -286,8 +286,8 @@ class RunControl(QObject):
             self._session.notifier.show_status(sentence)
 
     def _withdraw(self, run: Run) -> None:
-        """Take back a run that was added for a change that does not come: it would repeat the one before."""
-        moment = self._expectant.pop(run)
+        """Remove a run that was added for a change that was refused: it would repeat the run before."""
+        moment = self._unconfirmed.pop(run)
         shown = self._session.shown is run
         if run in self._threads:
             self._threads[run].cancel()
@@ -296,15 +296,15 @@ class RunControl(QObject):
         if shown:
             self._session.set_moment(moment)
 
-    def _thin_moments(self) -> None:
-        """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
+    def _thin_snapshots(self) -> None:
+        """Drop snapshots of runs that are not shown, the largest first, where all are too large."""
         everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
         runs = [run for run in everything if run is not self._session.shown]
-        while runs and sum(run.snapshots.size for run in everything) > ALL_MOMENTS:
-            fattest = max(runs, key=lambda run: run.snapshots.size)
-            if len(fattest.snapshots) <= LEAST:
-                runs.remove(fattest)
-            fattest.snapshots.shrink()
+        while runs and sum(run.snapshots.size for run in everything) > ALL_SNAPSHOTS:
+            largest = max(runs, key=lambda run: run.snapshots.size)
+            if len(largest.snapshots) <= LEAST:
+                runs.remove(largest)
+            largest.snapshots.shrink()
 
 
 @dataclass(frozen=True)

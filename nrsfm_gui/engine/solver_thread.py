@@ -1,14 +1,15 @@
-"""The one module in which two threads meet.
+"""The thread of a solver and its mailbox: the only module that two threads share.
 
 `SolverThread` drains the stream of a reconstruction into a mailbox: the newest iterate, a few of those before
-it, and every record since the last look. The window empties it at display rate (`take`), so that a run of
-20 000 iterations costs it no more than one of 20; the first iterate under changed settings is announced at
-once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
-cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
+it, and every record since it was last read. The window reads it at display rate (`read_mailbox`), so that a
+run of 20 000 iterations costs it no more than one of 20. The first iterate under changed settings is
+announced at once, because the user waits for it. A pause is a condition on which the thread waits between two
+iterations; a cancel ends the wait. A thread is never terminated: its owner cancels it, waits for its end, and
+only then deletes it.
 
 It is the only thread of the window that is not a `Job`. A job reports by signals, one event for each, and
 ends with one value; a run is read from a mailbox at the window's pace, is paused, takes changed settings and
-answers them, and its last mail is read after its end.
+answers them, and its mailbox is read once more after its end.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent, Outcome
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate, Sequence, Settings
 
-# While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
+# During a drag: the least seconds between two steps, and the least multiple of the duration of a step.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
-STEP_ANSWERS = 5.0  # what a step takes, in first iterates, as long as none was taken
-# Seconds that a step waits for a hand that may go on: a large picture keeps the window from its mouse.
+STEP_ANSWERS = 5.0  # assumed duration of a step, in durations of a first iterate, before a step was done
+# Seconds that a step waits for another change: while a large picture is painted, mouse events are late.
 DRAG_PAUSE = 0.1
-MOST_SEEN = 12  # iterates that the mailbox holds for those who look back
+MOST_SEEN = 12  # iterates that the mailbox holds for the snapshots of a run
 
 Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
 
 
 def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
-    """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
+    """Return the stream of `core.iterate`, imported in the thread that runs it."""
     from core import iterate
 
     return iterate(sequence, settings, start=start)
@@ -98,12 +99,12 @@ class SolverThread(QThread):
         self._iterate: Iterate | None = None
         self._refusal = ""
         self._ending: Ending | None = None
-        self._answering = False  # whether changed settings were taken and nothing is known of them yet
+        self._answering = False  # whether changed settings are being applied
         self._stepping = False  # whether an iteration is being done
         self._answer_seconds = 0.0
         # Only the thread itself touches these.
         self._last = start if continued else None
-        self._step_pending = False  # whether all there is under the present settings is where it starts
+        self._step_pending = False  # whether no step was done under the present settings yet
         self._step_seconds, self._stepped_at = 0.0, time.perf_counter()
         self._shift: tuple[int, float] | None = None  # unknown before the first iterate
 
@@ -119,7 +120,7 @@ class SolverThread(QThread):
         return content
 
     def set_paused(self, paused: bool) -> None:
-        """Hold the run between two iterations, or let it go on."""
+        """Pause the run between two iterations, or resume it."""
         with self._condition:
             self._paused = paused
             self._steps = 0
@@ -132,7 +133,7 @@ class SolverThread(QThread):
             self._condition.notify_all()
 
     def set_delay(self, seconds: float) -> None:
-        """Wait this long after every iteration, so that an eye can follow."""
+        """Wait this long after every iteration, so that the changes can be seen."""
         with self._condition:
             self._delay = seconds
             self._condition.notify_all()
@@ -150,7 +151,7 @@ class SolverThread(QThread):
         """Wait for the first iterate under changed settings, so that no other thread disturbs it.
 
         Returns whether the mailbox has one. Where the last one took longer than so many seconds, or a step
-        has to be ended first, it is not waited for: `arrived` tells of it.
+        has to be ended first, it is not waited for: `arrived` is emitted then.
         """
         with self._condition:
             if self._answer_seconds <= seconds:
@@ -163,7 +164,7 @@ class SolverThread(QThread):
         return answered or self._stepping or self._over or self._cancelled
 
     def cancel(self) -> None:
-        """Stop after the current iteration; wakes a paused run."""
+        """Stop after the current iteration; a paused run stops, too."""
         with self._condition:
             self._cancelled = True
             self._condition.notify_all()
@@ -232,10 +233,10 @@ class SolverThread(QThread):
             return self._over
 
     def _pop_change(self) -> Settings | None:
-        """Return changed settings that are to be taken now.
+        """Return changed settings that are to be applied now, None where there are none.
 
-        While a hand moves there are always newer ones: a step now and then must go on from the first iterate
-        under each, or the point would never follow further than that.
+        During a drag there are always newer ones. A step is done from time to time all the same: else the
+        point would never get further than the first iterate under each.
         """
         if self._step_is_due():
             return None
@@ -250,7 +251,7 @@ class SolverThread(QThread):
         return self._step_pending and time.perf_counter() - self._stepped_at > rest
 
     def _wait_for_change(self) -> bool:
-        """Wait a moment before a step that the next change of a moving hand would have to wait for."""
+        """Wait a moment for another change before a step, which would delay it; return whether one came."""
         if not self._step_pending or self._step_is_due():
             return False
         with self._condition:
@@ -271,8 +272,10 @@ class SolverThread(QThread):
         _close(stream)
         self._settings = settings
         with self._condition:
-            self._answer_seconds = time.thread_time() - began  # of its own: what a wait for it would take
-        if not self._step_pending:  # a hand begins to move, or goes on after a step
+            self._answer_seconds = (
+                time.thread_time() - began
+            )  # of this thread: how long a wait for it would be
+        if not self._step_pending:  # the first change of a drag, or after a step
             self._stepped_at = time.perf_counter()
         self._step_pending = first is not None and not first.status.finished
         if first is not None:
@@ -301,7 +304,7 @@ class SolverThread(QThread):
 
 
 def _restarts(before: Iterate | None, first: Iterate) -> bool:
-    """Whether the first iterate under changed settings makes nothing of the one before."""
+    """Whether the first iterate under changed settings does not continue from the one before."""
     if before is None:
         return False  # there was nothing yet
     return not (before.rotations_chosen and first.rotations_chosen) or before.rotations != first.rotations

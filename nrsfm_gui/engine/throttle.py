@@ -1,7 +1,7 @@
 """When work is done for requests that come faster than it can be done, or seen.
 
 `Throttle` calls a function at most once in an interval, `Debounce` once requests have rested. Their speeds
-have names. A `QTimer` is for clocks, which nobody requests: playback, polling a run, how long a message
+have names. A `QTimer` is for clocks, which run without requests: playback, polling a run, how long a message
 stays. Where another one is used, a comment there states why.
 """
 
@@ -24,7 +24,7 @@ DRAG_MILLISECONDS = 80  # between two pictures of the other views while paramete
 READING_MILLISECONDS = 100  # numbers that change faster cannot be read
 TYPING_MILLISECONDS = 200  # without another key or movement, after which a value counts
 SERIES_MILLISECONDS = 300  # between two computations over all frames, while a run goes on
-IDLE_MILLISECONDS = 600  # without another change, after which somebody looks, or has left
+IDLE_MILLISECONDS = 600  # without another change, after which the user has finished
 
 
 class Throttle(QObject):

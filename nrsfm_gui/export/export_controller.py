@@ -1,7 +1,7 @@
 """Saving what there is: the reconstruction, the views, the plots, and the recipe as text.
 
-A reconstruction is written beside the window from an immutable result, so that it can be saved while the
-solver goes on.
+A reconstruction is written in the background from an immutable result, so that it can be saved while the
+solver runs.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class ExportForm(Form):
         self.seconds.set_value(6.0)
         self.coordinates = Choice(COORDINATES, titles={"object": "of the object", "camera": "of each camera"})
         self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
-        self.mirror = QCheckBox("take it where it is nearer to the truth")
+        self.mirror = QCheckBox("use it where it is nearer to the truth")
         self.text = QCheckBox("readable text, not binary")
         self.size_field = PairField("×", ("Width in pixels", "Height in pixels"))
         self.size_field.set_values(SIZE)
@@ -179,7 +179,12 @@ class ExportForm(Form):
             ),
             ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
             ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
-            ("size", "size (px)", self.size_field, "Width and height in pixels; an MP4 takes even numbers."),
+            (
+                "size",
+                "size (px)",
+                self.size_field,
+                "Width and height in pixels; an MP4 accepts even numbers.",
+            ),
             ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
             ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
             ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),
@@ -212,7 +217,7 @@ class ExportDialog(QDialog):
         self._note.setProperty("role", "muted")
         self._note.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self._export = push_button("Export", "Write the file, beside the window", self._request)
+        self._export = push_button("Export", "Write the file in the background", self._request)
         self._export.setDefault(True)
         buttons.addButton(self._export, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)
@@ -322,7 +327,9 @@ class ExportDialog(QDialog):
             rows.discard("text")
         if suffix != ".ply" and form.frames.key == "stacked":
             form.frames.set_key("numbered")
-        form.frames.set_available("stacked", suffix == ".ply", why_not="Only a PLY file tells frames apart.")
+        form.frames.set_available(
+            "stacked", suffix == ".ply", why_not="Only a PLY file separates the frames."
+        )
         if form.align.key not in ("truth", "sequence"):
             rows.discard("mirror")
         if not self._single:

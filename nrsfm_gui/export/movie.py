@@ -39,7 +39,7 @@ View = TypeVar("View", SceneView, TracksView)
 
 AHEAD = 4  # pictures that wait for the writer
 FULL_MILLISECONDS = 8  # until the next look, where so many wait
-WAIT_SECONDS = 0.05  # for a picture, before the writer looks whether it was cancelled
+WAIT_SECONDS = 0.05  # for a picture, before the writer checks whether it was cancelled
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Pictures one after the other into a file: numbered PNG, animated GIF (Pillow), MP4 (PyAV).
 
-Each writer takes the path, an iterator of pictures of one size, frames per second and a function that is told
-of every picture written. It runs in a thread of its own, and leaves the whole file or nothing.
+The parameters of a writer are the path, an iterator of pictures of one size, the frames per second and a
+function that is called for every picture written. It runs in a thread of its own, and leaves a complete file
+or none.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 CODECS = ("libx264", "mpeg4")  # the better one first
 QUALITY = {"libx264": {"crf": "18", "preset": "veryfast"}, "mpeg4": {"qscale": "3"}}
-BIT_RATE = 8_000_000  # of mpeg4, which knows no constant quality
+BIT_RATE = 8_000_000  # of mpeg4, which has no constant quality
 COLORS = 255  # of a GIF; one more is for what does not change
 
 

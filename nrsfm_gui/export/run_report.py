@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
 CHART = QSize(500, 260)  # likewise
 AREA_ALPHA = 36  # of 255: of the area below the errors
-HEADROOM = 1.12  # times the largest error: room for the name of the worst frame
+HEADROOM = 1.12  # times the largest error: space for the name of the worst frame
 WORST = 5  # frames in the table
-LEFT_OUT = {"problem", "method", "penalty", "options"}  # of the settings, which are said otherwise
+LEFT_OUT = {"problem", "method", "penalty", "options"}  # settings that have rows of their own
 REMARK = "remark"
 IN_TILES = {"reprojection RMS", "mean 3-D error", "alignment", "iterations", "computing time", REMARK}
 TITLES = {"max_iterations": "iterations at most", "rotation_rank": "rank of the rotations"}
@@ -170,7 +170,7 @@ def save_report(views: ViewSources, path: Path) -> None:
 
 
 def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
-    """Gather what is said of a run.
+    """Gather the content of the report of a run.
 
     Parameters
     ----------

@@ -46,14 +46,14 @@ class Task(Job):
 
 
 class Tasks(QObject):
-    """The tasks of a window, and the strips that show them: inside the window, and one beside it."""
+    """The tasks of a window, and the strips that show them: inside the window, and a floating one."""
 
     saved = pyqtSignal(str)
     failed = pyqtSignal(str, str)
 
     def __init__(self, strip: TaskBar, floating: TaskBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._strips = {True: strip, False: floating}  # inside the window, and beside it
+        self._strips = {True: strip, False: floating}  # inside the window, and floating
         self._tasks: list[Task] = []
         self._jobs = Jobs(self)
         for each in (strip, floating):

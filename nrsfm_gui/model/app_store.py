@@ -1,7 +1,7 @@
 """What is remembered between two starts: window geometry, docks, recent files and reports, parameters, theme.
 
 Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
-(of an older version, or edited by hand) counts as absent.
+(of an older version, or edited by the user) counts as absent.
 """
 
 from __future__ import annotations

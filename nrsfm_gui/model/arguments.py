@@ -73,7 +73,7 @@ def parse(argv: Collection[str]) -> Arguments:
     parser.add_argument("--size", type=_size, metavar="WxH", help="size of the window, for this time")
     parser.add_argument(
         "--renderer", choices=RENDERERS, default="auto",
-        help="how the 3-D view is painted; auto takes OpenGL where it works",
+        help="how the 3-D view is painted; auto uses OpenGL where it works",
     )  # fmt: skip
     parser.add_argument(
         "--first-steps",
@@ -81,7 +81,9 @@ def parse(argv: Collection[str]) -> Arguments:
         help="show the first steps, in a script too, if they are not done",
     )
     add_settings_options(parser)
-    parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
+    parser.add_argument(
+        "--version", action="store_true", help="show the version, and where it is loaded from"
+    )
     given = parser.parse_args(argv)
     if given.version:
         sys.stdout.write(version_text() + "\n")
@@ -103,7 +105,7 @@ def parse(argv: Collection[str]) -> Arguments:
 
 
 def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
-    """Return the settings that the options say, None where there is none of them."""
+    """Return the settings that the options give, None without such an option."""
     from core import InputError
     from core.cli import settings_from
 

@@ -1,4 +1,4 @@
-"""Changes of parameters in words, "mu 0.01 → 0.3", and which of them belong to one movement of the hand."""
+"""Changes of parameters as text, "mu 0.01 → 0.3", and which of them belong to one gesture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nrsfm_gui.model.numbers import format_number
 if TYPE_CHECKING:
     from core import Penalty, Settings
 
-GESTURE = 0.8  # seconds without a change that end a movement of the hand
+GESTURE = 0.8  # seconds without a change that end a gesture
 MOST_WEIGHTS = 2  # that are named one by one
 
 
@@ -21,7 +21,7 @@ MOST_WEIGHTS = 2  # that are named one by one
 class Difference:
     """One parameter that is another one now."""
 
-    key: str  # tells whether two differences are of the same parameter
+    key: str  # the same for all differences of one parameter
     name: str
     before: str
     after: str
@@ -57,19 +57,19 @@ def named(old: Settings, new: Settings) -> str:
 
 
 def parameters(old: Settings, new: Settings) -> frozenset[str]:
-    """Return which parameters differ; changes of the same ones in quick succession are one movement."""
+    """Return which parameters differ; changes of the same ones in quick succession are one gesture."""
     return frozenset(difference.key for difference in differences(old, new))
 
 
 def one_gesture(last: frozenset[str], now: frozenset[str], seconds: float) -> bool:
-    """Whether two changes, so many seconds apart, are one movement of the hand."""
+    """Return whether two changes, so many seconds apart, belong to one gesture."""
     return seconds < GESTURE and bool(last & now)
 
 
 def live_settings(run: Settings, requested: Settings) -> Settings:
-    """Return what a run can go on under at once: its own settings with the cheap ones of those wanted.
+    """Return the settings of a run with those of the requested settings that can change while it runs.
 
-    Rank and penalty are of a problem and its method: under another one all of it waits.
+    Under another problem or method nothing can change while it runs.
     """
     if (run.problem, run.method) != (requested.problem, requested.method):
         return run
@@ -77,19 +77,19 @@ def live_settings(run: Settings, requested: Settings) -> Settings:
 
 
 def waiting_sentence(run: Settings, requested: Settings) -> str:
-    """Return what of the wanted settings waits for a run of its own, as a sentence; "" for nothing."""
+    """Return a sentence about the requested settings that need a new run, "" where none does."""
     names = dict.fromkeys(
         difference.name for difference in differences(live_settings(run, requested), requested)
     )
     if not names:
         return ""
     what = ", ".join(names)
-    return f"{what[0].upper()}{what[1:]}: press Run to take {'it' if len(names) == 1 else 'them'} up (Ctrl+R)"
+    return f"{what[0].upper()}{what[1:]}: press Run to apply {'it' if len(names) == 1 else 'them'} (Ctrl+R)"
 
 
 def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
     if isinstance(old, ExplicitWeights) and isinstance(new, ExplicitWeights):
-        # Of another number they come with another rank, which says it.
+        # Another number of weights comes with another rank, which is a difference of its own.
         return _weights(old.a, new.a) if len(old.a) == len(new.a) else []
     if type(old) is not type(new):
         key = "weights" if isinstance(new, ExplicitWeights) else "penalty"
@@ -104,7 +104,7 @@ def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
 
 
 def _weights(old: tuple[float, ...], new: tuple[float, ...]) -> list[Difference]:
-    """Name the first of the weights that changed; what neighbors were brought along is a number."""
+    """Name the first of the weights that changed; the neighbors that changed with it are counted."""
     changed = [k for k, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
     shown = changed if len(changed) <= MOST_WEIGHTS else changed[:1]
     rest = len(changed) - len(shown)

@@ -1,4 +1,4 @@
-"""The history of a run as it grows: arrays that a plot takes as they are, phases, and changes of settings."""
+"""The history of a run as it grows: arrays in the form that a plot needs, phases, and changes of settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the application said and did, line by line: for the panel "Log", and for whoever reports a defect.
+"""The log of the application, line by line: for the panel "Log", and for the report of a defect.
 
-A logbook takes what the window tells it. `Logbook.listen` adds what Python's `logging`, `warnings` and Qt
-say, for the whole process; lines may come from any thread.
+The window adds lines to a logbook. `Logbook.listen` adds the messages of Python's `logging`, of `warnings`
+and of Qt. Lines may come from any thread.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Logbook(QObject):
         return "".join(f"{line}\n" for line in self.lines)
 
     def listen(self) -> None:
-        """Take what `logging`, `warnings` and Qt say from now on; who heard it before hears it still."""
+        """Receive the messages of `logging`, `warnings` and Qt from now on, as the present receivers do."""
         if self._handler is not None:
             return
         self._handler = _Handler(self)
@@ -143,5 +143,5 @@ class _Handler(logging.Handler):
             details = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)
             source = "python" if record.name == "py.warnings" else record.name
             self._logbook.add(level, source, record.getMessage().strip(), details)
-        except Exception:  # a line that cannot be told must not end what was being done
+        except Exception:  # a line that cannot be formatted must not end the caller
             self.handleError(record)

@@ -24,7 +24,7 @@ class Triangulation:
     faces: Ints  # (T, 3) 0-based point indices
     edges: Ints  # (E, 2) each edge once, the lower index first
     points: int  # number of points of the sequences that it fits
-    name: str  # what a person knows it by
+    name: str  # as it is shown to the user
 
 
 def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:

@@ -52,7 +52,7 @@ class Notifier(QObject):
         sentence
             what there is to know.
         action
-            one (text, callback) or a tuple of them: buttons beside the sentence.
+            one (text, callback) or a tuple of them: buttons next to the sentence.
         replaces
             an earlier sentence that is closed where it is still shown.
         """
@@ -74,7 +74,7 @@ class Notifier(QObject):
         details
             the traceback where the reason is a defect of the program, "" otherwise.
         action
-            buttons beside the sentence of what is no defect.
+            buttons next to the sentence of what is no defect.
         shown
             whether the caller shows the sentence itself.
         """

@@ -1,4 +1,4 @@
-"""A run: one reconstruction with its history, as the session keeps it."""
+"""A run: one reconstruction with its history, as a session has it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Run:
     last: Iterate | None = None
     snapshots: Snapshots = field(default_factory=Snapshots)  # kept iterates of its history
     message: str = ""
-    title: str = ""  # what the user calls it, "" for its settings in words
+    title: str = ""  # what the user calls it, "" for a text of its settings
     note: str = ""
     pinned: bool = False  # kept when all are forgotten
 
     def as_of(self, moment: int | None) -> Run:
-        """Return a copy that nobody writes any more: as it was at a kept moment, or with None as it is."""
+        """Return a copy that does not change any more: as it was at a kept moment, or with None as it is."""
         if moment is None or not len(self.snapshots):
             return replace(self, history=self.history.until(len(self.history)), snapshots=Snapshots())
         index, iterate = self.snapshots.at(moment)

@@ -1,4 +1,4 @@
-"""What runs, methods and penalties are called where there is little room: pure functions, no Qt."""
+"""Names of runs, methods and penalties where there is little space: pure functions, no Qt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core import Penalty, Settings
     from nrsfm_gui.model.run import Run
 
-# A line of the list of runs has room for about twenty letters.
+# A line of the list of runs has space for about twenty letters.
 SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
     "bilinear": "bilinear",
     "lm": "LM",
@@ -45,7 +45,7 @@ def option_texts(settings: Settings) -> list[str]:
 
 
 def settings_text(settings: Settings) -> str:
-    """Return what a run is asked for, in a line: "recommended, rank 6, eta 0.05, WNN, xi 0.5"."""
+    """Return the settings of a run, in a line: "recommended, rank 6, eta 0.05, WNN, xi 0.5"."""
     numbers = f"rank {settings.rank}, eta {settings.eta:g}, {penalty_text(settings.penalty)}"
     return f"{preset_name(settings) or METHODS[settings.method].title}, {numbers}"
 

@@ -1,7 +1,7 @@
-"""What the application is about at this moment: the only mutable state, and the signals of its changes.
+"""The state of the application: the only mutable state, and the signals of its changes.
 
 Views never hold a session. A controller passes values from the session to its view, and changes the session
-by what the view asks for.
+as the view requests.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Session(QObject):
         self.settings = Settings()
         self.runs: list[Run] = []
         self.shown: Run | None = None
-        self.compared: Run | None = None  # a second run beside the one that is shown
+        self.compared: Run | None = None  # the run that is compared with the one that is shown
         self.moment: int | None = None
         self.frame = 0
         self.frame_range: tuple[int, int] | None = None  # first and last frame that playing loops over
@@ -237,7 +237,7 @@ class Session(QObject):
             self.shown_changed.emit(run)
 
     def set_compared(self, run: Run | None) -> None:
-        """Lay a second run beside the one that is shown, or none; a run is not compared with itself."""
+        """Compare a second run with the one that is shown, or none; a run is not compared with itself."""
         run = None if run is self.shown else run
         if run is not self.compared:
             self.compared = run
@@ -265,16 +265,16 @@ class Session(QObject):
 
     @property
     def seen_run(self) -> Run | None:
-        """The run that is shown as it is looked at, in a copy that nobody writes any more."""
+        """The run that is shown as it is looked at, in a copy that does not change any more."""
         return None if self.shown is None else self.shown.as_of(self.moment)
 
     def rename_run(self, run: Run, title: str) -> None:
-        """Give a run a name of its own; "" takes it away."""
+        """Give a run a name of its own; "" removes it."""
         run.title = title.strip()
         self.runs_changed.emit()
 
     def set_note(self, run: Run, note: str) -> None:
-        """Write something down about a run."""
+        """Set the note of a run."""
         run.note = note.strip()
         self.runs_changed.emit()
 
@@ -385,7 +385,7 @@ class Session(QObject):
             self.live_changed.emit(live)
 
     def set_compare_mode(self, mode: str) -> None:
-        """Choose how a second run is shown beside the first: "overlay", "side" or "difference"."""
+        """Choose how a second run is shown with the first: "overlay", "side" or "difference"."""
         if mode != self.compare_mode:
             self.compare_mode = mode
             self.compare_mode_changed.emit(mode)
@@ -403,6 +403,6 @@ def _numbered(runs: list[Run], number: int | None) -> Run | None:
 
 
 def _key(sequence: Sequence) -> Hashable:
-    """Return what tells whether two sequences are the same, read in the same way."""
+    """Return a key that is equal for equal sequences that were read in the same way."""
     file = sequence.digest or id(sequence)
     return file, sequence.content, tuple(sorted(sequence.reading.items()))

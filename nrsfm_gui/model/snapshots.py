@@ -1,11 +1,11 @@
-"""The kept moments of a run: snapshots at a thinned set of its records, bounded in number and in bytes.
+"""The snapshots of a run: iterates at a thinned set of its records, bounded in number and in bytes.
 
 A run may take thousands of iterations and each of them has a point of up to megabytes, so that only some are
-kept of those that the window came to see. Where they are too many, the one goes that leaves the least gap,
-so that the gaps double one after the other. The first and the newest always stay; the ends of phases, and
-what is held for a change of the parameters, are the last to go.
+kept of those that the window received. Where there are too many, the one that leaves the smallest gap is
+dropped, so that the gaps double one after the other. The first and the newest stay. The ends of phases, and
+those that a change of the parameters protects, are dropped last.
 
-A moment shows the point of its own record, where the run itself shows the best one so far.
+A snapshot shows the point of its own record, while the run itself shows the best one so far.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core import Iterate, Point
 
-MOST = 120  # moments of one run
+MOST = 120  # snapshots of one run
 LARGEST = 64_000_000  # bytes of their points
 LEAST = 2  # the first and the newest, whatever their size
 
 
 class _Priority(IntEnum):
-    """Why a moment is kept; the least goes first."""
+    """Why a snapshot is kept; the lowest is dropped first."""
 
     NONE = 0
     PHASE = 1  # the last one that was seen of a phase
-    HELD = 2
+    PROTECTED = 2
 
 
 @dataclass(eq=False)
@@ -39,12 +39,12 @@ class _KeptIterate:
 
 
 class Snapshots:
-    """Snapshots of a run by the index of their record, ascending.
+    """Snapshots of a run, ordered by the index of their record.
 
     Parameters
     ----------
     most, largest
-        the bounds: moments, and bytes of their points. Two moments are kept whatever their size.
+        the bounds: snapshots, and bytes of their points. Two snapshots are kept whatever their size.
     """
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
@@ -57,7 +57,7 @@ class Snapshots:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """The records that moments are kept of, ascending."""
+        """The records of the snapshots, ascending."""
         return tuple(moment.index for moment in self._kept)
 
     @property
@@ -66,22 +66,22 @@ class Snapshots:
         return self._size
 
     def add(self, index: int, iterate: Iterate) -> None:
-        """Keep an iterate as the newest moment.
+        """Add an iterate as the newest snapshot.
 
         Parameters
         ----------
         index
-            of the iterate's record in the history of its run, above those of all moments before.
+            of the iterate's record in the history of its run, above those of all snapshots before.
         iterate
-            what was seen of the run.
+            of the run.
 
         Raises
         ------
         ValueError
-            where a moment of that record or of a later one is kept.
+            where there is a snapshot of that record or of a later one.
         """
         if self._kept and index <= self._kept[-1].index:
-            raise ValueError(f"a moment of record {self._kept[-1].index} is kept; {index} does not follow it")
+            raise ValueError(f"record {self._kept[-1].index} has a snapshot; {index} does not follow it")
         if self._kept and self._kept[-1].iterate.phase != iterate.phase:
             self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
         self._kept.append(_KeptIterate(index, _as_seen(iterate)))
@@ -89,13 +89,13 @@ class Snapshots:
         self._thin(self._most, self._largest)
 
     def protect(self, index: int) -> None:
-        """Let the moment at a record, or the last one before it, be among the last to go."""
+        """Protect the snapshot at a record, or the last one before it: it is dropped last."""
         place = bisect_right(self.indices, index) - 1
         if place >= 0:
-            self._kept[place].priority = _Priority.HELD
+            self._kept[place].priority = _Priority.PROTECTED
 
     def at(self, index: int) -> tuple[int, Iterate]:
-        """Return the record nearest to a record of which a moment is kept, and that moment.
+        """Return the nearest record with a snapshot, and the iterate of that snapshot.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Snapshots:
         return moment.index, moment.iterate
 
     def shrink(self) -> None:
-        """Keep half as many: of a run that nobody looks at, to make room for others."""
+        """Keep half as many: of a run that is not shown, to free memory for others."""
         self._thin(max(len(self) // 2, LEAST), self._largest)
 
     def _thin(self, most: int, largest: int) -> None:
@@ -132,11 +132,11 @@ def _as_seen(iterate: Iterate) -> Iterate:
 
 
 def _light(candidate: Point) -> Point:
-    """Return a candidate whose problem forms its data term anew where it is asked for."""
+    """Return a candidate whose problem forms its data term anew when it is needed."""
     return replace(candidate, problem=candidate.problem.without_data())
 
 
 def _size(iterate: Iterate) -> int:
-    """Return the bytes of the point that a moment shows; the end of a run, which may have two, is one."""
+    """Return the bytes of the point that a snapshot shows; the last iterate of a run may have two points."""
     point = iterate.current.factors
     return point.B.nbytes + point.C.nbytes + point.s.nbytes

@@ -1,4 +1,4 @@
-"""Colors of the two themes, by what they mean; every view takes its colors from here."""
+"""Colors of the two themes, by what they mean; the only source of colors of all views."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Theme:
     reprojected: str  # reprojected 2-D points (green)
     residual: str  # segments between the two
     selection: str  # the selected point
-    other: str  # the points of a second run, beside those of the first
+    other: str  # the points of a second run
     runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent; not `other`
 
 

@@ -1,4 +1,4 @@
-"""What can be undone: changes of the parameters, and what else takes something away. No Qt."""
+"""What can be undone: changes of the parameters, and removals. No Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_ENTRIES = 200  # that can be undone
 
 @dataclass(frozen=True)
 class SettingsChange:
-    """A change of the parameters: all of one movement of the mouse."""
+    """A change of the parameters: all changes of one gesture."""
 
     before: Settings
     after: Settings
@@ -56,7 +56,7 @@ class UndoStack:
         self._undone, self._done, self._at = [], [], 0.0
 
     def add(self, before: Settings, after: Settings, now: float) -> None:
-        """Add a change at a time in seconds; it joins the last one where both are one movement."""
+        """Add a change at a time in seconds; it joins the last one where both are one gesture."""
         keys = parameters(before, after)
         last = self._done[-1] if self._done and not self._undone else None
         if isinstance(last, SettingsChange) and one_gesture(

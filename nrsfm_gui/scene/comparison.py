@@ -33,7 +33,7 @@ class RunComparison:
     shapes: Shapes  # of the second run, in `unit`
     distances: Floats  # (F, P) from the first, in `unit`
     unit: str
-    alignment: str  # in words
+    alignment: str  # as text
 
     @property
     def points(self) -> Floats:

@@ -1,10 +1,10 @@
 """From the session to the views: shapes once per iterate, a scene once per frame, at display rate.
 
-Changes are only noted when they happen; a timer draws what they come to, so that a thousand iterates between
+A change only starts a timer, and the timer draws the state of the session. So a thousand iterates between
 two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
-are computed beside the window. Until they are there, the frame that is looked at is made anew by itself where
-its geometry is known, so that it follows a hand that drags a parameter or scrubs through iterations; while
-the hand moves, the frames that nobody sees wait for it to rest.
+are computed in the background. Until then, the frame that is shown is computed alone where its geometry is
+known, so that it follows a drag of a parameter or of the iteration. The other frames are computed when the
+drag has ended.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.shapes import Shapes
     from nrsfm_gui.scene.summaries import Quality
 
-REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
-DRAG_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
+REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
+DRAG_RESTS = 0.25  # seconds without a change, after which the frames that are not shown are computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 
@@ -49,14 +49,14 @@ class SceneTarget(Protocol):
 
 
 class Display(QObject):
-    """Computes what is drawn and hands it to the views.
+    """Computes the scene, and sets it in the views.
 
     Signals
     -------
     scene_shown(Scene)
         the views have it now.
     refreshed()
-        all was drawn as the session is now, because somebody needs it at once.
+        the present state of the session was drawn, because it is needed at once.
     failed(str, str)
         a sentence and the traceback of a defect.
     """
@@ -79,7 +79,7 @@ class Display(QObject):
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
-        self._moved_at = -DRAG_RESTS  # when a hand moved last
+        self._moved_at = -DRAG_RESTS  # time of the last change of a drag
         self._over = False  # whether the window closes
         self.scene: Scene | None = None
         self.without_opengl = False
@@ -146,7 +146,7 @@ class Display(QObject):
     def scenes(self) -> Callable[[int], Scene]:
         """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
         self.refresh()
-        assert self._picture is not None  # whoever asks has opened a sequence
+        assert self._picture is not None  # the callers have opened a sequence
         return self._scenes(self._picture, self._picture.shapes, self._session.appearance)
 
     def shut_down(self) -> None:
@@ -212,7 +212,7 @@ class Display(QObject):
         self.errors.publish(picture, self._pictured)
 
     def _compute(self, request: SceneRequest, before: Picture) -> None:
-        """Compute the picture beside the window, unless one frame does for the moment."""
+        """Compute the picture in the background, unless one frame is enough at present."""
         now = time.perf_counter()
         due = max(self._next_picture_at, self._moved_at + DRAG_RESTS if self._ahead() is not None else 0.0)
         if now < due:

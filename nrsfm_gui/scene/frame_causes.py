@@ -73,7 +73,7 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
                 f"{said}: the camera turns little around this frame"
                 f" ({turn:.3g}°, median {usual_turn:.3g}°), which leaves depth open",
             )
-        return Cause("depth", f"{said}: the picture alone leaves this depth open" if fit else said)
+        return Cause("depth", f"{said}: the picture alone does not determine this depth" if fit else said)
     return None
 
 
@@ -106,7 +106,7 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
             "camera turns",
             f"{turn:.3g}° (median {usual:.3g}°)",
             "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
-            "a small one says little of depth.",
+            "a small one gives little information on depth.",
         ),
     ]
 
@@ -187,7 +187,7 @@ def _value_and_median(values: Floats, frame: int, unit: str) -> str:
 
 
 def _length_text(value: float, unit: str) -> str:
-    """Return a length whose unit stays on its line."""
+    """Return a length with its unit, without a line break between them."""
     return measure(float(value), unit).replace(" ", SPACE)
 
 

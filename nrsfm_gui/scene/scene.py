@@ -167,7 +167,7 @@ class ErrorSeries:
     unit: str
     name: str
     other: ErrorSeries | None = None
-    alignment: str = ""  # of 3-D distances, in words
+    alignment: str = ""  # of 3-D distances, as text
 
 
 def build_scene(

@@ -40,7 +40,7 @@ def with_frame(
     whole
         `build_shapes` of the sequence and any iterate of it.
     sequence, iterate
-        the sequence, and the iterate that the frame is taken of.
+        the sequence, and the iterate that the frame is of.
     frame
         0-based.
     spent
@@ -50,7 +50,7 @@ def with_frame(
     Returns
     -------
     Shapes or None
-        None where a frame says nothing by itself: before any reconstruction, and where the solution is not
+        None where a single frame is not defined: before any reconstruction, and where the solution is not
         shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
         whoever waits for one frame does not wait for that.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
-ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
+ETA_FROM_SECONDS = 1.0  # shorter times are not shown
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
 
 
 def matching_loss(known: Quality | None, last: Iterate) -> float:
-    """Return the loss of the point whose errors are known, so that both belong to one point."""
+    """Return the loss of the point whose errors are known, so that both are of the same point."""
     return last.displayed.loss if known is None or known.loss is None else known.loss
 
 
@@ -96,7 +96,7 @@ def headline(
     """Return the main numbers of the shown reconstruction, for the tool bar.
 
     The loss is known at once. An ellipsis follows errors that are of an older point: those of this one
-    are being computed. `past` says that a newer iteration is there.
+    are being computed. `past` means that there is a newer iteration.
     """
     if seen is None or sequence is None:
         return ""
@@ -152,7 +152,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
 
 
 def switch_summary(stopped: Run | None, penalty: Penalty | None) -> str:
-    """Return what opening another sequence did, "" if nothing.
+    """Return a sentence about what opening another sequence changed, "" if nothing.
 
     Parameters
     ----------

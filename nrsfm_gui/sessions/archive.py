@@ -1,9 +1,9 @@
-"""Arrays and one JSON document in a zip file: written whole or not at all, read without trusting it.
+"""Arrays and one JSON document in a zip file: written completely or not at all, read without trusting it.
 
     session.json          the document; where it means an array it holds the array's name
     arrays/NAME.npy       every array once, under the beginning of the SHA-256 of its shape, type and bytes
 
-Nothing is ever unpickled. What a file says of its own sizes is checked against what it takes on disk before
+Nothing is ever unpickled. The sizes in a file are checked against its size on disk before
 any of it is unpacked, so that a small file cannot fill the memory.
 """
 
@@ -40,7 +40,7 @@ class ArchiveWriter:
 
     def __init__(self) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self._names: dict[int, str] = {}  # of arrays by their identity; `_arrays` keeps them alive
+        self._names: dict[int, str] = {}  # of arrays by their identity; `_arrays` holds references to them
 
     def name(self, array: npt.ArrayLike) -> str:
         """Return the name that an array will be found under."""
@@ -89,7 +89,7 @@ class ArchiveReader:
     Raises
     ------
     InputError
-        where the file is absent, is no such archive, or says of itself what cannot be.
+        where the file is absent, is no such archive, or has impossible sizes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,7 +159,7 @@ class ArchiveReader:
 
 
 def _array_of(content: bytes) -> npt.NDArray[Any]:
-    """Return the array of an .npy whose header says what its bytes are."""
+    """Return the array of an .npy whose header describes its bytes."""
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("its header is of another version than 1.0")
@@ -170,7 +170,9 @@ def _array_of(content: bytes) -> npt.NDArray[Any]:
     for side in shape:
         count *= side
     if fortran or any(side < 0 for side in shape) or count * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError(f"its header says {shape} of {dtype}, which its {len(content)} bytes are not")
+        raise ValueError(
+            f"its header gives {shape} of {dtype}, which does not match its {len(content)} bytes"
+        )
     array: npt.NDArray[Any] = np.empty(shape, dtype)
     array.reshape(-1)[:] = np.frombuffer(content, dtype, count, stream.tell())
     array.setflags(write=False)

@@ -1,8 +1,8 @@
-"""The session saved by itself: some time after it changed, at the end of each run, when the window closes.
+"""Automatic saving of the session: some time after a change, at the end of each run, when the window closes.
 
-Every process writes to one file of its own, beside a lock that ends with the process, however that ends. So a
-file whose lock can be taken is of a process that did not come to close its window, and is offered when the
-application starts next. A session that was closed without having been saved stays as the last one.
+Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
+free belongs to a process that ended without closing its window, and is offered at the next start of the
+application. A session that was closed without being saved is kept as the last one.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ PREFIX = "autosave-"  # of the file of a process
 
 
 class Autosave(QObject):
-    """Writes snapshots beside the window.
+    """Writes the session in the background.
 
     Parameters
     ----------
     folder
         where to.
     snapshot
-        gives what is to be saved, None where there is nothing worth it.
+        returns what is to be saved, None where there is nothing to save.
     seconds
-        gives how long a change may stay unsaved, 0 for as long as it likes.
+        returns how long a change may stay unsaved, 0 for no limit.
 
     Signals
     -------
     failed(str, str)
-        why nothing could be saved, and the traceback of a defect: the first time only.
+        why nothing could be saved, and the traceback of a defect: only for the first of several failures.
     works_again()
-        it could after that.
+        saving succeeded after a failure.
     saved()
-        what there was is in the file of this process.
+        the session is in the file of this process.
     """
 
     saved = pyqtSignal()
@@ -66,7 +66,7 @@ class Autosave(QObject):
         self._snapshot = snapshot
         self._seconds = seconds
         self._path = folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
-        self._lock: QLockFile | None = None  # taken with the first file
+        self._lock: QLockFile | None = None  # acquired with the first file
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
         self._jobs = Jobs(self)
@@ -76,7 +76,7 @@ class Autosave(QObject):
         self._rest = Debounce(self.save, IDLE_MILLISECONDS, self)
 
     def schedule_save(self) -> None:
-        """Let what changed be saved in time."""
+        """Save the change after the time of the preferences."""
         self._changed = True
         if self._timer.isActive() or self._over:
             return
@@ -85,7 +85,7 @@ class Autosave(QObject):
             self._timer.start(round(1000 * seconds))
 
     def save_when_idle(self) -> None:
-        """Let a run that has ended be saved as soon as nothing follows it."""
+        """Save a run that has ended, once nothing follows it."""
         self._changed = True
         if self._seconds() > 0 and not self._over:
             self._rest.request()
@@ -107,20 +107,20 @@ class Autosave(QObject):
         self._jobs.start(self._job)
 
     def save_as_last(self) -> None:
-        """Let the session as it is now be found as the last one: it is about to be closed."""
+        """Write the session as the last one, before it is closed."""
         saved = self._snapshot()
         if saved is not None:
             self._jobs.start(self._made(lambda: self._write(saved, self._folder / LAST)))
 
     def adopt(self, path: Path) -> bool:
-        """Take a file of the folder as the one of this process, under whose lock it is from then on.
+        """Use a file of the folder as the one of this process, protected by its lock.
 
-        So what is opened again is never without a file. Returns False where it stays what it was.
+        So a session that is opened again always has a file. Returns False where the file is left unchanged.
         """
         self._changed = False
         self._timer.stop()
         self._rest.cancel()
-        self._jobs.wait()  # what is being written yet is of before
+        self._jobs.wait()  # what is being written is of the session before
         try:
             self._acquire_lock()
             path.replace(self._path)
@@ -129,7 +129,7 @@ class Autosave(QObject):
         return True
 
     def forget(self) -> None:
-        """Delete the file of this process: what it held is saved elsewhere, or not wanted."""
+        """Delete the file of this process: its content is saved elsewhere, or not needed."""
         self._changed = False
         self._timer.stop()
         self._rest.cancel()
@@ -137,7 +137,7 @@ class Autosave(QObject):
         self._path.unlink(missing_ok=True)
 
     def shut_down(self, *, keep: bool) -> None:
-        """Stop; with `keep`, what was not saved stays as the last session, else nothing does."""
+        """Stop; with `keep`, a session that was not saved is kept as the last one."""
         if self._over:
             return
         self._timer.stop()
@@ -159,7 +159,7 @@ class Autosave(QObject):
         return self._write(saved, self._path)
 
     def _acquire_lock(self) -> None:
-        """Come before the file, in whatever thread, so that no other process takes that for a lost one."""
+        """Acquire the lock before the file exists, so that no other process treats the file as lost."""
         if self._lock is None:
             self._make_folder()
             lock = lock_of(self._path)
@@ -199,5 +199,5 @@ class Autosave(QObject):
 def lock_of(path: Path) -> QLockFile:
     """Return the lock of a file, which ends with the process that holds it."""
     lock = QLockFile(str(path.with_suffix(".lock")))
-    lock.setStaleLockTime(0)  # only a process that is gone makes a lock stale, however long it lived
+    lock.setStaleLockTime(0)  # a lock is stale only when its process has ended, whatever its age
     return lock

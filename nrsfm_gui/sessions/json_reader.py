@@ -29,11 +29,11 @@ class Node:
     """A value of a document and the way to it."""
 
     archive: ArchiveReader
-    where: str  # like runs[2].update; "" for the whole
+    where: str  # like runs[2].update; "" for the document
     value: Any
 
     def refused(self, accepted: str) -> InputError:
-        """Return the error that says what was found here, and what is accepted."""
+        """Return the error that names what was found here, and what is accepted."""
         found = repr(self.value)
         found = found if len(found) <= SHOWN else f"{found[:SHOWN]}…"
         return InputError(f"{self.archive.path}: {self.where or 'it'} is {found}; accepted is {accepted}")

@@ -51,7 +51,7 @@ FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
 
 @dataclass(frozen=True, eq=False)
 class OpenedResult:
-    """A result as the session takes it."""
+    """A result in the form that the session needs."""
 
     sequence: Sequence
     run: SavedRun  # its number is given by the session
@@ -179,7 +179,7 @@ class SequenceOpening(QObject):
 
 
 def _read(path: str | Path) -> Read:
-    """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
+    """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(path).startswith(SAMPLE):
         sequence = read_sequence(path)
         entries = bundled_samples()
@@ -200,7 +200,7 @@ def _read(path: str | Path) -> Read:
 
 
 def _hashed(read: Read) -> Read:
-    """Hash what was read, here beside the window: a tenth of a second for 99 frames of 28 880 points."""
+    """Hash what was read, in this thread: a tenth of a second for 99 frames of 28 880 points."""
     found = read[2]
     if isinstance(found, SavedSession):
         sequences = [saved.sequence for saved in found.sequences]
@@ -284,7 +284,7 @@ def _from_its_file(result: Result) -> Sequence | None:
 
 
 def _from_itself(result: Result, path: Path) -> Sequence:
-    """Return the sequence as far as the result knows it: its tracks in their units, truth, edges, faces."""
+    """Return the sequence as the result contains it: its tracks in their units, truth, edges, faces."""
     meta, seen = result.meta, result.visible
     metric = bool((meta.get("low_rank") or {}).get("metric", True))  # else K is a scale and no camera's
     tracks = np.where(seen[:, None], to_pixels(result.tracks, result.intrinsics), np.nan)
@@ -299,5 +299,5 @@ def _from_itself(result: Result, path: Path) -> Sequence:
         faces=result.faces,
         units=str(meta.get("units") or "px"),
         truth_units=str(meta.get("truth_units") or "mm"),
-        provenance=f"the tracks that {path.name} keeps",
+        provenance=f"the tracks in {path.name}",
     )

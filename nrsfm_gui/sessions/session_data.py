@@ -1,6 +1,6 @@
 """The sequence of a session: a copy of it, and the file that it is from.
 
-A session opens where the data is not, so that it keeps the tracks themselves, up to a size; where the file
+A session can be opened without its data, so it contains the tracks, up to a size; where the file
 has changed since, its runs are still of the tracks that they were made of.
 """
 
@@ -111,7 +111,7 @@ def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
 
 
 def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
-    """Read a large sequence from its file, or from one of that name beside the session."""
+    """Read a large sequence from its file, or from one of that name in the folder of the session."""
     path, known = _resolved(file), recorded.digest
     beside = node.archive.path.parent / path.name
     movable = challenge_file(path) is None  # else it is read with what lies around it there
@@ -119,13 +119,13 @@ def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
         sequence = read_unchanged(candidate, recorded)
         if sequence is not None:
             return sequence
-    where = "there or beside the session" if movable else "there"
+    where = "there or in the folder of the session" if movable else "there"
     became, what = "which has changed since", f"the file as it was (SHA-256 {known[:12]}…) {where}"
     if not os.path.exists(path):
         became = "which is not there"
     elif recorded.are_bytes_of(path):
         became, what = "beside which something that is read with it has changed since", "that as it was"
-    raise InputError(f"{node.archive.path}: keeps no copy of the tracks of {file}, {became}; put {what}")
+    raise InputError(f"{node.archive.path}: contains no copy of the tracks of {file}, {became}; put {what}")
 
 
 def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
@@ -141,7 +141,7 @@ def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
 
 def _change(path: Path, recorded: Recorded, name: str) -> str:
     """Say what became of a file since, and of what is read with it, "" where nothing."""
-    shown = f"{name} is shown as the session keeps it."
+    shown = f"{name} is shown as the session contains it."
     if not os.path.isfile(path):
         return f"{path} is not there any more: {shown}"
     if not recorded.digest:
@@ -150,7 +150,7 @@ def _change(path: Path, recorded: Recorded, name: str) -> str:
         content = read_bytes(path)
         if digest(content) != recorded.digest:
             return f"{path} has changed since: {shown}"
-        # Reading a large table takes seconds, and what stands alone has not changed with these bytes.
+        # Reading a large table takes seconds, and what has no other files has not changed with these bytes.
         if recorded.content and not is_self_contained(content) and not recorded.is_of(recorded.read(path)):
             return f"What is read with {path} has changed since: {shown}"
     except InputError as error:

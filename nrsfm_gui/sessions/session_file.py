@@ -1,12 +1,12 @@
 """A session in one file, `.nrsfm`: what is open, every run of it, and how it is looked at.
 
-The file is a zip archive (`keeping.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
-is written whole or not at all, and read without pickle. The entries of `session.json`, version 1 ("array" is
+The file is a zip archive (`sessions.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
+is written completely or not at all, and read without pickle. Entries of `session.json`, version 1 ("array" is
 the name of one, letters in brackets are its shape):
 
     format, version       "nrsfm-session", 1
     saved                 when, ISO 8601; versions: of the program and its parts
-    file                  where the session was saved by hand, of an automatic copy; else null
+    file                  where the user saved the session, of an automatic copy; else null
     current               which of the sequences is open, from 0
     settings              the parameters of the next run, as in a result's meta
     sequences             a list; each has
@@ -14,7 +14,7 @@ the name of one, letters in brackets are its shape):
         content           `sequence.Sequence.content`, a hash of what was read from it and from what lies
                           beside it; absent in files of earlier programs
         reading           the options that it was read with
-        arrays, texts     the sequence itself, entries as in `npz`; both null where it takes more
+        arrays, texts     the sequence itself, entries as in `npz`; both null where it needs more
                           than 50 MB and is in a file
         shown             number of the run that is shown, or null
         runs              a list; each has
@@ -27,7 +27,7 @@ the name of one, letters in brackets are its shape):
                 current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
                                   tracks (F, 2, P) and visible (F, P) only where they are not the
                                   sequence's, calibrated (best is absent where it is the same)
-                view              what a low-rank solution looks like in three dimensions
+                view              a low-rank solution in three dimensions
                 lineage           steps (settings, updates) that lead there, from nothing or from `result`
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
@@ -87,7 +87,7 @@ class SavedRun:
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
-        """Return what is to be kept of a run; one that goes on is kept as stopped."""
+        """Return what is saved of a run; one that is active is saved as stopped."""
         return cls(
             number=run.number,
             settings=run.settings,
@@ -127,21 +127,21 @@ class SavedSequence:
 
 @dataclass(frozen=True, eq=False)
 class SavedSession:
-    """Everything that a file holds; immutable, so that it can be written beside the window."""
+    """The content of a session file; immutable, so that it can be written in the background."""
 
     sequences: tuple[SavedSequence, ...]
     current: int
     settings: Settings
     view: dict[str, Any] = field(default_factory=dict)  # see `viewpoint`
     layout: dict[str, str] = field(default_factory=dict)
-    file: Path | None = None  # where it was saved by hand
+    file: Path | None = None  # where the user saved it
 
 
 # -- writing ------------------------------------------------------------------------------------------------
 
 
 def write_session(session: SavedSession, path: Path) -> Path:
-    """Write a session, whole or not at all, and return its path.
+    """Write a session, completely or not at all, and return its path.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def read_session(path: Path) -> SavedSession:
     Raises
     ------
     InputError
-        where the file is absent, damaged, of another version, says what cannot be, or leaves a large
+        where the file is absent, damaged, of another version, has impossible values, or leaves a large
         sequence to a file that is gone or has changed.
     """
     with ArchiveReader(path) as archive:

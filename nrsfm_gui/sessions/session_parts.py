@@ -1,4 +1,4 @@
-"""Updates, problems and histories as JSON and arrays, and back; `session_file` says what the entries mean."""
+"""Iterates, problems and histories as JSON and arrays, and back; `session_file` documents the entries."""
 
 from __future__ import annotations
 

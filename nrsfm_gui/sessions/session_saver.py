@@ -1,4 +1,4 @@
-"""The session as a file: saved where the user says, opened again, and not lost when something ends it."""
+"""The session as a file: saved where the user chooses, opened again, and saved automatically."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FILTER = f"Sessions (*{SUFFIX})"
 
 
 class SessionView(Protocol):
-    """A 3-D view, of which a session keeps from where it is seen."""
+    """A 3-D view whose viewpoint is saved with the session."""
 
     @property
     def orbit(self) -> Orbit:
@@ -102,7 +102,7 @@ class SessionSaver(QObject):
         self._notifier, self._commit, self._fit = session.notifier, commit, fit
         self.file: Path | None = None  # where the session was saved last
         self._saved_edits = self._autosaved_edits = session.edits
-        self._recovered = False  # whether what is open was never saved by hand since it was lost or closed
+        self._recovered = False  # whether the user has not saved the open session since it was recovered
         self._opened = 0  # how many sessions were opened
         self._jobs = Jobs(self, Order.QUEUE)
         self._enabled = True  # whether anything is saved by itself
@@ -155,7 +155,7 @@ class SessionSaver(QObject):
         )
 
     def save_to(self, path: Path) -> None:
-        """Write the session as it is now to a file, beside the window, after what is being written yet."""
+        """Write the present session to a file in the background, after those that are being written."""
         saved = self._snapshot(file=path)
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
@@ -182,7 +182,7 @@ class SessionSaver(QObject):
     def show(self, saved: SavedSession, path: Path) -> None:
         """Put a session that was read in place of what is open."""
         session = self._session
-        automatic = path.parent == self.folder  # of a file that nobody chose
+        automatic = path.parent == self.folder  # of a file that the user did not choose
         self._commit()
         self._control.cancel()
         adopted = automatic and self._enabled and self.autosave.adopt(path)
@@ -232,7 +232,7 @@ class SessionSaver(QObject):
         self._view.set_orbit(state.orbit)
 
     def _offer_file(self, saved: SavedSequence) -> None:
-        """Say what became of a sequence's file, and offer what there is now."""
+        """Report a change of a sequence's file, and offer to open the file as it is now."""
         source = saved.sequence.source
         assert source is not None  # something has become of it
         again = (("Open the file as it is now", lambda: self._opening.open(source)),)
@@ -241,14 +241,14 @@ class SessionSaver(QObject):
     # -- what the window calls ------------------------------------------------------------------------------
 
     def begin(self, *, scripted: bool) -> None:
-        """Offer what was lost; a script neither is asked nor leaves anything behind."""
+        """Offer lost sessions; with a script, offer nothing and save nothing automatically."""
         self._enabled = not scripted
         if self._enabled:
             self.recovery.offer()
             self._opening.shown.connect(self._offer_last, ONCE)  # type: ignore[call-arg]  # not in the stub
 
     def _offer_last(self) -> None:
-        """Offer, once and when the first sequence is there, what was closed without having been saved."""
+        """Offer a session that was closed without being saved: once, when the first sequence is shown."""
         last = self.last_session()
         if last is None:
             return
@@ -262,7 +262,7 @@ class SessionSaver(QObject):
             )
 
     def shut_down(self) -> None:
-        """Wait for what is being written, and keep what was not saved as the last session."""
+        """Wait for what is being written, and keep a session that was not saved as the last one."""
         self._jobs.wait()
         self.recovery.shut_down()
         self.autosave.shut_down(keep=self.modified and self._saves_automatically)
@@ -277,7 +277,7 @@ class SessionSaver(QObject):
         self._window.setWindowModified(self.modified)
 
     def _on_changed(self) -> None:
-        """Mark in the title bar whether there is something to save, and save it by itself in a while."""
+        """Mark in the title bar whether there is something to save, and schedule automatic saving."""
         if self._window.isWindowModified() != self.modified:
             self._window.setWindowModified(self.modified)
         if self._session.edits != self._autosaved_edits:
@@ -286,12 +286,12 @@ class SessionSaver(QObject):
                 self.autosave.schedule_save()
 
     def _contains(self, run: Run) -> bool:
-        """Whether a run is of this session; one that was stopped by opening another still has mail."""
+        """Return whether a run is of this session; one that opening another session stopped may still end."""
         return any(run in runs for _sequence, runs, _shown in self._session.everything())
 
     @property
     def _saves_automatically(self) -> bool:
-        """Whether what is open is kept though nobody saves it: by preference, or as it was kept before."""
+        """Whether the open session is saved automatically: by preference, or because it was before."""
         return self._seconds() > 0 or (self._recovered and self._enabled)
 
     @property
@@ -314,7 +314,7 @@ class SessionSaver(QObject):
         return SavedSession(saved, 0, session.settings, view, layout_of(self._window), file or self.file)
 
     def _finish_saving(self, path: Path, opened: int, edits: int) -> None:
-        """Know the file in which a session is now: the `opened`-th of this window, after so many edits."""
+        """Store the file of a session: the `opened`-th of this window, after so many edits."""
         if opened == self._opened:  # no other session was opened meanwhile
             self.file, self._saved_edits, self._recovered = path, edits, False
             if not self.modified:
@@ -335,6 +335,6 @@ class SessionSaver(QObject):
 
 
 def _with_runs(saved: SavedSequence) -> tuple[Sequence, list[Run], Run | None]:
-    """Return a sequence, its runs and the one that is shown, as a session takes them."""
+    """Return a sequence, its runs and the one that is shown, in the form that a session needs."""
     runs = [run.run(saved.sequence) for run in saved.runs]
     return saved.sequence, runs, next((run for run in runs if run.number == saved.shown), None)

@@ -1,4 +1,4 @@
-"""How a window looks at its session, as a session file keeps it: camera, colors, frame, points, panels."""
+"""The view of a session, as a session file contains it: camera, colors, frame, points, panels."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""One table of everything that can be done: title, shortcut, tip, what it calls and when it is possible.
+"""One table of everything that can be done: title, shortcut, tip, its method and when it is possible.
 
 Menus, tool bar and the sheet of shortcuts (F1) are all made of this table. What a row calls is named as
 "controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts work from any focus
-in the window; a text field takes the keys that it can use before they become shortcuts, and typing stays
-typing.
+in the window; a text field uses the keys that it can use before they become shortcuts.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class ActionSpec:
     menu: str
     title: str  # with & before the letter of the menu
     tip: str
-    target: str  # "controller.method"; it takes the checked state where the action is checkable
+    target: str  # "controller.method"; its argument is the checked state of a checkable action
     shortcuts: tuple[str, ...] = ()
     when: Condition = always
     checkable: bool = False
@@ -123,7 +122,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                separated=True),
     # -- Edit -----------------------------------------------------------------------------------------------
     ActionSpec("undo", "&Edit", "&Undo",
-               "Take back the last change of the parameters, or runs that were forgotten",
+               "Undo the last change of the parameters, or restore forgotten runs",
                "session.undo", ("Ctrl+Z",), with_sequence),
     ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
                "session.redo", ("Ctrl+Shift+Z",), with_sequence),
@@ -143,18 +142,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run_cold", "&Run", "New run from &scratch",
                "New run with these parameters that uses nothing of those before, as the command does",
                "parameters_controller.run_from_scratch", ("Ctrl+Shift+R",), with_sequence),
-    ActionSpec("pause", "&Run", "Pa&use", "Hold the solver between two iterations", "run_control.set_paused",
+    ActionSpec("pause", "&Run", "Pa&use", "Pause the solver between two iterations", "run_control.set_paused",
                ("Ctrl+P",), alive, checkable=True, checked=lambda s: s.paused, icon="pause"),
-    ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", "parameters_controller.step",
+    ActionSpec("step", "&Run", "S&tep", "Do one iteration, then pause", "parameters_controller.step",
                ("Ctrl+T",), with_sequence, icon="step"),
     ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", "run_control.cancel",
                ("Ctrl+.",), alive, icon="stop"),
     ActionSpec("reset", "&Run", "&Forget runs",
-               "Forget the runs of this sequence, but for pinned ones; Ctrl+Z takes them back",
+               "Forget the runs of this sequence, but for pinned ones; Ctrl+Z restores them",
                "runs_controller.forget_all", ("Ctrl+Shift+Backspace",), with_runs, icon="forget",
                separated=True),
     ActionSpec("compare", "&Run", "&Compare two runs",
-               "Lay the run before it beside the one that is shown, or stop comparing",
+               "Compare the shown run with the run before it, or stop comparing",
                "compare_controller.toggle", ("Ctrl+D",), with_runs, separated=True),
     ActionSpec("live", "&Run", "&Live parameters",
                "While on, the reconstruction follows weights, penalty, eta and rank as you change them: "
@@ -207,7 +206,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",
                "appearance_controller.set_path", ("P",), checkable=True, checked=lambda s: "path" in s.shown),
     ActionSpec("alignment", "&View", "Next &alignment of the truth",
-               "Lay the estimate over the ground truth in another way, and say which",
+               "Align the estimate with the ground truth in another way, and show which",
                "alignment_controller.cycle",
                ("A",), with_sequence),
     ActionSpec("background", "&View", "&Background images or video…",
@@ -215,7 +214,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                with_sequence,
                separated=True),
     ActionSpec("remove_background", "&View", "Remo&ve the background",
-               "Take the pictures behind the tracks away", "background_controller.remove", (),
+               "Remove the pictures behind the tracks", "background_controller.remove", (),
                with_background),
     ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", "preferences_controller.set_light",
                ("Ctrl+Shift+L",), checkable=True, checked=lambda s: s.light, icon="theme", separated=True),
@@ -246,7 +245,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "selection_controller.show_all",
                ("Shift+H",), with_sequence),
     ActionSpec("label_points", "&Points", "&Number selected",
-               "Write the numbers of the selected points beside them, or do not",
+               "Show the numbers of the selected points next to them, or hide them",
                "selection_controller.toggle_labels",
                ("N",), with_sequence),
     # -- Frames ---------------------------------------------------------------------------------------------
@@ -273,7 +272,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("range_last", "Fra&mes", "&End of the range",
                "Play up to the frame that is shown", "timeline_controller.end_range", ("]",), playable),
     ActionSpec("range_all", "Fra&mes", "Play &all frames",
-               "Take the range back: also Escape, or a double click on the slider",
+               "Remove the range: also Escape, or a double click on the slider",
                "session.set_frame_range", (), playable, arguments=(None,)),
     ActionSpec("truth_frame", "Fra&mes", "Frame with ground &truth",
                "Go to the frame that the intrinsics are estimated from",
@@ -322,7 +321,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
 
 
 def with_unique_mnemonics(titles: Collection[str]) -> list[str]:
-    """Return titles of a menu with the mark & moved wherever two of them had the same letter."""
+    """Return titles of a menu with the mark & moved where two of them have the same letter."""
     wanted = [title[title.index("&") + 1].lower() if "&" in title else "" for title in titles]
     taken = set(wanted)
     used: set[str] = set()
@@ -355,7 +354,7 @@ def make_action(spec: ActionSpec, callback: Callable[..., object], parent: QWidg
     action.setShortcuts([QKeySequence(key) for key in spec.shortcuts])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
     action.setToolTip(f"{spec.tip} ({spec.keys})" if spec.keys else spec.tip)
-    action.setWhatsThis(spec.tip)  # no status tip: it would lie over what the solver says
+    action.setWhatsThis(spec.tip)  # no status tip: it would cover the status of the solver
     action.setCheckable(spec.checkable)
     if spec.icon:
         role = QPalette.ColorRole.Accent if spec.name == "run" else QPalette.ColorRole.ButtonText

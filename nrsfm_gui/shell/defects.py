@@ -1,4 +1,4 @@
-"""Exceptions that nobody caught: in a slot, a thread, a destructor. The window lives on and shows them.
+"""Uncaught exceptions: in a slot, a thread, a destructor. The window stays open and shows them.
 
 Without this, PyQt ends the process at the first exception in a slot, and one in a thread goes unseen.
 """
@@ -40,14 +40,16 @@ class DefectReporter(QObject):
     Parameters
     ----------
     window
-        the dialog stands over it, and an interrupt from the keyboard closes it.
+        the parent of the dialog; an interrupt from the keyboard closes it.
     notifier, logbook
         where defects come from, and where they go to.
     saves
         returns what can be saved now: the texts of buttons, and what they call.
     """
 
-    _happened = pyqtSignal(str, str, bool)  # a sentence, the traceback, whether a dialog shows it; any thread
+    _happened = pyqtSignal(
+        str, str, bool
+    )  # a sentence, the traceback, whether a dialog shows it; from any thread
 
     def __init__(
         self,
@@ -65,14 +67,14 @@ class DefectReporter(QObject):
         self.dialog: DefectDialog | None = None
 
     def install(self) -> None:
-        """Take the exceptions that nobody catches, in whatever thread."""
+        """Receive uncaught exceptions of all threads."""
         if self._hooks is None:
             self._hooks = (sys.excepthook, threading.excepthook, sys.unraisablehook)
             sys.excepthook, threading.excepthook = self._uncaught, self._uncaught_in_thread
             sys.unraisablehook = self._unraisable
 
     def uninstall(self) -> None:
-        """Give the hooks back."""
+        """Restore the hooks of before."""
         if self._hooks is not None:
             sys.excepthook, threading.excepthook, sys.unraisablehook = self._hooks
             self._hooks = None
@@ -81,13 +83,13 @@ class DefectReporter(QObject):
         """Show a defect with its traceback and the offers to save."""
         self._logbook.add(Level.ERROR, "defect", sentence, details)
         if self.dialog is not None and self.dialog.isVisible():
-            self.dialog.count_another()  # one defect often comes with many: the first one tells the most
+            self.dialog.count_another()  # the first of many is the most informative
             return
         self.dialog = DefectDialog(sentence, details, self._window, saves=self._saves())
         self.dialog.open()
 
-    def _on_happened(self, sentence: str, details: str, grave: bool) -> None:
-        if grave:
+    def _on_happened(self, sentence: str, details: str, show_dialog: bool) -> None:
+        if show_dialog:
             self._notifier.fail(sentence, details)
         else:
             self._logbook.add(Level.ERROR, "defect", sentence, details)
@@ -105,19 +107,19 @@ class DefectReporter(QObject):
 
     def _unraisable(self, given: Any) -> None:
         message = given.err_msg or "Exception ignored in"
-        self._report(given.exc_type, given.exc_value, given.exc_traceback, f" ({message})", grave=False)
+        self._report(given.exc_type, given.exc_value, given.exc_traceback, f" ({message})", show_dialog=False)
 
     def _report(
-        self, kind: type[BaseException], error: Any, trace: Any, where: str, *, grave: bool = True
+        self, kind: type[BaseException], error: Any, trace: Any, where: str, *, show_dialog: bool = True
     ) -> None:
         details = "".join(traceback.format_exception(kind, error, trace))
         if sys.stderr is not None:
             sys.stderr.write(details)
         # The interpreter keeps the last traceback. A painter among the variables of its functions would
-        # outlive what it paints on, and end the process when it is destroyed.
+        # outlive its paint device, and end the process when it is destroyed.
         traceback.clear_frames(trace)
         with suppress(RuntimeError):  # the window is gone already; stderr has it
-            self._happened.emit(f"{kind.__name__}: {error}{where}", details, grave)
+            self._happened.emit(f"{kind.__name__}: {error}{where}", details, show_dialog)
 
 
 class DefectDialog(QDialog):
@@ -150,9 +152,9 @@ class DefectDialog(QDialog):
         copy.clicked.connect(text.copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         for title, save in saves.items():
-            keep = QPushButton(title)
-            keep.clicked.connect(lambda _checked, save=save: save())
-            buttons.addButton(keep, QDialogButtonBox.ButtonRole.ActionRole)
+            button = QPushButton(title)
+            button.clicked.connect(lambda _checked, save=save: save())
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
         layout = QVBoxLayout(self)
         for part in (message, text, self._count, buttons):
             layout.addWidget(part)

@@ -28,11 +28,11 @@ class ExperimentReports(QObject):
     Parameters
     ----------
     store
-        keeps the reports that were opened last.
+        stores the reports that were opened last.
     notifier
         gets a sentence about what was opened, or how to make a report where there is none.
     parent
-        of the dialog that asks for a report.
+        of the dialog for choosing a report.
     """
 
     def __init__(self, store: AppStore, notifier: Notifier, parent: QWidget) -> None:

@@ -3,7 +3,7 @@
 Python collects wherever the count of new objects happens to pass a threshold, which is as well in a solver's
 thread as anywhere. Where the garbage holds objects of Qt (a dialog and the functions connected to it refer to
 each other) they would be destroyed there, while the window's thread may be sending them events: that ends the
-process, once in a long while and never where anybody looks. So the interpreter's own collection is switched
+process, rarely, and at unrelated places. So the interpreter's own collection is switched
 off, and a timer in the window's thread does the same by the same thresholds.
 
 PyQt releases the Python object of a `QObject` when `deleteLater` is called. Until Qt deletes the object, it
@@ -20,8 +20,8 @@ import time
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 
 LOOK_MILLISECONDS = 100
-FREEZE_MILLISECONDS = 3000  # after the start: the window is there, and nobody drags anything yet
-ALL_SECONDS = 10.0  # between two looks through everything, which take a while
+FREEZE_MILLISECONDS = 3000  # after the start: the window is shown, and the user does not drag yet
+ALL_SECONDS = 10.0  # between two full collections, which are slow
 
 
 class Collector(QObject):
@@ -57,7 +57,7 @@ class Collector(QObject):
             _collect(0)
 
     def freeze(self) -> None:
-        """Let what there is stay for good: nobody need look through modules and the window again."""
+        """Freeze all present objects: modules and the window are not examined again."""
         _collect(2)
         gc.freeze()
 

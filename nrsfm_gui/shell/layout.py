@@ -1,4 +1,4 @@
-"""Where the panels stand at first, and putting them back where they were the last time."""
+"""The default layout of the panels, and restoring the layout of the last time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
 LEFT, RIGHT, BELOW = 256, 316, 200
-# What a dock gets of each pixel that the window is larger: the 3-D view does not take all of it.
+# The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.44
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
 
@@ -33,7 +33,7 @@ def arrange(
     below: Mapping[str, QWidget],
     bottom: QWidget,
 ) -> None:
-    """Put panels into docks around the central widget, and one across the whole bottom.
+    """Put panels into docks around the central widget, and one across the bottom.
 
     The panels below the center but the first share a place, as tabs.
     """
@@ -124,7 +124,7 @@ class _Growth(QObject):
         ):
             docks_there = [_find(self._window, title) for title in titles]
             shown = [dock for dock in docks_there if dock.isVisible() and not dock.isFloating()]
-            for dock in shown[:1]:  # those beside it have the same width or height
+            for dock in shown[:1]:  # the others of the same area have the same width or height
                 now = dock.width() if orientation is horizontal else dock.height()
                 self._window.resizeDocks([dock], [_grown(now, was, share)], orientation)
 

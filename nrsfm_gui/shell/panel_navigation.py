@@ -1,4 +1,4 @@
-"""Going from panel to panel with a key, each pointed out for a moment."""
+"""Moving the focus from panel to panel by keys; the new one is framed for a moment."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PanelNavigation(QObject):
             self._ring.point_out(panel)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Frame what has the focus where it does not show that itself, and no mouse button put it there."""
+        """Frame the focused widget where it does not show the focus itself, unless it was clicked."""
         by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if isinstance(now, SHOWN_BY_RING) and now.window() is self._window and not by_mouse:
             self._focus_ring.point_out(now)
@@ -71,7 +71,7 @@ class PanelNavigation(QObject):
 
 
 def _first_to_focus(panel: QWidget) -> QWidget:
-    """Return the part of a panel that takes the focus: the first that the tab key would reach."""
+    """Return the part of a panel that gets the focus: the first that the tab key would reach."""
     for part in panel.findChildren(QWidget):
         reachable = part.focusPolicy() & Qt.FocusPolicy.TabFocus
         if reachable and part.isVisible() and part.isEnabled() and not part.visibleRegion().isEmpty():

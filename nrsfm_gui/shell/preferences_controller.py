@@ -77,7 +77,7 @@ class PreferencesController(QObject):
         return self._dialog
 
     def change(self, name: str, value: object) -> None:
-        """Change one preference: keep it, and let it take effect."""
+        """Store one preference, and apply it."""
         preferences = self._store.preferences().changed(name, value)
         self._store.set_preferences(preferences)
         self._apply(name, preferences)
@@ -92,7 +92,7 @@ class PreferencesController(QObject):
         if self._size > 100 and not fits_on_screen(self._window):
             self._notifier.warn(
                 f"The window does not fit this screen with text and buttons at {self._size} %; "
-                "a smaller size is taken at the next start.",
+                "a smaller size is used at the next start.",
                 action=("Preferences", self.show),
             )
 
@@ -110,12 +110,12 @@ class PreferencesController(QObject):
             self._dialog.set_preferences(usual)
 
     def _on_color_scheme_changed(self, _scheme: object) -> None:
-        """Take the desktop's light or dark where that is what the person wants."""
+        """Use the light or dark scheme of the desktop where the preferences say so."""
         if self._store.theme() == SYSTEM:
             self._apply("theme", self._store.preferences())
 
     def _apply(self, name: str, preferences: Preferences) -> None:
-        """Let one preference take effect; the others are read by those who need them."""
+        """Apply one preference; the others are read where they are needed."""
         session = self._session
         if name == "theme":
             session.set_theme(theme_named(preferences.theme))

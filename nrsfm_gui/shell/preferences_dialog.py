@@ -1,4 +1,4 @@
-"""The dialog of preferences: every change takes effect at once, but for those that say otherwise."""
+"""The dialog of preferences: every change is applied at once, except those with another remark."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class PreferencesDialog(QDialog):
         self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
         self.renderer = self._choice(
             "renderer", "3-D drawing", RENDERERS,
-            "Automatic takes OpenGL where it works; software paints without it",
+            "Automatic uses OpenGL where it works; software paints without it",
         )  # fmt: skip
-        self._remark("Another size of text or way of drawing is taken at the next start.")
+        self._remark("Another size of text or way of drawing is used at the next start.")
         self._heading("Work")
         self.autosave_seconds = self._number(
             "autosave_seconds", "Save the session", (0, MOST_AUTOSAVE_SECONDS), " s",

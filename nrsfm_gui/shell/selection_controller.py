@@ -42,7 +42,7 @@ class SelectionController(QObject):
     # -- points ---------------------------------------------------------------------------------------------
 
     def toggle(self, point: int) -> None:
-        """Add a point to the selected ones, or take it away."""
+        """Add a point to the selection, or remove it."""
         selection = set(self._session.selection) ^ {point}
         self._session.set_selection(selection, point)
 
@@ -82,7 +82,7 @@ class SelectionController(QObject):
             self._report_hidden()
 
     def _check_selection(self) -> bool:
-        """Return whether there are selected points; say how points are selected where there are none."""
+        """Return whether there are selected points; show how points are selected where there are none."""
         if not self._session.selection:
             self._notifier.show_status(
                 "Select points first: click one, or draw a lasso around some with Ctrl+drag"
@@ -95,7 +95,7 @@ class SelectionController(QObject):
         self._report_hidden()
 
     def toggle_labels(self) -> None:
-        """Write numbers beside the selected points, or beside none."""
+        """Show numbers next to the selected points, or next to none."""
         appearance = self._session.appearance
         labels = "selected" if appearance.labels == "none" else "none"
         self._session.set_appearance(appearance.changed(labels=labels))

@@ -57,7 +57,7 @@ def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
 
 
 class ShortcutSheet(QDialog):
-    """All shortcuts, in two columns of sections; words typed above leave the lines that have them."""
+    """All shortcuts, in two columns of sections; typed words filter the lines."""
 
     def __init__(self, table: Collection[ActionSpec], parent: QWidget) -> None:
         super().__init__(parent)

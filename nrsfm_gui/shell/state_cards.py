@@ -192,7 +192,7 @@ class StateCards(QObject):
         self.card.hide()
 
     def _on_reading_failed(self, sentence: str, details: str) -> None:
-        """Say what can be done next: in the card where nothing is open, beside the message otherwise."""
+        """Show what can be done next: in the card where nothing is open, else next to the message."""
         self._end_reading()
         opening = self._opening
         if details or self._session.sequence is not None:

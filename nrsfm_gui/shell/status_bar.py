@@ -1,4 +1,4 @@
-"""What goes on, in the status bar, and the numbers that matter most, in the tool bar."""
+"""The status bar: what the solver does; and the headline in the tool bar: the most important numbers."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ class StatusController(QObject):
         return 0.0 if run.last is None else run.last.fraction
 
     def _show_fraction(self, fraction: float | None) -> None:
-        self._progress.setUpdatesEnabled(False)  # else it has the whole window painted before it returns
+        self._progress.setUpdatesEnabled(False)  # else the complete window is painted before it returns
         if fraction is not None:
             self._progress.setValue(round(1000 * fraction))
         self._progress.setUpdatesEnabled(True)
         self._progress.setVisible(fraction is not None)
 
     def _resolve_headline(self) -> str:
-        """Return what is known at once of what is looked at, beside the errors that follow."""
+        """Return the numbers of what is shown that are known at once; the errors follow."""
         session = self._session
         run, past = session.shown, session.moment is not None
         known = None if run is None else self._display.errors.of_run(run)

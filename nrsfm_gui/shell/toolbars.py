@@ -47,7 +47,7 @@ class Toolbars(QObject):
     owner
         has what the table names.
     alignment
-        has a menu, and a button beside the headline.
+        has a menu, and a button next to the headline.
     headline
         the label of the numbers that matter most.
     last_session

@@ -194,7 +194,7 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_s
     session.set_settings(Settings(starts=3))
     qtbot.wait(30)
     assert len(run.history) == 10
-    assert said == ["Starts: press Run to take it up (Ctrl+R)"]
+    assert said == ["Starts: press Run to apply it (Ctrl+R)"]
     session.set_settings(Settings(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
@@ -261,7 +261,7 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
         runs.append(control.start(warm=False))
         qtbot.waitUntil(lambda: runs[-1].state is RunState.FINISHED and control.current is None)
     assert all(len(run.snapshots) > 2 for run in runs)
-    monkeypatch.setattr("nrsfm_gui.engine.run_control.ALL_MOMENTS", 1)
+    monkeypatch.setattr("nrsfm_gui.engine.run_control.ALL_SNAPSHOTS", 1)
     session.set_settings(Settings(eta=0.3))
     with qtbot.waitSignal(control.ended):
         pass

@@ -54,12 +54,12 @@ def test_live_mode_applies_only_weights_eta_and_rank():
     run = Settings(starts=1)
     wanted = Settings(starts=8, eta=0.2, rank=3, rotations="truth", penalty=NuclearNorm())
     assert live_settings(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())
-    assert waiting_sentence(run, wanted) == "Rotations, starts: press Run to take them up (Ctrl+R)"
+    assert waiting_sentence(run, wanted) == "Rotations, starts: press Run to apply them (Ctrl+R)"
     assert waiting_sentence(run, Settings(starts=1, eta=0.2)) == ""
 
 
 def test_under_another_method_or_problem_all_waits():
     wanted = Settings(method="admm", eta=0.2)
     assert live_settings(Settings(), wanted) == Settings()
-    assert waiting_sentence(Settings(), wanted) == "Method, eta: press Run to take them up (Ctrl+R)"
+    assert waiting_sentence(Settings(), wanted) == "Method, eta: press Run to apply them (Ctrl+R)"
     assert live_settings(Settings(), Settings(problem="lowrank", rank=4)) == Settings()

@@ -134,7 +134,7 @@ def test_what_is_held_is_the_last_one_before(make_iterate):
 def test_records_must_follow_each_other(make_iterate):
     snapshots = Snapshots()
     snapshots.add(4, make_iterate(4))
-    with pytest.raises(ValueError, match="record 4 is kept; 4 does not follow"):
+    with pytest.raises(ValueError, match="record 4 has a snapshot; 4 does not follow"):
         snapshots.add(4, make_iterate(4))
     with pytest.raises(IndexError, match="no moment"):
         Snapshots().at(0)

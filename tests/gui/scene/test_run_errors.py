@@ -1,4 +1,4 @@
-"""Errors of the runs that are not looked at: found beside the window, kept as numbers, forgotten."""
+"""Errors of the runs that are not shown: computed in the background, kept as numbers, forgotten."""
 
 from __future__ import annotations
 

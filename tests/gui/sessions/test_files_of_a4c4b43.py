@@ -224,7 +224,7 @@ def assert_session_is(saved, expected):
 def test_a_session_keeps_its_tracks_or_finds_them_next_to_it(tmp_path):
     paths = [shutil.copy(FOLDER / name, tmp_path) for name in ("inside.nrsfm", "outside.nrsfm")]
     assert "is not there any more" in read_session(Path(paths[0])).sequences[0].change
-    with pytest.raises(ValueError, match="keeps no copy of the tracks"):
+    with pytest.raises(ValueError, match="contains no copy of the tracks"):
         read_session(Path(paths[1]))
     for file in ("balloon.npz", "orthogonal.npz"):
         shutil.copy(FOLDER / file, tmp_path)

@@ -161,7 +161,9 @@ def test_a_large_sequence_is_read_from_its_file_wherever_that_is(sequence, tmp_p
     assert read_session(path).sequences[0].sequence.source == tmp_path / "tracks.npz"
     write_npz(replace(sequence, name="other"), data)
     (tmp_path / "tracks.npz").unlink()
-    with pytest.raises(InputError, match=r"a\.nrsfm: keeps no copy of the tracks of .*, which has changed"):
+    with pytest.raises(
+        InputError, match=r"a\.nrsfm: contains no copy of the tracks of .*, which has changed"
+    ):
         read_session(path)
     data.unlink()
     with pytest.raises(
@@ -205,7 +207,9 @@ def test_a_large_sequence_is_refused_where_what_is_read_with_its_file_has_change
     assert_same(run.last, read_session(path).sequences[0].runs[0].iterate)
     before = visibility.read_bytes()
     see_everything_but(3, visibility)
-    with pytest.raises(InputError, match=r"a\.nrsfm: keeps no copy .*, beside which something .* as it was$"):
+    with pytest.raises(
+        InputError, match=r"a\.nrsfm: contains no copy .*, beside which something .* as it was$"
+    ):
         read_session(path)
     visibility.write_bytes(before)
     assert_same(run.last, read_session(path).sequences[0].runs[0].iterate)

@@ -133,7 +133,7 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     other = make_session_window()
     opened(qtbot, other, path)
-    assert "small.npz is not there any more: balloon circle is shown as the session keeps it" in (
+    assert "small.npz is not there any more: balloon circle is shown as the session contains it" in (
         other.message_bar.text
     )
     assert len(other.session.runs) == 2

@@ -1,4 +1,4 @@
-"""Guidance without ground truth: the panel, the work beside the window, and what "Use it" does."""
+"""Guidance without ground truth: the panel, the work in the background, and what "Use it" does."""
 
 from __future__ import annotations
 
