@@ -272,9 +272,7 @@ class SolverThread(QThread):
         _close(stream)
         self._settings = settings
         with self._condition:
-            self._answer_seconds = (
-                time.thread_time() - began
-            )  # of this thread: how long a wait for it would be
+            self._answer_seconds = time.thread_time() - began  # of this thread
         if not self._step_pending:  # the first change of a drag, or after a step
             self._stepped_at = time.perf_counter()
         self._step_pending = first is not None and not first.status.finished
