@@ -39,7 +39,7 @@ from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.panels.view3d.picture import ScenePicture
+from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene import display as display_module
 
@@ -143,7 +143,7 @@ def watched(times: dict[str, list[float]]) -> Callable[[], None]:
     places: list[tuple[Any, str, str]] = [
         (display_module, "build_scene", "scene built"),
         (SceneView, "set_scene", "3-D view takes the scene"),
-        (ScenePicture, "taken", "3-D picture made"),
+        (SceneRenderer, "image", "3-D picture made"),
         (SceneView, "paintEvent", "3-D view painted, with the picture"),
         (TracksView, "set_scene", "2-D view takes the scene"),
         (pg.GraphicsView, "paintEvent", "2-D plot painted"),
