@@ -25,6 +25,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
+from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
 from .calibration import checked_intrinsics
@@ -58,6 +59,8 @@ class MetricUpgrade:
     in_front: float  # share of the visible observations whose point is in front of its camera
     projective_rms: float  # root mean square distance of tracks and reprojections, in the units of the tracks
     metric_rms: float  # the same, of the metric reconstruction
+
+    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         for name in ("rotations", "translations", "points", "intrinsics", "upgrade"):

@@ -30,6 +30,7 @@ import numpy as np
 from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_side
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
+from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from ..data.sequence import GroundTruth
@@ -171,6 +172,8 @@ class Views:
     orthogonal: bool  # whether the tracks are in the units of the truth, and depth is ignored
     true_rotations: Floats | None = None  # (F, 3, 3)
     true_translations: Floats | None = None  # (F, 3) in the units of the truth
+
+    __repr__ = one_line_repr
 
     @property
     def unit(self) -> float | None:

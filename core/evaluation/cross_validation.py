@@ -40,6 +40,7 @@ import numpy as np
 from ..cameras.calibration import project
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
@@ -100,6 +101,8 @@ class HoldoutPlan:
     hiding: str = "tracks"  # a key of HIDING
     seed: int = 0
 
+    __repr__ = one_line_repr
+
     def __post_init__(self) -> None:
         if not self.values or len(set(self.values)) != len(self.values):
             raise InputError(f"the values are {self.values}; accepted is at least one, each once")
@@ -132,6 +135,8 @@ class HoldoutTrial:
     done: int  # trials, with this one
     count: int  # of all trials
     seconds: float  # since the sweep began
+
+    __repr__ = one_line_repr
 
 
 def choose_hidden(
@@ -351,6 +356,8 @@ class HoldoutCurve:
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
     integer: bool  # whether values are whole numbers: of two that tie the lower one is better
+
+    __repr__ = one_line_repr
 
     @property
     def held(self) -> Floats:

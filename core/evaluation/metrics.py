@@ -23,6 +23,7 @@ from ..data.masks import frames_of, known_points, side_by_side
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
+from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
 from .challenge_score import challenge_v02
@@ -61,6 +62,8 @@ class Errors:
     per_point: Floats  # (G, P), NaN where there is no truth
     per_frame: Floats  # (G,), NaN for a frame without any
     mean: float  # over all points of all frames
+
+    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_point", read_only(self.per_point))

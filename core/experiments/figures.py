@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundation.atomic import replacing
+from ..foundation.representation import one_line_repr
 from .report import check_installed
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ class GrowthPanel:
     size_name: str
     sizes: Floats  # (n,)
     seconds: Mapping[str, Floats]  # (n,) each, by the label of the curve
+
+    __repr__ = one_line_repr
 
 
 def draw_growth(path: Path, panels: list[GrowthPanel]) -> None:

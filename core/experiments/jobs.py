@@ -27,6 +27,7 @@ import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..foundation.version import VERSION
 from ..io.readers.contents import load_arrays, read_bytes
 from ..solvers.solver import single_threaded
@@ -49,6 +50,8 @@ class JobResult:
     facts: dict[str, Any]
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     failure: str = ""
+
+    __repr__ = one_line_repr
 
 
 class ExperimentJob(Protocol):
@@ -150,6 +153,8 @@ class JobsProgress:
     fraction: float  # of the expected work of this run
     elapsed: float  # seconds since the start
     label: str  # of the job that finished last
+
+    __repr__ = one_line_repr
 
     @property
     def seconds_left(self) -> float | None:

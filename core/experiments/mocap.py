@@ -26,6 +26,7 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.metrics import e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
+from ..foundation.representation import one_line_repr
 from ..io.readers import read_sequence
 from ..io.readers.contents import read_bytes
 from ..penalties import WeightedNuclearNorm
@@ -100,6 +101,8 @@ class MocapRow:
     seconds: float
     status: str
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True, eq=False)
 class MocapSequence:
@@ -109,6 +112,8 @@ class MocapSequence:
     shapes: Floats  # (F, 3, P) as the file has them
     rotations: Floats  # (F, 3, 3) true
     moving: bool  # whether the camera moves
+
+    __repr__ = one_line_repr
 
 
 def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[MocapRow, ...]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -35,6 +36,8 @@ class Heading:
     text: str
     level: int = 2
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -44,6 +47,8 @@ class Paragraph:
     text: str
     highlighted: bool = False
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class BulletList:
@@ -52,6 +57,8 @@ class BulletList:
     kind: ClassVar[str] = "list"
     lines: tuple[str, ...]
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class CodeBlock:
@@ -59,6 +66,8 @@ class CodeBlock:
 
     kind: ClassVar[str] = "code"
     text: str
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,8 @@ class TableCell:
     strong: bool = False
     muted: bool = False  # not measured here: a published number
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class TableRow:
@@ -76,6 +87,8 @@ class TableRow:
 
     cells: tuple[TableCell, ...]
     rule: bool = False
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,8 @@ class ReportTable:
     rows: tuple[TableRow, ...]
     labels: int = 1
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class ReportImage:
@@ -97,6 +112,8 @@ class ReportImage:
     caption: str
     width: int  # CSS pixels
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class ImageGallery:
@@ -104,6 +121,8 @@ class ImageGallery:
 
     kind: ClassVar[str] = "images"
     images: tuple[ReportImage, ...]
+
+    __repr__ = one_line_repr
 
 
 ReportBlock: TypeAlias = Heading | Paragraph | BulletList | CodeBlock | ReportTable | ImageGallery

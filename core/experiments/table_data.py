@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..io.readers import list_sequences, read_sequence
 from ..io.readers.read import PREFIX
 from .published import published_tables
@@ -26,6 +27,8 @@ class TableSequence:
     sequence: Sequence
     real: bool  # whether it is one that the paper's tables have
 
+    __repr__ = one_line_repr
+
     @property
     def camera(self) -> CameraModel:
         """Which camera it was seen by."""
@@ -38,6 +41,8 @@ class TableData:
 
     origin: str  # where the sequences are from
     items: tuple[TableSequence, ...]
+
+    __repr__ = one_line_repr
 
     @property
     def real(self) -> bool:

@@ -12,6 +12,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
+from .representation import one_line_repr
 from .types import Bools, Floats, Ints, read_only
 from .version import VERSION, versions
 
@@ -28,6 +29,7 @@ __all__ = [
     "asset_folder",
     "check_parameters",
     "check_writable",
+    "one_line_repr",
     "parameter",
     "parameters_of",
     "procrustes",

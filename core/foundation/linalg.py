@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exceptions import InputError
+from .representation import one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,8 @@ class Similarity:
     scale: Floats  # (...)
     rotation: Floats  # (..., 3, 3) orthogonal; a reflection where one was allowed and is better
     translation: Floats  # (..., 3)
+
+    __repr__ = one_line_repr
 
     def apply(self, points: Floats) -> Floats:
         """Return the moved points, (..., 3, P)."""
@@ -195,6 +198,8 @@ class Minimum:
     x: Floats  # (n,)
     cost: float  # |r(x)|^2
     iterations: int
+
+    __repr__ = one_line_repr
 
 
 def levenberg_marquardt(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .exceptions import InputError
+from .representation import one_line_repr
 
 ParameterValue = float | str
 _KEY = "parameter"
@@ -45,6 +46,8 @@ class Parameter:
     slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
     logarithmic: bool = True  # of the slider
     live: bool = False  # whether a run continues from its point under another value
+
+    __repr__ = one_line_repr
 
     @property
     def title(self) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..foundation.types import read_only
 from .proximal import soft_threshold
 
@@ -56,6 +57,8 @@ class LinearPenalty:
     """f(sigma) = a'sigma with a non-decreasing; beyond the given weights the last one is repeated."""
 
     weights: Floats  # (n,) non-decreasing
+
+    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))

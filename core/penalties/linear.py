@@ -12,6 +12,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import CheckedParameters, parameter
+from ..foundation.representation import one_line_repr
 from .base import checked_weights, extend_last
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ class ExplicitWeights:
     formula: ClassVar[str] = "one weight per singular value, set by the sliders below"
 
     a: tuple[float, ...]
+
+    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         checked_weights(self.a)

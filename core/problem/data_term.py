@@ -24,6 +24,7 @@ import numpy as np
 
 from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from .observation_forms import (
     PLANE,
     CameraFrames,
@@ -57,6 +58,8 @@ class PointSystem:
     inverses: tuple[Reals, ...]  # M^-1 of each block of columns, (3K, 3K, p)
     C: Floats  # (K, 3, P)
     rhs_C: float  # the right side times C
+
+    __repr__ = one_line_repr
 
     def inverse(self, columns: slice) -> Reals:
         """Return M^-1 of columns that lie in one block, (3K, 3K, p)."""
@@ -260,6 +263,8 @@ class StoredDataTerm(DataTerm):
     streamed = False
     curvature_dtype = np.float64
 
+    __repr__ = one_line_repr
+
     @cached_property
     def _forms(self) -> ObservationForms:
         return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis)
@@ -301,6 +306,8 @@ class StreamedDataTerm(DataTerm):
 
     streamed = True
     curvature_dtype = np.float32
+
+    __repr__ = one_line_repr
 
     def forms(self) -> Iterator[ObservationForms]:
         """Yield the planes block by block."""

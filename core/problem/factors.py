@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
+
 if TYPE_CHECKING:
     from ..foundation.types import Floats
 
@@ -46,6 +48,8 @@ class Factors:
     B: Floats  # (F, K)
     C: Floats  # (K, 3, P)
     s: Floats  # (F, 3) translations in the object frame
+
+    __repr__ = one_line_repr
 
     @property
     def rank(self) -> int:

@@ -33,6 +33,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..foundation.representation import one_line_repr
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -115,6 +117,8 @@ class ObservationForms:
     features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
     basis: Floats  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
 
+    __repr__ = one_line_repr
+
     @cached_property
     def H(self) -> Floats:
         """The planes xx, xy, xz, yy, yz, zz of H, (rows, 6, p)."""
@@ -140,6 +144,8 @@ class TrackFeatures:
 
     tracks: Floats  # (rows, 2, columns); 0 where hidden
     visible: Bools  # (rows, columns)
+
+    __repr__ = one_line_repr
 
     @cached_property
     def all_columns(self) -> Floats:
@@ -192,6 +198,8 @@ class CameraFrameResiduals:
     seen: Reals | None  # (rows, p) 0 or 1; None where all is seen
     eta: float
 
+    __repr__ = one_line_repr
+
     @cached_property
     def scaled_m(self) -> Reals:
         """(1 - eta) m, (2, rows, p)."""
@@ -232,6 +240,8 @@ class CameraFrames:
     visible: Bools  # (rows, columns)
     rotations: Floats  # (rows, 3, 3), or (1, 3, 3) for all rows
     eta: float
+
+    __repr__ = one_line_repr
 
     @cached_property
     def complete(self) -> bool:

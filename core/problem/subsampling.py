@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched
+from ..foundation.representation import one_line_repr
 from .factors import Factors
 from .nonrigid import NonRigidProblem
 
@@ -38,6 +39,8 @@ class Subset:
     small: NonRigidProblem
     frames: Ints  # (F',)
     points: Ints  # (P',)
+
+    __repr__ = one_line_repr
 
     @property
     def share(self) -> float:

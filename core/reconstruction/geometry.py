@@ -32,6 +32,7 @@ from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
@@ -56,6 +57,8 @@ class Projective:
     homogeneous: Floats  # (K, P)
     norm: float  # of the tracks
 
+    __repr__ = one_line_repr
+
     def reprojections(self) -> Floats:
         """Return where it projects to, (F, 2, P), in the units of the tracks; NaN where X_3 is 0."""
         return project_low_rank(self.cameras, self.homogeneous, self.norm)
@@ -74,6 +77,8 @@ class Geometry:
     projective: Projective | None = None  # the solution of a low-rank problem
     figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
     flat: bool = False  # whether the penalty has removed the depth
+
+    __repr__ = one_line_repr
 
     @property
     def points(self) -> Floats:

@@ -27,6 +27,7 @@ from ..cameras.calibration import resolve_intrinsics
 from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
@@ -236,6 +237,8 @@ class PointSubset:
 
     problem: LowRankProblem
     small: LowRankProblem
+
+    __repr__ = one_line_repr
 
     @property
     def share(self) -> float:

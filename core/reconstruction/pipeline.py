@@ -21,6 +21,7 @@ import numpy as np
 from ..cameras.calibration import calibrate, resolve_intrinsics, spread
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
 from ..problem.nonrigid import NonRigidProblem, Problem
@@ -55,6 +56,8 @@ class CalibratedTracks:
     visible: Bools  # (F, P)
     intrinsics: Floats  # (3, 3)
     camera: CameraModel
+
+    __repr__ = one_line_repr
 
     def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
         """Pose the problem for given rotations."""
@@ -126,6 +129,8 @@ class RunContext:
     displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
 
+    __repr__ = one_line_repr
+
     @property
     def method(self) -> Method:
         """The method of the settings."""
@@ -163,6 +168,8 @@ class PhaseStep:
     status: Status  # of the algorithm
     state: Any
     iterate: Iterate  # that the run yields for it
+
+    __repr__ = one_line_repr
 
 
 def solve_phase(
@@ -283,6 +290,8 @@ class End:
     name: str
     factors: Factors
     loss: float
+
+    __repr__ = one_line_repr
 
 
 def count_phases(starts: int, first: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from .diagnostics import remarks
 from .geometry import Geometry, geometry_of
@@ -66,6 +67,8 @@ class Point:
     factors: Factors
     loss: float
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IterateLog:
@@ -74,6 +77,8 @@ class IterateLog:
     sequence: Sequence
     entries: list[HistoryEntry]  # shared by all iterates of the stream, and appended to
     count: int  # of the entries up to the iterate
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True, eq=False, repr=False)

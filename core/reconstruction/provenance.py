@@ -13,11 +13,12 @@ returns.
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..io.readers.read import sample_name
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
@@ -55,6 +56,8 @@ class SolveStep:
     settings: Settings
     iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -62,6 +65,8 @@ class Provenance:
 
     steps: tuple[SolveStep, ...]
     start: Path | None = None  # the file of the result that the first step starts from; None: no start
+
+    __repr__ = one_line_repr
 
     @property
     def settings(self) -> Settings:
@@ -85,6 +90,13 @@ class ProvenanceChain:
     before: ProvenanceChain | None = None  # of the iterate that the step started from
     source: Path | None = None  # the file of a result, if this is its point
     made: Provenance | None = None  # of the result in that file, where the file has it
+
+    def __repr__(self) -> str:
+        known = self.flatten()
+        if known is None:
+            return f"ProvenanceChain(start={str(self.source)!r}, its steps not known)"
+        start = f", start={str(known.start)!r}" if known.start else ""
+        return f"ProvenanceChain(steps={len(known.steps)}{start})"
 
     def flatten(self) -> Provenance | None:
         """Return the steps that lead to this iterate, None where they are not known."""
@@ -480,4 +492,10 @@ def _word(value: object) -> str:
 
 
 def _literal(value: object) -> str:
-    return repr(str(value.resolve())) if isinstance(value, Path) else repr(value)
+    """Return a value as a Python expression; numbers keep all their digits."""
+    if isinstance(value, Path):
+        return repr(str(value.resolve()))
+    if is_dataclass(value):
+        numbers = ", ".join(f"{entry.name}={getattr(value, entry.name)!r}" for entry in fields(value))
+        return f"{type(value).__name__}({numbers})"
+    return repr(value)

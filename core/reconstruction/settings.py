@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
+from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 
@@ -158,6 +159,8 @@ class Settings:
         least=1,
         integer=True,
     )
+
+    __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
         if self.problem not in PROBLEMS:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched
+from ..foundation.representation import one_line_repr
 from ..problem.closed_form import UNMEASURED
 from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
 from .matrix_form import best_cut, evaluate, is_convex, prox, starting_point, with_singular_values
@@ -61,6 +62,8 @@ class Response:
     planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, in the order of H
     inverse: Floats  # (rows, 3, 3): (sum_j M_ij)^-1 without directions not measured; 0 without offsets
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True, eq=False)
 class ADMMState:
@@ -79,6 +82,8 @@ class ADMMState:
     lowest: tuple[float, float]  # of max(primal, change) and of the loss, so far
     waited: int  # iterations since either was reached
     losses: tuple[float, ...]  # the lowest loss so far, after each of the last `patience` + 1 iterations
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from .matrix_form import (
     MatrixPoint,
     best_cut,
@@ -70,6 +71,8 @@ class AGDState:
     mean: float  # c_k
     count: float  # q_k
     change: float  # the length of the last step over |x_k|
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

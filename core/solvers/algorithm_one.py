@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from ..problem.printed_form import jacobian, pack, residual_vector, unpack
 from .solver import Algorithm, Status
 
@@ -45,6 +46,8 @@ class AlgorithmOneState:
     accepted: bool = True  # whether the last trial was
     converged: bool = False  # whether its predicted decrease was below the tolerance at a small damping
     creeping: bool = False  # whether it gained less than the tolerance at a small damping
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

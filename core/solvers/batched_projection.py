@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
+from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
 
@@ -45,6 +46,8 @@ class Batch:
     blocks: Floats  # (K+3, K+3, R, F) half of the Hessian in (B_f, s_f) at fixed C
     gradient: Floats  # (K+3, R, F) half of it
     previous: Floats  # (R,) predicted decrease of the state before; infinite at first
+
+    __repr__ = one_line_repr
 
     def at(self, r: int) -> Factors:
         """Return one of the points."""

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets
 from .matrix_form import best_cut, evaluate, prox, starting_point, with_singular_values
 from .solver import Algorithm, Status
@@ -53,6 +54,8 @@ class BMMState:
     mu: float
     loss: float  # 2 mu |X|_* + |W - R X - t|^2
     change: float  # |X_k+1 - X_k| / max(1, |X_k|)
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,8 @@ class RBMMState:
     rho: float
     loss: float  # the problem's objective at Z, all singular values counted, at the best offsets
     gap: float  # |X - Z| / |X|
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

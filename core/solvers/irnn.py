@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from .matrix_form import (
     MatrixPoint,
     best_cut,
@@ -45,6 +46,8 @@ class IRNNState:
     point: MatrixPoint
     beta: float  # of the quadratic model
     change: float  # |X_k+1 - X_k| / |X_k|
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

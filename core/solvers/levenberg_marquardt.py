@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.observation_forms import PLANE, pairs, point_blocks
 from .solver import ROUNDING, Algorithm, Status
@@ -51,6 +52,8 @@ class LevenbergMarquardtState:
     converged: bool = False  # the last predicted decrease was below the tolerance, at a negligible damping
     stuck: bool = False  # no damping gave a trial that lowers the objective
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
@@ -64,6 +67,8 @@ class NormalEquations:
     frame_gradient: Floats  # (F, K+3)
     point_gradient: Floats  # (P, 3K), within a point k first, then x, y, z
 
+    __repr__ = one_line_repr
+
 
 @dataclass(frozen=True, eq=False)
 class TrialStep:
@@ -72,6 +77,8 @@ class TrialStep:
     of_frames: Floats  # (F, K+3)
     of_points: Floats  # (P, 3K)
     predicted: float
+
+    __repr__ = one_line_repr
 
     def from_point(self, factors: Factors) -> Factors:
         """Return the point at the end of the step."""

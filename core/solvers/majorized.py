@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from ..penalties import LinearPenalty
 from ..problem.initialization import NEGLIGIBLE, pad_rank, with_rank
 from .solver import ROUNDING, Algorithm, Status
@@ -49,6 +50,8 @@ class MajorizedState:
     inner: Any  # state of the inner method
     status: Status
     kept: MajorizedState | None = None  # the state before the cut of rank that is being tried
+
+    __repr__ = one_line_repr
 
     @property
     def best(self) -> MajorizedState:

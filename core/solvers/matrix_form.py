@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from ..problem.closed_form import best_offsets, leading_cut
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class MatrixPoint:
     gradient: Floats  # (rows, 3 columns) of phi
     sigma: Floats  # (min(rows, 3 columns),) singular values of X, descending
     loss: float  # F(X)
+
+    __repr__ = one_line_repr
 
 
 def evaluate(problem: Problem, X: Floats, sigma: Floats) -> MatrixPoint:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.parameters import Parameter, ParameterValue
+from ..foundation.representation import one_line_repr
 from ..penalties import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
 from .admm import ADMM
 from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
@@ -40,6 +41,8 @@ class Method:
     options: tuple[Parameter, ...] = ()
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it takes no other kind
+
+    __repr__ = one_line_repr
 
     @property
     def on_matrix(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
 from .batched_projection import make_batch, step_batch
 from .solver import Algorithm, Status
 
@@ -32,6 +33,8 @@ class ScreeningState:
     iteration: int
     merged: tuple[tuple[int, int], ...] = ()  # (start, the start that it is a duplicate of)
     dropped: tuple[tuple[int, float], ...] = ()  # (start, its loss when it was dropped)
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 import threadpoolctl
 
 from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -106,6 +107,8 @@ class Snapshot(Generic[State]):
     progress: Progress
     status: Status
     state: State
+
+    __repr__ = one_line_repr
 
 
 @cache

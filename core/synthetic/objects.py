@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.representation import one_line_repr
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,6 +30,8 @@ class Body:
     edges: Ints  # (E, 2): a skeleton, or the edges of the faces
     faces: Ints | None  # (T, 3); None for an object that is drawn as a skeleton
     occluders: Ints  # (T, 3) triangles that hide what is behind them
+
+    __repr__ = one_line_repr
 
 
 def edges_of(faces: Ints) -> Ints:

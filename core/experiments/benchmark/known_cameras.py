@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.nonrigid import Problem
@@ -52,6 +53,8 @@ class KnownCamerasScene:
     cameras: Floats  # (F, 2, 3)
     tracks: Floats  # (F, 2, P)
 
+    __repr__ = one_line_repr
+
     def objective(self, X: Floats) -> float:
         """Return mu |X#|_* + 1/2 |R X - M|^2 at X (F, 3, P)."""
         misfit = self.cameras @ X - self.tracks
@@ -70,7 +73,7 @@ class KnownCamerasScene:
         return -0.5 * float(np.vdot(Y, Y)) - float(np.vdot(Y, self.tracks)), sigma, U
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KnownCamerasProblem(Problem):
     """Twice the tutorial's objective, in the form that all methods minimize; eta is 1."""
 
@@ -102,6 +105,8 @@ class SolverCurve:
     curve: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
     rank: int | None = None  # K at the end, of ours
     bound: float | None = None  # a proved lower bound of the optimum, of ours
+
+    __repr__ = one_line_repr
 
     @property
     def objective(self) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
 from ...solvers.solver import single_threaded
 from ..jobs import POLL_SECONDS, ProcessDied, call_in_process
 from .measurement import PeakMemory, Stopwatch, peak_megabytes
@@ -36,6 +37,8 @@ class MethodRun:
     curve: tuple[CurvePoint, ...]  # of quick methods that of the fastest run
     peak_mb: float | None = None  # rise of the resident memory above that of the process with the problem
     process_mb: float | None = None  # the peak of the process
+
+    __repr__ = one_line_repr
 
     @property
     def limited(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...foundation.representation import one_line_repr
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -33,6 +35,8 @@ class SequenceEntry:
     edges: int = 0
     faces: int = 0
     problem: str = ""
+
+    __repr__ = one_line_repr
 
 
 def entry_of(sequence: Sequence, path_name: str = "") -> SequenceEntry:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...data.sequence import CameraModel
 from ...foundation.assets import asset_folder
 from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
 from . import challenge
 from .challenge import ChallengeFile, challenge_file, find
 from .contents import check_camera, is_zip, parse_matrix, read_bytes, sequence_name
@@ -159,6 +160,8 @@ class Reader:
     read: Callable[[Path, bytes, CameraModel | None, str | None], Sequence]
     recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
     self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
+
+    __repr__ = one_line_repr
 
 
 # In the order in which first bytes are tried.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,6 +41,8 @@ class Parts:
     layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
     read: tuple[str, ...] = ()  # the variables that were taken
+
+    __repr__ = one_line_repr
 
 
 class PythonObjects:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
 from . import arrays, csv, gltf, meshes
 from .options import ExportOptions, ignore_progress
 
@@ -34,6 +35,8 @@ class Writer:
     write: Callable[[Result, Path, ExportOptions], list[Path]]
     content: str = "result"  # or "shapes", "animation", "table": what the dialog offers the format for
     options: frozenset[str] = frozenset()  # names of the options of `export` that have a meaning for it
+
+    __repr__ = one_line_repr
 
 
 WRITERS: dict[str, Writer] = {

@@ -1,0 +1,209 @@
+"""Every public class represents its values in one line."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import fields, is_dataclass
+from enum import Enum
+
+import numpy as np
+import pytest
+
+import core
+from core import (
+    METHODS,
+    PENALTIES,
+    WRITERS,
+    Alignment,
+    CameraModel,
+    ExplicitWeights,
+    ExportOptions,
+    LowRankProblem,
+    NonRigidProblem,
+    Settings,
+    SolveStep,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+    calibrate,
+    cross_validate,
+    iterate,
+    list_sequences,
+    load_start,
+    procrustes_mm,
+    save_result,
+    simulate,
+    write_npz,
+)
+from core.cameras import MetricUpgrade
+from core.evaluation import HoldoutPlan, Views, sweep
+from core.experiments import (
+    BulletList,
+    CodeBlock,
+    Heading,
+    ImageGallery,
+    JobResult,
+    JobsProgress,
+    MocapJob,
+    MocapRow,
+    Paragraph,
+    RecoveryJob,
+    ReportImage,
+    ReportTable,
+    TableCell,
+    TableData,
+    TableEntry,
+    TableJob,
+    TableRow,
+    TableSequence,
+)
+from core.experiments.benchmark import (
+    BENCHMARK_METHODS,
+    BenchmarkCase,
+    CurvePoint,
+    KnownCamerasProblem,
+    KnownCamerasScene,
+    MethodRun,
+    SolverCurve,
+)
+from core.foundation import Parameter, parameters_of, procrustes
+from core.io.readers import READERS
+from core.penalties import LinearPenalty
+from core.solvers import Majorized
+
+LONGEST = 200
+LONG = "a sentence of a report\n" * 40
+
+
+def public_classes():
+    """Return the public dataclasses of core, but those that only others inherit from."""
+    found = []
+    for module in ("core", *(each.name for each in pkgutil.walk_packages(core.__path__, "core."))):
+        if not module.endswith("__main__"):
+            room = importlib.import_module(module)
+            found += [getattr(room, name) for name in getattr(room, "__all__", ())]
+    return {each for each in found if inspect.isclass(each) and is_dataclass(each)}
+
+
+def collect(value, found):
+    """Add a value to its kind's, and everything that it holds."""
+    if isinstance(value, Enum | type | str | bytes | np.ndarray | np.generic) or value is None:
+        return
+    if isinstance(value, tuple | list):
+        for item in value:
+            collect(item, found)
+    elif isinstance(value, dict):
+        collect(list(value.values()), found)
+    elif is_dataclass(value):
+        known = found.setdefault(type(value), [])
+        if len(known) < 20 and not any(each is value for each in known):
+            known.append(value)
+            collect([getattr(value, entry.name) for entry in fields(value)], found)
+            collect(list(vars(value).values()), found)
+
+
+def reconstruction_values(folder):
+    scene = simulate("paper", frames=12, points=20, occlusion=0.2, seed=1)
+    quick = Settings(rank=2, starts=2, rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0))
+    write_npz(scene, folder / "scene.npz")
+    entries = list_sequences(folder)
+    *_, last = iterate(scene, steps=[SolveStep(quick, 3), SolveStep(quick.with_changes(eta=0.3))])
+    *_, projective = iterate(scene, "lowrank", starts=1)
+    result, low_rank = last.result(), projective.result()
+    start = load_start(save_result(result, folder / "result.npz"), scene)
+    upgraded = MetricUpgrade(
+        result.rotations, result.translations, result.points[0], result.intrinsics, np.eye(4),
+        "known", *(1 / 3, 1 / 7, 1.0, 1 / 9, 2 / 9),
+    )  # fmt: skip
+    errors = procrustes_mm(result.camera_points, scene.truth)
+    similarity = procrustes(result.points[0], scene.truth.points[0])
+    curve = cross_validate(scene, quick, over="rank", values=(1, 2), folds=2, start=last)
+    views = Views(result.rotations, result.translations, result.intrinsics, orthogonal=False)
+    trials = list(sweep(scene, last, quick, HoldoutPlan("rank", (1.0, 2.0), folds=1)))
+    return [
+        scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
+        start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
+        Settings(), HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
+    ]  # fmt: skip
+
+
+def solver_values():
+    scene = simulate("paper", frames=10, points=16, seed=1)
+    tracks = calibrate(scene.observations, scene.intrinsics, scene.camera)
+    problem = NonRigidProblem(
+        tracks, scene.visible, scene.rotations, 1.0, penalty=WeightedNuclearNorm(5e-3), rank=2
+    )
+    low_rank = LowRankProblem(
+        tracks / np.linalg.norm(tracks),
+        scene.visible,
+        0.05,
+        penalty=TruncatedNuclearNorm(1e-3, 4),
+        rank=4,
+    )
+    moments = []
+    for method in METHODS.values():
+        algorithm = method.algorithm()
+        moments += [algorithm, next(iterate(problem, algorithm))]
+    moments.append(Majorized(core.VariableProjection()))
+    return [problem, problem.data, low_rank, low_rank.data, low_rank.closed_form(), moments]
+
+
+def experiment_values(folder):
+    scene = simulate("paper", frames=10, points=16, seed=1)
+    table = ReportTable("caption", ("name",) * 9, (TableRow((TableCell(LONG),) * 9),) * 30)
+    images = ImageGallery((ReportImage("a.svg", LONG, 300),) * 20)
+    case, curve = BenchmarkCase(100, 200, 3), (CurvePoint(1, 0.5, 1 / 3, 1 / 7),) * 50
+    numbers = dict.fromkeys(core.METRICS, 1 / 3)
+    tutorial = KnownCamerasScene(np.ones((50, 2, 3)), np.ones((50, 2, 80)))
+    problem = KnownCamerasProblem(tutorial.tracks, np.ones((50, 80), bool), tutorial.cameras, np.ones(3))
+    return [
+        Heading(LONG), Paragraph(LONG), BulletList((LONG,) * 40), CodeBlock(LONG), table, images,
+        JobResult(numbers, {"B": np.zeros((60, 6))}, LONG), JobsProgress(1, 40, 0.25, 1 / 3, LONG),
+        MocapJob(folder / "pickup.mat"), MocapRow(
+            "pickup", "bmm", "estimated", 10, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1000, 1 / 3, "converged"
+        ),
+        RecoveryJob("dance/line", scene, "curve", "wnn", 0.05, "admm", 600.0),
+        TableData("the Challenge", (TableSequence("dance", "line", scene, real=True),) * 30),
+        TableJob("dance", "line", scene, "wnn"),
+        TableEntry(
+            "dance", "line", CameraModel.PERSPECTIVE, "bilinear", 1 / 3, numbers, 1 / 3, True, None,
+            "converged", "nrsfm solve " + "--rank 2 " * 40,
+        ),
+        list(BENCHMARK_METHODS.values()), case, MethodRun(case, "bilinear", "converged", curve),
+        tutorial, problem, SolverCurve("bilinear", curve),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def instances(tmp_path_factory):
+    """Values of every public dataclass, by class."""
+    found: dict[type, list[object]] = {}
+    folder = tmp_path_factory.mktemp("files")
+    collect(reconstruction_values(folder), found)
+    collect(solver_values(), found)
+    collect(experiment_values(folder), found)
+    collect([kind() for kind in PENALTIES.values()], found)
+    tables = [list(METHODS.values()), list(READERS.values()), list(WRITERS.values())]
+    described = list(parameters_of(Settings).values())
+    collect([tables, described, Parameter("rho", LONG, choices=("a",) * 40)], found)
+    weights = ExplicitWeights(tuple(np.linspace(0, 1, 60)))
+    collect([weights, LinearPenalty(np.linspace(0, 1, 60)), ExportOptions(), Alignment()], found)
+    return found
+
+
+def test_every_public_class_is_represented_in_one_line(instances):
+    missing = sorted(kind.__name__ for kind in public_classes() - instances.keys())
+    assert not missing
+    for kind in instances:
+        for value in instances[kind]:
+            text = repr(value)
+            assert "\n" not in text and len(text) <= LONGEST, f"{kind.__module__}.{kind.__name__}: {text}"
+
+
+def test_a_representation_names_shapes_and_main_numbers(instances):
+    texts = {kind.__name__: repr(values[0]) for kind, values in instances.items()}
+    assert texts["Factors"] == "Factors(B=float64[12, 2], C=float64[2, 3, 20], s=float64[12, 3])"
+    assert "loss=" in texts["Snapshot"] and "loss=" in texts["Point"]
+    assert texts["ProvenanceChain"] == "ProvenanceChain(steps=2)"
+    assert texts["Settings"].startswith("Settings(rank=2, ")
