@@ -389,13 +389,13 @@ def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
         raise InputError(f"{found}: the focal lengths differ more than {SQUAREST:g}-fold; {ADVICE}")
     if max(fx, fy) > LONGEST * extent or away > FARTHEST * extent:
         raise InputError(
-            f"{found}, which is out of proportion to tracks of extent {extent:.4g}: the view hardly has any "
-            f"perspective; {ADVICE}"
+            f"{found}, too large for tracks of extent {extent:.4g}: the view has almost no perspective; "
+            f"{ADVICE}"
         )
     if not estimate.uncertainty < MOST_UNCERTAIN:
         raise InputError(
-            f"{found}, give or take {estimate.uncertainty:.0%}: the points of the ground-truth frame are too "
-            f"few or too flat; {ADVICE}"
+            f"{found}, with a relative standard deviation of {estimate.uncertainty:.0%}: the points of the "
+            f"ground-truth frame are too few or too flat; {ADVICE}"
         )
 
 

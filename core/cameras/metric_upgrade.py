@@ -223,13 +223,13 @@ def _check_perspective(A: Floats, U: Floats) -> None:
     sigma = np.linalg.svd(depths / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
     if not sigma[1] > LEAST_PERSPECTIVE * sigma[0]:
         raise InputError(
-            "the cameras are affine (the depths of all points are in one proportion in every view): the "
-            "plane at infinity is theirs, and the quadric singular, so that no perspective upgrade exists"
+            "the cameras are affine (the depths of all points have the same ratios in every view): the "
+            "quadric is singular, and no perspective upgrade exists"
         )
 
 
 def _check_parallax(P: Floats, U: Floats, rms: float, *, tracks: Floats, visible: Bools) -> None:
-    """Refuse views from one place: dropping the least direction of X then hardly raises the error."""
+    """Refuse views from one place: dropping the least direction of X then raises the error by little."""
     X = P @ U
     sizes = np.sqrt(np.mean(X**2, axis=(0, 1)))
     _, R_A = np.linalg.qr(P.reshape(-1, 4))
@@ -253,7 +253,7 @@ def _check_upgrade(found: QuadricRoot) -> None:
             "no metric upgrade: no positive semidefinite quadric satisfies the calibration constraints, "
             f"which stay {found.rms:.2g} from the identity (root mean square; the smallest singular value of "
             f"the quadric's root is {values[2] / values[0]:.2g} of its largest): the cameras are nearly "
-            "affine, or the intrinsics are not theirs"
+            "affine, or the intrinsics are wrong"
         )
     if found.conditioning < LEAST_CONDITIONING or found.uncertainty > MOST_UNCERTAIN:
         raise InputError(

@@ -39,7 +39,7 @@ DAMPING = 1e-2
 LARGEST_TURN = 0.5  # of a step, radians; the logarithm of the size counts as a fourth angle
 ROUNDING = 1e-13  # of the largest term that an error is the sum of
 SAME = 1e-6  # relative difference of two errors below which their poses may be one
-RIDGE = 1e-9  # of a point's shape, relative: for points that are hardly seen
+RIDGE = 1e-9  # of a point's shape, relative: for points that are rarely seen
 
 
 @dataclass(frozen=True, eq=False)

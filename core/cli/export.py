@@ -112,7 +112,7 @@ def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     plain = ExportOptions()
     for name, option in OPTIONS.items():
         if given[name] != getattr(plain, name) and name not in heeded:
-            takers = ", ".join(suffix for suffix, exporter in WRITERS.items() if name in exporter.options)
+            suffixes = ", ".join(suffix for suffix, exporter in WRITERS.items() if name in exporter.options)
             raise InputError(
-                f"{option} has no effect on {', '.join(path.name for path in paths)}; it is for {takers}"
+                f"{option} has no effect on {', '.join(path.name for path in paths)}; it is for {suffixes}"
             )

@@ -247,7 +247,7 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--penalty",
         choices=list(PENALTIES),
-        help=f"{titles} (default by the preset, or by a method that takes no other)",
+        help=f"{titles} (default by the preset, or by a method that accepts no other)",
     )
     for name, tables in _tables_by_parameter(
         {name: parameters_of(kind) for name, kind in PENALTIES.items()}

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="the NRSfM Challenge's folder, or one in its layout (default: the bundled simulated objects, "
-        "which are stand-ins)",
+        "which are substitutes)",
     )
     parser.add_argument(
         "--real",
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         now = last[0]
         print(
             f"nrsfm reproduce: stopped; {now.done} of {now.total} jobs are kept in {args.output / 'jobs'}, "
-            "and the same command goes on from there",
+            "and the same command continues from there",
             file=sys.stderr,
         )
         return INTERRUPTED

@@ -68,7 +68,7 @@ SHARE = 0.1  # of the visible observations that is hidden
 FOLDS = 6
 HIDING = {
     "tracks": "points over half of the frames: their depth has to be predicted",
-    "entries": "observations one by one: depth hardly matters",
+    "entries": "observations one by one: depth has little influence",
 }
 OLDER_HIDING = {"runs": "tracks", "single": "entries"}  # names in older commands and programs
 RUN = 0.5  # of the frames, one after the other, in which a point is hidden

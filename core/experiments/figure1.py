@@ -411,7 +411,7 @@ def figure_blocks(
     if not real:
         blocks.append(
             Paragraph(
-                "**Stand-ins.** These sequences are simulated; the paper's are not here. Nothing in this "
+                "**Substitutes.** These sequences are simulated; the paper's are not here. Nothing in this "
                 "section can be compared with the paper's curves.",
                 highlighted=True,
             )

@@ -202,7 +202,7 @@ def _opening_blocks(
         subject = "Some of these sequences are" if some else "These sequences are"
         blocks.append(
             Paragraph(
-                f"**Stand-ins.** {subject} not the NRSfM Challenge's: they are {table_data.origin} "
+                f"**Substitutes.** {subject} not the NRSfM Challenge's: they are {table_data.origin} "
                 f"({', '.join(table_data.objects)}). The paper's numbers are of other data and "
                 "are not shown; what can be compared is how the methods rank.",
                 highlighted=True,

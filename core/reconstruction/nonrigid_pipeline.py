@@ -247,7 +247,7 @@ def _raise_rank(
     """Solve at one rank more from the lowest end, and follow the cut of the solution.
 
     Most minima of rank K are none of rank K + 1: the descent continues there. The cut of its end can lead to
-    a lower minimum of rank K that hardly any random start leads to.
+    a lower minimum of rank K that few random starts lead to.
     """
     count, rank, name = context.settings.starts, problem.rank + 1, RAISED + suffix
     phase, rng = f"start {count} of {count}: {name}", context.rng(problem.rank + 1)

@@ -18,7 +18,7 @@ RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 ROTATION_SOURCES = {
     "best": "candidates from companion and tracks, chosen by loss",
     "truth": "the true cameras, where the sequence has them",
-    "companion": "Dai et al. on the companion orthogonal tracks (the paper's way)",
+    "companion": "Dai et al. on the companion orthogonal tracks (as in the paper)",
     "tracks": "Dai et al. on the calibrated tracks themselves",
 }
 INTRINSICS_SOURCES = {

@@ -247,7 +247,7 @@ def _solve(problem: Problem, batch: Batch) -> tuple[Floats, Floats, Floats]:
     enough = forcing**2 * gain
     step = np.zeros_like(residual)
     pulled = np.zeros_like(batch.inverse[0])
-    left = np.arange(count)  # the points that go on; the arrays below are of these
+    left = np.arange(count)  # the points that continue; the arrays below are of these
     for _ in range(MOST_PRODUCTS):
         image, shapes = _multiply_hessian(problem, batch, direction)
         curvature = np.einsum("irf,irf->r", direction, image)

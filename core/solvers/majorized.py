@@ -10,7 +10,7 @@ the gauge (f(gamma) is least, and equal to f(sigma), at the balanced factorizati
 inner method starts on them by minimizing over C, which lowers the bound, and steps from there.  At the points
 where a bound touches, data + f never rises from one to the next.
 
-Weights are computed anew after every step, not only where the inner method has converged.  That takes no more
+Weights are computed anew after every step, not only where the inner method has converged.  That needs no more
 steps, and where the ends differ it ends lower: the weights of an early point are zero for too many columns,
 and a column that has grown beyond theta of a capped norm never shrinks again.
 

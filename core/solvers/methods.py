@@ -40,7 +40,7 @@ class Method:
     algorithm: type[Any]  # of core.solvers; of a two-step method the first step's
     options: tuple[Parameter, ...] = ()
     refined: type[Any] | None = None  # the second step's algorithm
-    penalty: Penalty | None = None  # that of its paper, where it takes no other kind
+    penalty: Penalty | None = None  # that of its paper, where it accepts no other kind
 
     __repr__ = one_line_repr
 

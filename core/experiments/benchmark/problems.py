@@ -143,7 +143,7 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
         what is solved; of a low-rank problem the start is always the closed form's.
     start
         of BENCHMARK_STARTS.  From the closed form some methods may end in another local minimum, from the
-        others hardly ever.
+        others almost never.
     """
     rank = problem.rank
     if not isinstance(problem, NonRigidProblem) or start == "closed":

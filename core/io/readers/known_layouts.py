@@ -169,7 +169,7 @@ def read_views(variables: Variables, path: Path, camera: CameraModel | None) -> 
     views = variables[name]
     count, positions, columns = int(np.ravel(views["pointnr"])[0]), views["points"], views["index"]
     if not isinstance(positions, list) or not isinstance(columns, list) or len(positions) != len(columns):
-        raise InputError(f"{name}.points and {name}.index must be as many cells, one per view")
+        raise InputError(f"{name}.points and {name}.index must have one cell per view each")
     tracks = np.full((len(positions), 2, count), np.nan)
     for view, (points, index) in enumerate(zip(positions, columns, strict=True)):
         where = f"view {view + 1} of {name}"

@@ -138,7 +138,7 @@ def _check(content: bytes, place: int, end: int, order: str) -> None:
             raise ValueError(f"the element at byte {place} is of no known type")
         if kind == _MATRIX and size:
             if size < 16 or following > end:
-                raise ValueError(f"the variable at byte {place} is cut off")
+                raise ValueError(f"the variable at byte {place} is incomplete")
             (flags,) = struct.unpack_from(order + "I", content, body + 8)
             if flags & 0xFF not in _CLASSES:
                 raise ValueError(f"the variable at byte {place} is of no known class")

@@ -148,7 +148,9 @@ def cells(value: Any, name: str, rows: int) -> Floats:
     for number, cell in enumerate(value, 1):
         if not is_array(cell, 2) or cell.shape[0] != rows or cell.shape != np.shape(value[0]):
             found = "empty" if cell is None else size_of(cell)
-            raise InputError(f"cell {number} of {name} is {found}; accepted is {rows} x points, all alike")
+            raise InputError(
+                f"cell {number} of {name} is {found}; accepted is {rows} x points, all of one size"
+            )
     array: Floats = np.stack(value).astype(np.float64)
     check_finite(array, name)
     return array

@@ -112,7 +112,7 @@ def _paired(others: Variables, parts: Parts) -> str:
         return name if _meaning(name) else f"~{name}"
     layout = parts.layout
     raise InputError(
-        f"{found}; settle it by --layout (layout=): {layout}:{name} where 1 is seen, {layout}:~{name} where "
+        f"{found}; decide it by --layout (layout=): {layout}:{name} where 1 is seen, {layout}:~{name} where "
         f"1 is hidden, {layout}:{name}@0.5 where it is seen from 0.5 on, {layout}:{NO_MASK} to do without"
     )
 

@@ -130,7 +130,7 @@ def export(
     interpolation
         "linear" or "step": what a glTF animation shows between two frames.
     progress
-        called with (done, total) as the work goes on; what it raises ends the export, and nothing is written.
+        called with (done, total) while it works; what it raises ends the export, and nothing is written.
 
     Returns
     -------

@@ -96,7 +96,7 @@ def test_nearly_planar_noisy_points_are_refused():
     rng = np.random.default_rng(6)
     points = cloud(30)
     points[2] *= 0.01
-    with pytest.raises(InputError, match="give or take"):
+    with pytest.raises(InputError, match="relative standard deviation"):
         estimate_intrinsics(points, view(points) + 3.0 * rng.normal(size=(2, 30)), seen(30))
 
 

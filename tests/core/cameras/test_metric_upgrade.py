@@ -191,7 +191,7 @@ def test_intrinsics_of_another_camera_are_refused(scene):
     P, U = truth.projective(seed=1)
     other = truth.intrinsics.copy()
     other[0, 0] *= 4.0
-    with pytest.raises(InputError, match="intrinsics are not theirs"):
+    with pytest.raises(InputError, match="intrinsics are wrong"):
         metric_upgrade(P, U, tracks=truth.pictured(), visible=np.ones((7, 40), dtype=bool), intrinsics=other)
 
 

@@ -100,7 +100,7 @@ def test_a_number_is_made_again_by_its_command(report, tmp_path):
 def test_substitutes_are_marked_and_have_no_published_numbers(report, cells):
     for name in ("report.md", "report.html"):
         text = (report / name).read_text(encoding="utf-8")
-        assert "Stand-ins" in text and "not the NRSfM Challenge's" in text
+        assert "Substitutes" in text and "not the NRSfM Challenge's" in text
         assert PUBLISHED_ERRATA[0][:20] in text  # what is wrong in the published tables is said anyway
     table = cells((report / "report.md").read_text(encoding="utf-8"), "## Table 1")
     assert "published" not in table[0]

@@ -171,13 +171,13 @@ def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
     assert max(found) <= min(random) * (1 + 1e-6)
 
 
-# The lowest minima of two sequences that hardly any random start leads to: the first is reached from the cut
+# The lowest minima of two sequences that few random starts lead to: the first is reached from the cut
 # of the closed form, which is above others after a few steps, the second through a higher rank.
 @pytest.mark.parametrize(
     ("path", "seed", "known"),
     [("line", 0, 1.6951353147), ("flyby", 2, 2.2353392295), ("flyby", 4, 2.2353392295)],
 )
-def test_the_search_finds_minima_that_hardly_any_random_start_leads_to(data, path, seed, known):
+def test_the_search_finds_minima_that_few_random_starts_lead_to(data, path, seed, known):
     file = data / "challenge_like" / "dance" / "sequence" / "perspective" / f"{path}.txt"
     settings = replace(TRUE_CAMERAS, intrinsics=(1400.0, 1400.0, 640.0, 480.0), seed=seed)
     assert reconstruct(read_sequence(file), settings).loss == pytest.approx(known, rel=1e-6)

@@ -57,7 +57,7 @@ def test_loss_counts_all_singular_values_and_factors_are_the_best_cut(simulated)
     method = ADMM(max_iterations=40)
     state = solve(problem, method, problem.closed_form(10)).state
     sigma = np.linalg.svd(state.Z, compute_uv=False)
-    full = np.array([1e-3] + [2e-3] * 9)  # beyond K the last weight goes on
+    full = np.array([1e-3] + [2e-3] * 9)  # beyond K the last weight is repeated
     shapes = state.Z.reshape(10, 3, 14)
     whole = problem.with_weights(full)
     U, S, Vt = np.linalg.svd(state.Z, full_matrices=False)

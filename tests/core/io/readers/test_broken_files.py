@@ -334,7 +334,7 @@ def mask_that_hides_a_frame(folder: Path) -> Path:
     return mat(folder, X=numbers(), W=mask)
 
 
-@case(r"data\.mat: cell 2 of Pgth is 3 x 5; accepted is 3 x points, all alike")
+@case(r"data\.mat: cell 2 of Pgth is 3 x 5; accepted is 3 x points, all of one size")
 def cells_of_different_sizes(folder: Path) -> Path:
     return mat(folder, Pgth=cells(numbers(3), numbers(3, 5)), K=np.eye(3))
 
