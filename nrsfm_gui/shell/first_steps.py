@@ -83,13 +83,14 @@ class FirstSteps(QObject):
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
         session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
-        session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
         timeline.worst_requested.connect(self._on_worst_requested)
 
     def begin(self) -> None:
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
+        if not self._begun:
+            self._session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         self._begun = True
         if self._next() is not None and self._session.sequence is not None:
             self._update_bar()

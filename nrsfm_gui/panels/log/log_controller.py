@@ -34,7 +34,8 @@ class LogController(QObject):
         super().__init__(parent)
         self._session, self._notifier = session, session.notifier
         self._logbook, self._panel = logbook, panel
-        self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as logged last
+        self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as seen last
+        self._unlogged: list[tuple[Run, RunState | None, RunState]] = []  # changes of state, in their order
         self._settings = settings_to_dict(session.settings)  # as logged last
         self._settled = Debounce(self.log_settings, IDLE_MILLISECONDS, self)
         logbook.added.connect(panel.add_line)
@@ -44,8 +45,10 @@ class LogController(QObject):
         session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
         session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
         session.sequence_changed.connect(self._on_sequence_changed)
-        # Each change of a run at once: one that was refused is gone when `changed` follows.
-        session.run_changed.connect(self._log_run)
+        # A state is recorded at once, for a run that was refused is gone when `changed` follows; its line
+        # is written then, after the new picture has been requested.
+        session.run_changed.connect(self._on_run_changed)
+        session.changed.connect(self._log_runs)
         session.settings_changed.connect(self._settled.request)
 
     def ask_for_file(self) -> None:
@@ -79,23 +82,31 @@ class LogController(QObject):
         self._settings = now
 
     def _log_message(self, level: Level, sentence: str) -> None:
+        self._log_runs()  # what the message is about comes first
         self._logbook.add(level, "message", sentence)
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
+        self._log_runs()
         self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
 
-    def _log_run(self, run: Run) -> None:
+    def _on_run_changed(self, run: Run) -> None:
         before = self._states.get(run)
-        if before is run.state:
-            return
-        self._states[run] = run.state
-        if before is None:
-            self.log_settings()  # those that the run starts under
-            warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"
-            self._logbook.add(Level.INFO, f"run {run.number}", f"Started {warm}: {run_name(run.settings)}")
-        if run.state is not RunState.RUNNING or before is not None:
-            level = Level.ERROR if run.state is RunState.FAILED else Level.INFO
-            self._logbook.add(level, f"run {run.number}", summaries.activity(run))
+        if before is not run.state:
+            self._states[run] = run.state
+            self._unlogged.append((run, before, run.state))
+
+    def _log_runs(self) -> None:
+        changes, self._unlogged = self._unlogged, []
+        for run, before, state in changes:
+            if before is None:
+                self.log_settings()  # those that the run starts under
+                warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"
+                self._logbook.add(
+                    Level.INFO, f"run {run.number}", f"Started {warm}: {run_name(run.settings)}"
+                )
+            if state is not RunState.RUNNING or before is not None:
+                level = Level.ERROR if state is RunState.FAILED else Level.INFO
+                self._logbook.add(level, f"run {run.number}", summaries.activity(run))
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = "") -> list[str]:
