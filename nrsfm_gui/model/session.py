@@ -100,8 +100,8 @@ class Session(QObject):
             edited.connect(self._count_edit)
         for signal in (
             self.sequence_changed, self.settings_changed, self.runs_changed, self.run_changed,
-            self.shown_changed, self.frame_changed, self.selection_changed, self.hidden_changed,
-            self.frame_range_changed, self.moment_changed, self.compared_changed, self.alignment_changed,
+            self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
+            self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed, self.alignment_changed,
             self.appearance_changed, self.background_changed, self.live_changed, self.compare_mode_changed,
             self.theme_changed,
         ):  # fmt: skip
