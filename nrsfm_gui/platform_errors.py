@@ -85,7 +85,7 @@ def explained(environment: Mapping[str, str], status: int) -> Iterator[None]:
 
 
 def platform_refusal(environment: Mapping[str, str], message: str) -> str:
-    """Return the sentence that says why no platform plugin of Qt starts.
+    """Return the sentence that explains why no platform plugin of Qt starts.
 
     Parameters
     ----------

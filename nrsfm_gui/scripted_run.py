@@ -1,4 +1,4 @@
-"""What the command line asks for, done one after the other in the running application.
+"""The actions that the command line requests, one after the other in the running application.
 
 open -> (run to its end) -> picture -> exports -> (leave, with an exit code)
 """

@@ -142,7 +142,7 @@ class ExportController(QObject):
         show_on_screen(self._dialog)
 
     def export(self, request: ExportRequest) -> None:
-        """Do what the dialog asks for."""
+        """Export what the user chose in the dialog."""
         self._store.set_writing_folder(request.path.parent)
         if request.kind == "movie" and request.movie is not None:
             self.save_movie(request.path, request.movie)

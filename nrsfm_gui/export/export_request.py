@@ -42,7 +42,7 @@ PLACED = ("coordinates", "align", "mirror")
 KINDS: dict[str, ExportKind] = {
     "result": ExportKind(
         "Reconstruction",
-        "The whole result: shapes, cameras, settings and how it was made",
+        "The complete result: shapes, cameras, settings and how it was made",
         _formats("result"),
         (),
     ),
@@ -101,7 +101,7 @@ WHICH_FRAMES = {
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What the dialog asks for."""
+    """What the user chose in the dialog."""
 
     kind: str  # a key of KINDS
     path: Path

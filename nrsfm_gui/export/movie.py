@@ -2,7 +2,7 @@
 
 The 3-D and the 2-D view are painted by views of their own that are never shown, of the size that is wanted
 and from a copy of what is drawn: the window goes on with its own frame. A movie of the whole window shows
-every frame in it for the moment of the picture, and takes it back before anything reaches the screen.
+every frame in it for the moment of the picture, and removes it before anything reaches the screen.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class TracksPainter:
 
 
 class WindowPainter:
-    """The whole window, scaled to the size that is wanted."""
+    """The complete window, scaled to the requested size."""
 
     def __init__(self, views: ViewSources, options: MovieOptions) -> None:
         self._views, self._options = views, options
@@ -132,7 +132,7 @@ class WindowPainter:
         views.session.notifier.clear()  # which would go away in the middle of the movie
 
     def picture(self, frame: int, _turned: float) -> QImage:
-        """Show a frame, take the picture, and show again what was shown, in one go."""
+        """Show a frame, grab the picture, and show the frame of before."""
         session, display = self._views.session, self._views.display
         if session.sequence is not self._sequence:
             raise InputError("The movie of the window is not written: another sequence was opened meanwhile")

@@ -173,7 +173,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
                "run_control.set_slow", ("Ctrl+M",), checkable=True),
     # -- View -----------------------------------------------------------------------------------------------
-    ActionSpec("fit", "&View", "&Fit", "Show the whole sequence in both views", "fit", ("F",),
+    ActionSpec("fit", "&View", "&Fit", "Show the complete sequence in both views", "fit", ("F",),
                with_sequence, icon="fit"),
     *(
         ActionSpec(name, "&View", f"From the {name}" if name != "iso" else "Oblique",

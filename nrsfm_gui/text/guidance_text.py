@@ -37,12 +37,12 @@ def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened:
     if low < high:
         words += f" {format_number(low)} to {format_number(high)} predict equally well"
         strongest = name not in UNORDERED
-        words += f": Use it takes {format_number(high)}, the strongest and safest." if strongest else "."
+        words += f": Use it sets {format_number(high)}, the strongest and safest." if strongest else "."
     if widened:
         words += " The range was widened once, as the best was at its end."
     if best in (line.values[0], line.values[-1]) and len(line.values) >= len(plan.values) > 1:
         words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
-    return f"{words} Tracks say little of depth: compare the shapes, too."
+    return f"{words} Tracks give little information on depth: compare the shapes, too."
 
 
 def by_truth(line: HoldoutCurve, parameter: str, errors: Floats, unit: str) -> str:

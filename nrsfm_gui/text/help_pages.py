@@ -23,12 +23,12 @@ PANELS = {
     "shows.",
     TIMELINE: "The error of every frame as a curve, and of every point in every frame as a strip of colors: "
     "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
-    "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and says why; "
+    "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and shows why; "
     "K marks the frame that the intrinsics can be estimated from.",
     "Sequences": "What the open file or folder holds, by object and camera path. P opens the perspective "
     "tracks, O the orthogonal ones. Drop a file or folder anywhere in the window to open it.",
     "Runs": "The reconstructions of this sequence, newest first, with their loss and error. Click one to see "
-    "it again; two can be compared. A run keeps its parameters, so that it can be gone back to.",
+    "it again; two can be compared. A run keeps its parameters, so that they can be used again.",
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
     "dragged number is solved for at once; a run that is done stays as it is, and another one follows.",
@@ -44,8 +44,8 @@ PANELS = {
     "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "
-    "several values do equally well, Use it takes the strongest penalty; of ranks and etas, the best. "
-    "Compare the shapes, too: hidden tracks say little of depth.",
+    "several values do equally well, Use it sets the strongest penalty; of ranks and etas, the best. "
+    "Compare the shapes, too: hidden tracks give little information on depth.",
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
     "double-click a row to go to the worst frame of its point; what is selected here is selected "
     "in every view.",

@@ -176,7 +176,7 @@ class CommandPalette(QFrame):
             return
         entry, _hit = item.data(ROLE)
         if not entry.enabled:
-            return  # the line says why; the palette stays open
+            return  # the line shows why; the palette stays open
         self.close_and_return()
         entry.run()
 

@@ -58,7 +58,7 @@ class DockTitle(QWidget):
         self._close.clicked.connect(lambda _checked: dock.close())
         for button in (self.question, self._float, self._close):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        # A method is let go with the title; a function would be called while the window is taken apart.
+        # A method is disconnected with the title; a function would be called while the window is destroyed.
         dock.visibilityChanged.connect(self._update_name)
         dock.topLevelChanged.connect(self._update_name)
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.notifier import Action, Actions, Notifier
 
 NOTE_MILLISECONDS = 6000
-OFFER_MILLISECONDS = 12000  # a note with a button stays longer: a hand has to reach it
+OFFER_MILLISECONDS = 12000  # a message with a button stays longer, so that it can be clicked
 REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read
 WIDEST, MARGIN = 640, 8  # pixels
-TITLE = 50  # pixels at the top of the view that its title and its legend take
+TITLE = 50  # pixels at the top of the view that its title and its legend cover
 
 
 @dataclass(eq=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     _Widget = QWidget
 else:
-    _Widget = object  # Qt does not take two of its classes among the bases of one
+    _Widget = object  # Qt does not allow two of its classes among the bases of one
 
 _BY_LINK = {QColor(theme.accent).rgb(): theme for theme in THEMES.values()}
 TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
@@ -185,7 +185,7 @@ def theme_of(palette: QPalette) -> Theme:
 
 
 def set_property(widget: QWidget, name: str, value: str | bool) -> None:
-    """Set a property that the style sheet asks for, like `role`, and draw the widget by it."""
+    """Set a property that the style sheet uses, like `role`, and draw the widget again."""
     if (widget.property(name) or False) != value:
         widget.setProperty(name, value)
         style = widget.style()

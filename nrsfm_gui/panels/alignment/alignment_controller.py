@@ -85,7 +85,7 @@ def _sentence(words: str) -> str:
 
 
 class AlignmentController(QObject):
-    """Keeps the menu of alignments in step with the session, and changes the session by it."""
+    """Updates the menu of alignments from the session, and the session from the menu."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
@@ -109,7 +109,7 @@ class AlignmentController(QObject):
         self.show()
 
     def place_in(self, bar: QToolBar) -> None:
-        """Put the button into a tool bar, where it is seen beside the error that it belongs to."""
+        """Put the button into a tool bar, next to the error that depends on the alignment."""
         self._place = bar.addWidget(self.button)
         self.show()
 
@@ -137,7 +137,7 @@ class AlignmentController(QObject):
         self._notifier.inform(self._explanation, replaces=before)
 
     def show(self) -> None:
-        """Check what is in force, and offer what is possible."""
+        """Check the present alignment, and enable the possible ones."""
         session = self._session
         obstacles = self._obstacles()
         self.menu.set_state(session.alignment, obstacles)
@@ -149,7 +149,7 @@ class AlignmentController(QObject):
         self.button.setAccessibleName(f"Alignment: {session.alignment.label()}")
 
     def _update_button(self) -> None:
-        """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""
+        """Show the button where there are a ground truth and an estimate."""
         if self._place is not None:
             self._place.setVisible(self._possible and self._session.seen is not None)
 

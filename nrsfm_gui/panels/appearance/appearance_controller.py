@@ -33,11 +33,11 @@ class AppearanceController(QObject):
     session, display, panel
         what is changed, what is drawn with it, and where it is shown.
     button
-        the panel opens beside it.
+        the panel opens next to it.
     drawn_by
-        returns what draws the 3-D view, in a few words.
+        returns what draws the 3-D view, as a short text.
     show_cameras
-        looks at the cameras of all frames.
+        shows the cameras of all frames.
     """
 
     def __init__(

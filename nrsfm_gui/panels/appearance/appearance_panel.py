@@ -71,7 +71,7 @@ class AppearancePanel(QFrame):
         self.color_map = self._choice(
             {name: name.capitalize() for name in COLOR_MAPS},
             "color_map",
-            "Colors from low to high: each is even to the eye and safe for the color-blind",
+            "Colors from low to high: each is perceptually uniform and safe for the color-blind",
         )
         self.color_map.setIconSize(SWATCH)
         self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
@@ -112,7 +112,7 @@ class AppearancePanel(QFrame):
         self.point_size.setToolTip("Size of the points, of the one that suits their number")
         self.point_size.setAccessibleName("Size of the points in percent")
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
-        self.labels = self._choice(LABELS, "labels", "Which points have their numbers beside them")
+        self.labels = self._choice(LABELS, "labels", "Which points are labeled by their numbers")
         self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
         self.drawn_by = QLabel()
         self.drawn_by.setProperty("role", "muted")

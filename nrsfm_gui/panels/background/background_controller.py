@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_OFFSET = 1_000_000
 SLIDER_WIDTHS = (36, 90)
-MOST_OUTSIDE = 0.5  # share of the tracks outside the picture from which on a sentence says so
+MOST_OUTSIDE = 0.5  # share of the tracks outside the picture above which there is a warning
 
 
 class BackgroundBar(QFrame):
@@ -97,7 +97,7 @@ class BackgroundBar(QFrame):
 
 
 class BackgroundView(Protocol):
-    """A view with room for pictures behind what it shows."""
+    """A view that can show pictures behind its content."""
 
     def set_background(self, image: QImage | None, opacity: float) -> None:
         """Show a picture, or none."""
@@ -126,7 +126,7 @@ class BackgroundController(QObject):
         session.frame_changed.connect(lambda _frame: self._show())
 
     def ask(self) -> None:
-        """Ask for a video, or for one of numbered images; a folder of images is taken by any of them."""
+        """Ask for a video, or for one of numbered images; a folder of images is chosen by any of them."""
         images = " ".join(f"*{suffix}" for suffix in image_suffixes())
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
@@ -147,11 +147,11 @@ class BackgroundController(QObject):
             self._session.set_background(background)
 
     def remove(self) -> None:
-        """Take the background away."""
+        """Remove the background."""
         self._session.set_background(None)
 
     def set_opacity(self, opacity: float) -> None:
-        """Let the background shine through; 0 is not seen, 1 is opaque."""
+        """Set the opacity of the background: 0 is invisible, 1 is opaque."""
         background = self._session.background
         if background is not None:
             self._session.set_background(replace(background, opacity=min(max(opacity, 0.0), 1.0)))
@@ -257,7 +257,7 @@ class BackgroundController(QObject):
 
 
 class FrozenBackground:
-    """A background as it was at one moment, whatever becomes of it in the window; to be closed."""
+    """A copy of a background that later changes in the window do not affect; to be closed."""
 
     def __init__(self, background: Background | None, pictures: ImageCache | None) -> None:
         self._background = background

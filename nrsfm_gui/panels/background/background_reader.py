@@ -120,7 +120,7 @@ class BackgroundReader(Job):
         return None if self.pictures is None else self.pictures.kept(index)
 
     def cancel(self) -> None:
-        """End as soon as what is being read is read."""
+        """End after the picture that is being read."""
         super().cancel()
         with self._condition:
             self._condition.notify()

@@ -10,7 +10,7 @@ starts at the key frame before it, or at the start of the file where the key fra
 
 This is not left to imageio's reader by index (2.38 with PyAV): where it seeks, it gives wrong pictures of 6
 of the 13 pairs of codec and container in the tests; where it does not, each step back decodes from the start.
-It knows no number of pictures for Matroska and MPEG, and counts those that an edit list cuts off.
+It has no number of pictures for Matroska and MPEG, and counts those that an edit list cuts off.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Video:
         self._restart()
         for packet, _ in self._frames or ():
             if stopped():
-                raise InputError(f"{self.path} is not opened: it was taken away meanwhile")
+                raise InputError(f"{self.path} is not opened: it was removed meanwhile")
             shown[packet] = None  # once, even if a damaged packet gives two
         self._frames = None
         return list(shown)
@@ -171,7 +171,7 @@ class Video:
         )
 
     def _decode_up_to(self, index: int) -> Any:
-        """Decode up to a frame, None where it does not come."""
+        """Decode up to a frame, None where it is not in the file."""
         for packet, frame in self._frames or ():
             number = self._numbers.get(packet, -1)
             if number < self._next:  # leads the key frame, and refers to what was not decoded

@@ -39,14 +39,14 @@ class CompareView(Protocol):
 
     @property
     def orbit(self) -> Orbit:
-        """Where it is seen from."""
+        """The viewpoint."""
 
     @property
     def camera_locked(self) -> bool:
         """Whether it is seen through the camera of the frame."""
 
     def set_orbit(self, orbit: Orbit) -> None:
-        """See it from somewhere else."""
+        """Set the viewpoint."""
 
     def set_camera_locked(self, on: bool) -> None:
         """See it through the camera of the frame, or not."""
@@ -65,13 +65,13 @@ class CompareState:
     first: str  # the names of the runs
     second: str
     number: int  # of the second
-    others: tuple[tuple[int, str], ...]  # that may take its place
+    others: tuple[tuple[int, str], ...]  # that may replace it
     rows: tuple[CompareRow, ...]
     listing: bool  # whether the table is asked for
 
 
 class CompareController(QObject):
-    """Owns the second 3-D view, and lets it, the panel and the table follow the session and the display.
+    """Owns the second 3-D view, and updates it, the panel and the table from the session and the display.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class CompareController(QObject):
             self.compare((earlier or others)[-1])
 
     def compare(self, run: Run) -> None:
-        """Show a run beside the one that is shown."""
+        """Compare a run with the one that is shown."""
         session = self._session
         if session.shown is None:
             session.set_shown(run)
@@ -225,7 +225,7 @@ class CompareController(QObject):
         self._stage.show_table(state is not None and state.listing)
 
     def _show_frame(self) -> None:
-        """Show how far apart the two are in this frame, and the second one beside the first."""
+        """Show the distance of the two runs in this frame, and the second one next to the first."""
         session = self._session
         together, scene = self.together, self._display.scene
         first, second = session.shown, session.compared

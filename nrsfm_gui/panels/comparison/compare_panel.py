@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
     "overlay": "Draw both runs in one view, the other one in its own color",
-    "side": "Draw both runs beside each other, seen from the same place",
+    "side": "Draw both runs side by side, seen from the same viewpoint",
     "difference": "Color every point by its distance from the same point of the other run; "
     "the heat-strip shows these distances",
 }

@@ -165,7 +165,7 @@ class GuidanceController(QObject):
 
     @property
     def computing(self) -> bool:
-        """Whether a series is under way."""
+        """Whether a series is being computed."""
         return self._job is not None
 
     def show(self) -> None:
@@ -191,13 +191,13 @@ class GuidanceController(QObject):
         self._updater.run()
 
     def cancel(self) -> None:
-        """Stop the series that is under way within an iteration; what it has stays."""
+        """Stop the active series within an iteration; its results are kept."""
         self._jobs.cancel()
         self._job = self._progress = None
         self._updater.run()
 
     def use(self) -> None:
-        """Put the value that is advised into the parameters, and say what that does."""
+        """Set the recommended value in the parameters, and show what that changes."""
         series = self._series
         if series is None or not series.trials:
             return
@@ -244,7 +244,7 @@ class GuidanceController(QObject):
             self._updater.run()
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
-        """Another sequence is open: what was computed is not of it."""
+        """Clear the results, which are of another sequence."""
         self._show_series(None)
         self.cancel()
 

@@ -37,7 +37,7 @@ MEANINGS = {
 HIDING_TITLES = {"tracks": "hide tracks", "entries": "hide entries"}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
-    "It is judged by hidden tracks, which say little of depth: look at the shapes as well"
+    "It is judged by hidden tracks, which give little information on depth: check the shapes as well"
 )
 MOST_VALUES = 40
 FIELD_WIDTH, COUNT_WIDTH = 54, 38
@@ -82,7 +82,7 @@ class GuidancePanel(QWidget):
         self._hiding.setMinimumContentsLength(8)
         self._hiding.setAccessibleName("what is hidden")
         self._hiding.setToolTip(
-            "What is hidden: points over half of the frames in a row, which asks for their depth,\n"
+            "What is hidden: points over half of the frames in a row, which tests their depth,\n"
             "or observations one by one, which hardly does"
         )
         self._low, self._high, self._count = (
@@ -96,7 +96,7 @@ class GuidancePanel(QWidget):
         for field in (self._low, self._high, self._count):
             field.edited.connect(self._on_range_edited)
         self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
-        self._cancel = push_button("Cancel", "Stop, and keep what is computed", self.cancel_requested.emit)
+        self._cancel = push_button("Cancel", "Stop, and keep the results so far", self.cancel_requested.emit)
         self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
         self._truth = QCheckBox("Truth")
         self._truth.setToolTip(
@@ -126,7 +126,7 @@ class GuidancePanel(QWidget):
 
     @property
     def with_truth(self) -> bool:
-        """Whether the 3-D error is wanted."""
+        """Whether the 3-D error is to be shown."""
         return self._truth.isChecked() and not self._truth.isHidden()
 
     @property

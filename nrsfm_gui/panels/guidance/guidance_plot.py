@@ -161,7 +161,7 @@ class GuidancePlot(Themed, QWidget):
         self._draw_right_curve(x, curves, up)
 
     def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
-        """Mark where one is now; return the horizontal range, which has it where it is not far outside."""
+        """Mark the present value; return the horizontal range, with it where it is not far outside."""
         left, right = float(x[0]), float(x[-1])
         width = max(right - left, 1.0 if curves.integer else 0.1)
         now = self._present

@@ -1,4 +1,4 @@
-"""What goes into the log of a window: files, settings, runs, messages; and the panel that shows it."""
+"""The log of a window: files, settings, runs, messages; and the panel that shows it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LogController(QObject):
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
-        """Write all lines into a text file; say so, or why not."""
+        """Write all lines into a text file, and report it or the failure."""
         try:
             with replacing(Path(path)) as temporary:
                 temporary.write_text(self._logbook.text(), encoding="utf-8")
@@ -122,6 +122,6 @@ def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = 
 
 
 def _short(value: object) -> str:
-    """Return a value in a few words."""
+    """Return a value as a short text."""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -67,7 +67,7 @@ class LogPanel(Themed, QWidget):
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self._text.setPlaceholderText("Nothing was said yet")
+        self._text.setPlaceholderText("There are no messages yet")
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -77,7 +77,7 @@ class LogPanel(Themed, QWidget):
         for widget, name, tip in (
             (self._level, "Level", "Which lines are shown, by how much they matter"),
             (self._filter, "Filter", "Show lines with this text only"),
-            (self._text, "Log", "What was said and done: time, level, source, text"),
+            (self._text, "Log", "The messages of the application: time, level, source, text"),
         ):
             widget.setAccessibleName(name)
             widget.setToolTip(tip)

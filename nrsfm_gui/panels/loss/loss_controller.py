@@ -37,7 +37,7 @@ class LossState:
 
 
 class LossController(QObject):
-    """Shows the losses of a session's runs, and moves the session to the iteration that is asked for."""
+    """Shows the losses of a session's runs, and sets the shown iteration of the session."""
 
     def __init__(
         self, session: Session, control: RunControl, plot: LossPlot, parent: QObject | None = None

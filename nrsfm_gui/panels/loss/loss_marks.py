@@ -64,7 +64,7 @@ class PhaseMarks:
             mark.hide()
 
     def place(self, history: History, x: Floats) -> None:
-        """Put a line where each phase of a history begins, and the names that there is room for.
+        """Put a line where each phase of a history begins, and the names that there is space for.
 
         `x` (N,) is where the plot has its records.
         """

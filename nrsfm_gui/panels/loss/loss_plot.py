@@ -82,7 +82,7 @@ class LossHeader(QWidget):
             "Residuals", "ADMM's relative residuals too: dashed primal, dotted dual"
         )
         self._residuals.hide()
-        self._fit = tool_button("Fit", "show the whole run again, and follow it")
+        self._fit = tool_button("Fit", "show the complete run again, and follow it")
         self._final = tool_button("Final", "follow only the part after the rotations were chosen")
         self._all = tool_button("All", "follow all runs, to compare them")
         for button, signal in (
@@ -132,7 +132,7 @@ class LossHeader(QWidget):
 class Follow(Enum):
     """What the range follows."""
 
-    RUN = "the whole run in front"
+    RUN = "the complete run in front"
     FINAL = "its part after the choice of rotations"
     ALL = "all runs"
     NOTHING = "nothing since the mouse zoomed"

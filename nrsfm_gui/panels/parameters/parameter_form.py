@@ -34,7 +34,7 @@ INTRINSICS_TITLES = {
     "calibrated": "tracks are calibrated",
 }
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
-    "preset": "A whole set of parameters at once.",
+    "preset": "All parameters at once.",
     "problem": "What is minimized.",
     "method": METHOD_TIP,
 }

@@ -277,7 +277,7 @@ class ParametersPanel(QScrollArea):
         for name, read in editors.items():
             try:
                 changes[name] = read()
-            except InputError as refusal:  # noted by the editor
+            except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
         settings = self._settings.with_changes(**changes)
         refusals += self._show_what_applies(settings)
@@ -307,7 +307,7 @@ class ParametersPanel(QScrollArea):
         brought, given = (PENALTY_TITLES[penalty_name(each)] for each in (replaced.brought, replaced.given))
         return (
             f"{METHODS[settings.method].title} brings its own penalty ({brought}); "
-            f"the {given} comes back with a method that takes it."
+            f"a suitable method restores the {given}."
         )
 
     def _check_rank(self, rank: int) -> None:
@@ -338,7 +338,7 @@ class ParametersPanel(QScrollArea):
         method, rank = self._form.method.method, self._settings.rank
         try:
             present = self._penalty.read(rank)
-        except InputError:  # noted by the editor
+        except InputError:  # shown by the editor
             self.flush()
             return
         replaced = self._replaced

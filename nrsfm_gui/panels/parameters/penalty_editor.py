@@ -34,7 +34,7 @@ SLOPES = "These weights are the slopes of the penalty at the singular values; th
 
 
 class PenaltyEditor(QWidget):
-    """Edits a penalty; `read` gives it or raises with the field to blame noted.
+    """Edits a penalty; `read` returns it, or raises after it has marked the invalid field.
 
     Signals
     -------

@@ -106,7 +106,7 @@ class SpectrumItems:
             self._place_ghost()
 
     def point_at(self, bar: int | None) -> None:
-        """Show what a click on a bar would keep; None shows what is kept."""
+        """Show the bases that a click on a bar would keep; None shows those that are kept."""
         if bar != self._pointed:
             self._pointed = bar
             self._draw_bars()

@@ -60,7 +60,7 @@ class Decades:
 
     low: float  # exponents
     high: float
-    zero: bool = False  # whether there is room for 0 at the bottom
+    zero: bool = False  # whether there is space for 0 at the bottom
 
     def holds(self, other: Decades) -> bool:
         """Whether it covers another scale, and is at most two decades longer."""
@@ -96,16 +96,16 @@ class Decades:
 
 
 def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> Decades:
-    """Return a scale for values with some decades of room around them, in half decades.
+    """Return a scale for values with some decades of margin around them, in half decades.
 
     Parameters
     ----------
     values
         of which those that are not positive, or not finite, do not count.
     zero
-        whether there is room for 0.
+        whether there is space for 0.
     margin
-        decades of room below the lowest and above the highest value.
+        decades of margin below the lowest and above the highest value.
     least
         decades that it spans at least.
     """

@@ -64,7 +64,7 @@ class SingularBar(Themed, QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return room for the bar and its number."""
+        """Return space for the bar and its number."""
         return QSize(70, 20)
 
     def set_value(self, value: float | None, largest: float) -> None:

@@ -99,7 +99,7 @@ class PointsCurves(Themed, QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """Give the last plot the room of the axis that it has for all."""
+        """Make the last plot higher by the axis that it has for all."""
         shown = [chart for chart in self._charts if not chart.isHidden()]
         more = AXIS_HEIGHT - NO_AXIS_HEIGHT
         each = max((self.height() - self._names.sizeHint().height() - more) // max(len(shown), 1), 1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.text.point_table import PointCourse, PointTable
 
-WIDE = 720  # pixels from which on table and curves have room side by side
+WIDE = 720  # pixels from which on table and curves are side by side
 TABLE_WIDTH = 460  # beside the curves: the titles of all columns are seen
 PAGES = {
     "table": ("Table", "A row for every point; its selected rows are the selected points"),
@@ -30,7 +30,7 @@ PAGES = {
 
 
 class PointsPanel(QWidget):
-    """Table and curves side by side, or one of them where there is little room.
+    """Table and curves side by side, or one of them where there is little space.
 
     Signals
     -------
@@ -109,7 +109,7 @@ class PointsPanel(QWidget):
         self.became_visible.emit()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Show as much as there is room for."""
+        """Show table, curves or both, as there is space."""
         self._show_page()
 
     def _button(self, name: str) -> QToolButton:

@@ -142,7 +142,7 @@ class PointsModel(QAbstractTableModel):
             how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
             return f"{column.tip}{how}. Click: sort; double click on a row: go to its worst frame."
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignCenter)  # which leaves the mark of the sorted column its room
+            return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

@@ -29,7 +29,7 @@ TIPS = (
     "root mean square reprojection error, in the units of the tracks",
     "mean 3-D error after the alignment that is chosen",
 )
-NEEDED_WIDTH = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the room
+NEEDED_WIDTH = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the space
 FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
 MARK_HEIGHT = 16  # pixels
@@ -197,12 +197,12 @@ class RunTree(Themed, QTreeWidget):
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave columns out where there is little room."""
+        """Hide columns where there is little space."""
         super().resizeEvent(event)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Leave columns out where there is little room; the tip has them.
+        """Hide columns where there is little space; the tip has them.
 
         Of loss and errors the last one that is known stays: without truth the reprojection error.
         """

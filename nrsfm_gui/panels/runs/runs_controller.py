@@ -1,4 +1,4 @@
-"""What is done to the runs of a sequence: named, noted, pinned, forgotten and taken back, used again."""
+"""The runs of a sequence: their list, their names, notes and pins; forgetting and restoring them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunsController(QObject):
-    """Shows the list of runs, does what it asks for, and offers to undo what takes something away.
+    """Shows the list of runs, handles its requests, and offers to undo removals.
 
     A run that live mode added is announced once the parameters rest: a message would be gone with the next
     change.
@@ -83,7 +83,7 @@ class RunsController(QObject):
         self._session.with_run(number, self.use_parameters)
 
     def forget(self, run: Run) -> None:
-        """Forget a run, with the offer to take it back; a pinned one only after another word."""
+        """Forget a run, with the offer to undo it; a pinned one only after a confirmation."""
         if run.pinned:
             self._notifier.inform(
                 f"Run {run.number} is pinned, so that it is kept.",
@@ -93,7 +93,7 @@ class RunsController(QObject):
             self._forget([run])
 
     def forget_all(self) -> None:
-        """Stop, and forget the runs of the sequence but the pinned ones, with the offer to take them back."""
+        """Stop, and forget the runs of the sequence but the pinned ones, with the offer to undo it."""
         runs = [run for run in self._session.runs if not run.pinned]
         if not runs:
             self._notifier.inform("All runs are pinned, so that they are kept.")
@@ -101,7 +101,7 @@ class RunsController(QObject):
         self._forget(runs, front=None)
 
     def use_parameters(self, run: Run) -> None:
-        """Set the parameters of a run, as it is looked at, with the offer to take back those before."""
+        """Set the parameters of a run, as it is shown, with the offer to undo it."""
         session, before, shown = self._session, self._session.settings, self._session.shown
         session.set_shown(run)  # first: under live parameters the run that is shown follows them
         seen = session.seen
@@ -153,7 +153,7 @@ class RunsController(QObject):
 
         def restore() -> None:
             if session.sequence is not sequence:
-                self._notifier.inform("These runs are of another sequence: open it to take them back.")
+                self._notifier.inform("These runs are of another sequence: open it to restore them.")
                 return
             for run in runs:
                 session.restore_run(run)
@@ -176,7 +176,7 @@ class RunsController(QObject):
             restore()
 
         self._notifier.inform(
-            f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.", action=("Undo", undo)
+            f"{words} Ctrl+Z restores {'it' if len(runs) == 1 else 'them'}.", action=("Undo", undo)
         )
 
     # -- what the session has come to -----------------------------------------------------------------------

@@ -167,7 +167,7 @@ class SequenceTree(Themed, QWidget):
         self._apply_filter(self._filter.text())
 
     def _fill_cell(self, row: QTreeWidgetItem, entry: SequenceEntry) -> None:
-        camera = entry.camera or CameraModel.PERSPECTIVE  # a broken file may not say
+        camera = entry.camera or CameraModel.PERSPECTIVE  # of a broken file it may be unknown
         column = COLUMNS[camera]
         row.setText(column, "!" if entry.problem else LETTERS[camera])
         row.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)

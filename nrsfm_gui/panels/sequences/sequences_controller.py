@@ -22,7 +22,7 @@ class SequencesController(QObject):
     Signals
     -------
     leaving()
-        another sequence takes the place of the present one.
+        another sequence replaces the present one.
     shown()
         the session has it now.
     """

@@ -165,7 +165,7 @@ class HeatStrip(Themed, PointSignals):
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that selects points
-        self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
+        self._image: tuple[tuple[int, int], QImage] | None = None  # size it was made for, picture
         self._follow_theme()
 
     def sizeHint(self) -> QSize:

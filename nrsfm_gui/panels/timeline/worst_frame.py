@@ -1,4 +1,4 @@
-"""Finding the worst frame and the worst point in it, and saying how bad they are."""
+"""Finding the worst frame and the worst point in it, and describing their errors."""
 
 from __future__ import annotations
 

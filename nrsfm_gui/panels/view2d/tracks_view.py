@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
 
 BEHIND = -1000.0  # everything else in a plot
-NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
+NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and the number of signs that fit
 LEGEND_ROOM, MOST_ROOM = 26.0, 0.25  # pixels above fitted points, and of the height at most
 ALL_HIDDEN = "All points are left out: Shift+H shows them"
 
@@ -110,7 +110,7 @@ class TracksView(PointView):
         self._follow_theme()
 
     def sizeHint(self) -> QSize:
-        """Return a size that leaves room for the other panels."""
+        """Return a size that leaves space for the other panels."""
         return QSize(420, 320)
 
     # What is shown

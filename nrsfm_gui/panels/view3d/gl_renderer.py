@@ -263,7 +263,7 @@ class OpenGLRenderer:
             GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, kind, *size)
             GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, attachment, GL.GL_RENDERBUFFER, buffer)
         if GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) != GL.GL_FRAMEBUFFER_COMPLETE:
-            raise ContextLost(f"OpenGL has no room for a picture of {size[0]} x {size[1]}")
+            raise ContextLost(f"OpenGL has no memory for a picture of {size[0]} x {size[1]}")
         self._side = size
 
     def _upload(self, parts: dict[str, Part]) -> None:

@@ -76,7 +76,7 @@ class ViewButtons(QWidget):
         self._row.addSpacing(6)
         self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
         self.look.clicked.connect(lambda _on: self.look_requested.emit())
-        fit = self._add("Fit", "Show the whole sequence (double-click)", "fit")
+        fit = self._add("Fit", "Show the complete sequence (double-click)", "fit")
         fit.clicked.connect(self.fit_requested)
 
     def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
@@ -301,7 +301,7 @@ class SceneView(PointView):
         self._follow_theme()
 
     def sizeHint(self) -> QSize:
-        """Return a size that leaves room for the other panels."""
+        """Return a size that leaves space for the other panels."""
         return QSize(640, 480)
 
     @property
@@ -437,7 +437,7 @@ class SceneView(PointView):
         self._fit()
 
     def set_orbit(self, orbit: Orbit) -> None:
-        """Look from there, as another view does; `camera_changed` is not emitted."""
+        """Set the viewpoint of another view; `camera_changed` is not emitted."""
         self._camera.set_orbit(orbit)
 
     def set_orthographic(self, on: bool) -> None:

@@ -1,4 +1,4 @@
-"""The 3-D view and the session: what its color bar asks for, how it follows a new sequence."""
+"""The 3-D view and the session: requests of its color bar, failures of its renderer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SceneViewController(QObject):
-    """Changes the session's appearance by what 3-D views ask for."""
+    """Changes the session's appearance as 3-D views request."""
 
     def __init__(
         self, session: Session, display: Display, view: SceneView, parent: QObject | None = None

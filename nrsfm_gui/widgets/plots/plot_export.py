@@ -137,7 +137,7 @@ def _resize(widget: pg.PlotWidget, size: QSize) -> None:
 
 @contextmanager
 def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
-    """Give a plot a size for an export, whatever room its panel has, even none while its tab is hidden.
+    """Give a plot a size for an export, whatever the size of its panel, even while its tab is hidden.
 
     Meanwhile symbols are drawings, not pictures of symbols, and what only serves the mouse is hidden.
     """

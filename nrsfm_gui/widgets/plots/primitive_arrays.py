@@ -10,7 +10,7 @@ from pyqtgraph.Qt.internals import PrimitiveArray
 class Primitives(PrimitiveArray):
     """An array of Qt's objects that numpy writes into.
 
-    What is handed to QPainter is a view of as many as there are now, and sip frees no view ever: 72 bytes at
+    QPainter gets a view of as many as there are now, and sip frees no view ever: 72 bytes at
     each picture are 20 MB in half an hour of playing. So the views are kept, one for each number of objects.
     """
 

@@ -114,7 +114,7 @@ class _SvgPaintEngine(QPaintEngine):
         super().__init__(QPaintEngine.PaintEngineFeature.AllFeatures)
         self._name = name
         self._clip: QPainterPath | None = (
-            None  # in page coordinates; the painter knows whether it is in force
+            None  # in page coordinates; the painter stores whether it is enabled
         )
         self._clips: dict[str, str] = {}  # path data of a clip to its name
         self._open = ""  # the clip of the group that is open

@@ -82,7 +82,7 @@ def test_a_job_is_no_garbage_before_it_is_deleted(qtbot):
     qtbot.waitUntil(lambda: reference() is None)  # it is not held for good
 
 
-def test_a_cancelled_job_clears_up_and_keeps_what_it_found(qtbot):
+def test_a_cancelled_job_cleans_up_and_keeps_its_results(qtbot):
     entered, cleared = threading.Event(), []
     found, ends = [], []
 

@@ -46,7 +46,7 @@ def numbers(run):
     return [record.iteration for record in run.history.records]
 
 
-def test_a_run_that_ends_by_itself_keeps_every_record(qtbot, controls, make_stream):
+def test_a_finished_run_has_every_record(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=3000))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
@@ -56,7 +56,7 @@ def test_a_run_that_ends_by_itself_keeps_every_record(qtbot, controls, make_stre
     assert session.shown is run
 
 
-def test_stop_keeps_what_the_run_has(qtbot, controls, make_stream):
+def test_stop_keeps_the_results_of_the_run(qtbot, controls, make_stream):
     _session, control = controls(make_stream(pause=0.001))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 10)
@@ -106,7 +106,7 @@ def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream
     assert len(session.runs) == 1
 
 
-def test_refused_settings_are_reported_and_the_run_goes_on(qtbot, controls, make_stream):
+def test_refused_settings_are_reported_and_the_run_continues(qtbot, controls, make_stream):
     session, control = controls(make_stream(pause=0.001, refuses=Settings(rank=3)))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 5)
@@ -139,7 +139,7 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
     assert run.last is last and not run.history.ticks
 
 
-def test_a_run_that_is_added_for_refused_settings_is_taken_back(qtbot, controls, make_stream):
+def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10, refuses=Settings(rank=3)))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
@@ -150,7 +150,7 @@ def test_a_run_that_is_added_for_refused_settings_is_taken_back(qtbot, controls,
     assert session.moment == run.snapshots.indices[0]
 
 
-def test_run_right_after_a_change_goes_on_from_what_was_looked_at(qtbot, controls, make_stream):
+def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, controls, make_stream):
     """What is typed last is taken when Run is pressed: live mode adds no run for it besides."""
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
@@ -214,7 +214,7 @@ def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
     assert len(run.history) == count
 
 
-def test_a_run_keeps_moments_and_goes_on_from_the_one_that_is_looked_at(qtbot, controls, make_stream):
+def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, controls, make_stream):
     stream = make_stream(length=30, pause=0.003)
     session, control = controls(stream)
     run = control.start(warm=False)

@@ -59,7 +59,7 @@ def test_every_record_arrives_and_only_the_newest_update(threads, make_stream):
     assert ending.outcome is Outcome.FINISHED
 
 
-def test_cancel_wakes_a_paused_run(threads, make_stream):
+def test_cancel_ends_a_paused_run(threads, make_stream):
     thread = threads(make_stream())
     thread.set_paused(True)
     thread.start()
@@ -69,7 +69,7 @@ def test_cancel_wakes_a_paused_run(threads, make_stream):
     assert drained(thread)[3].outcome is Outcome.STOPPED
 
 
-def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_goes_on(threads, make_stream):
+def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_continues(threads, make_stream):
     stream = make_stream(pause=0.0005)
     thread = threads(stream)
     thread.start()
@@ -97,7 +97,9 @@ def test_a_step_does_exactly_one_iteration(threads, make_stream):
         assert stream.given == expected
 
 
-def test_a_change_goes_on_from_the_current_update_and_the_history_goes_on_counting(threads, make_stream):
+def test_a_change_continues_from_the_current_iterate_and_the_history_continues_its_count(
+    threads, make_stream
+):
     stream = make_stream(length=400, pause=0.0005)
     thread = threads(stream)
     thread.start()
@@ -167,7 +169,7 @@ def test_slow_motion_waits_between_iterations_and_cancel_does_not_wait_for_it(th
     assert thread.wait(2000)
 
 
-def test_updates_continue_the_numbers_of_a_run_that_is_taken_up_again(threads, make_stream):
+def test_iterates_continue_the_numbers_of_a_run_that_is_continued(threads, make_stream):
     first = threads(make_stream(length=10))
     first.start()
     records, _changes, last, _ending = drained(first)

@@ -140,7 +140,7 @@ def test_records_must_follow_each_other(make_iterate):
         Snapshots().at(0)
 
 
-def test_a_run_that_nobody_looks_at_can_shrink(make_iterate):
+def test_snapshots_of_a_run_that_is_not_shown_can_shrink(make_iterate):
     snapshots = Snapshots()
     for index in range(100):
         snapshots.add(index, make_iterate(index))
@@ -163,7 +163,7 @@ def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_iterate):
     assert snapshots.at(8)[1].displayed.loss == 1.0
 
 
-def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
+def test_a_snapshot_of_a_real_run_can_be_continued_and_has_no_data_term():
     sequence = simulate("paper", frames=12, points=20, seed=0)
     settings = Settings(rank=2, starts=1, rotations="truth")
     iterates = list(iterate(sequence, settings))

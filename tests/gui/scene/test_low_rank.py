@@ -151,7 +151,7 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
         (Settings(problem="lowrank", rank=4, starts=2), {"eta": 0.1}),
     ],
 )
-def test_a_run_that_goes_on_has_no_starts_that_could_agree(settings, changes):
+def test_a_continued_run_has_no_starts_that_could_agree(settings, changes):
     sequence = simulate("paper", frames=12, points=20, seed=2)
     *_, last = iterate(sequence, settings)
     assert starts_that_agree(last).split()[1] == "of"

@@ -190,7 +190,7 @@ def test_a_result_holds_the_same_numbers(name):
 
 
 @pytest.mark.parametrize("name", ["truth_and_faces", "low_rank", "steered"])
-def test_a_result_is_gone_on_from(name):
+def test_a_result_can_be_continued(name):
     sequence = read_sequence(FOLDER / "balloon.npz")
     start = load_start(FOLDER / f"{name}.npz", sequence)
     first, *_, last = iterate(sequence, start.settings, start=start)

@@ -87,13 +87,13 @@ def test_orthogonal_tracks_are_orthogonal_again(make_result):
     assert opened.run.iterate.best.problem.affine
 
 
-def test_a_file_that_has_changed_is_not_taken_for_the_sequence(make_result):
+def test_a_file_that_has_changed_is_not_used_as_the_sequence(make_result):
     sequence, path = make_result(QUICK)
     write_npz(simulate("balloon", frames=14, points=16, seed=4), sequence.source)
     assert read_opened_result(path).sequence.source is None
 
 
-def test_a_sequence_that_is_seen_otherwise_since_is_not_taken_for_that_of_the_result(tmp_path):
+def test_a_sequence_that_is_read_differently_now_is_not_used_as_that_of_the_result(tmp_path):
     folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=14, points=16, seed=3)
     sequence = read_sequence(folder)
     path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
@@ -119,7 +119,7 @@ def test_a_result_that_is_broken_gives_its_sentence(make_result):
 @pytest.mark.parametrize(
     ("settings", "there"), [(QUICK, False), (LOW_RANK, True)], ids=["without its file", "low rank, with it"]
 )
-def test_a_result_is_shown_as_a_run_and_gone_on_from(
+def test_a_result_is_shown_as_a_run_and_continued(
     qtbot, make_session_window, sequence, tmp_path, settings, there, opened
 ):
     result = reconstruct(sequence, settings)

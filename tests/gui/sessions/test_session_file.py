@@ -93,7 +93,7 @@ def assert_same(one, two):
 
 
 @pytest.mark.parametrize("parts", CASES.values(), ids=CASES)
-def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_path, parts):
+def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_saved(sequence, tmp_path, parts):
     run = made(sequence, parts)
     path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
     read = read_session(path)
@@ -219,7 +219,7 @@ def test_a_large_sequence_is_refused_where_what_is_read_with_its_file_has_change
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_session_that_knows_its_file_alone_opens_as_before(challenge, tmp_path, monkeypatch, large):
+def test_a_session_that_has_only_its_file_opens_as_before(challenge, tmp_path, monkeypatch, large):
     """Earlier programs kept no hash of what is read with it."""
     if large:
         monkeypatch.setattr(session_data, "LARGE", 100)

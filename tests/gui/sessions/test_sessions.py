@@ -82,7 +82,7 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     assert read_session(path).sequences[0].runs[0].note == "looks right"
 
 
-def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path):
+def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     window, _run = solved()
     window.session_saver.save()
     dialog = window.findChild(QFileDialog)

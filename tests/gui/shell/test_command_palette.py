@@ -129,7 +129,7 @@ def test_letters_of_a_menu_are_used_once(window):
         assert [letter for letter, count in letters.items() if count > 1] == [], name
 
 
-def test_letters_that_are_taken_are_replaced_by_free_ones():
+def test_letters_that_are_used_are_replaced_by_free_ones():
     assert with_unique_mnemonics(["&Run", "&Reset", "Stop"]) == ["&Run", "R&eset", "Stop"]
     assert with_unique_mnemonics(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
 

@@ -76,9 +76,7 @@ def solve(qtbot, session, control):
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
 
 
-def test_a_new_user_is_led_through_three_steps_once(
-    qtbot, session, control, steps, timeline, store, sequence
-):
+def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, timeline, store, sequence):
     assert "Run" in steps.bar.sentence
     assert f"{sequence.point_count} points" in steps.bar.sentence
     assert f"{sequence.frame_count} pictures" in steps.bar.sentence

@@ -91,7 +91,7 @@ def test_every_panel_shows_what_it_is_and_has_a_button_for_it(window):
     assert window.timeline.whatsThis()
 
 
-def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
+def test_the_button_opens_an_explanation_whose_link_opens_the_page(qtbot, window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
     before = set(QApplication.topLevelWidgets())
     dock.titleBarWidget().question.click()
@@ -101,7 +101,7 @@ def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
     assert window.help_controller.page.isVisible()
 
 
-def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(qtbot, window):
+def test_panels_are_floated_docked_and_closed_by_the_buttons_of_their_title(qtbot, window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Loss")
     names = {button.accessibleName(): button for button in dock.titleBarWidget().findChildren(QToolButton)}
     names["Take Loss out"].click()

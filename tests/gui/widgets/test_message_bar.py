@@ -27,7 +27,7 @@ def button(bar, text):
     return next(each for each in bar.findChildren(QPushButton) if each.text() == text and not each.isHidden())
 
 
-def test_a_note_goes_by_itself_and_a_warning_stays(qtbot, bar, monkeypatch):
+def test_a_message_disappears_after_a_while_and_a_warning_stays(qtbot, bar, monkeypatch):
     monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 30)
     bar.warn("the file is gone")
     bar.note("saved")
@@ -87,7 +87,7 @@ def test_several_buttons_can_be_offered_and_one_may_show_something_itself(qtbot,
     assert bar.text == "asking"
 
 
-def test_a_note_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
+def test_a_message_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
     monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 40)
     monkeypatch.setattr(message_bar, "REACH_MILLISECONDS", 10)
     bar.note("saved")

@@ -24,7 +24,7 @@ def parent(qtbot):
     return widget
 
 
-def test_a_file_that_is_there_is_handed_on(parent, tmp_path):
+def test_an_existing_file_is_returned(parent, tmp_path):
     (tmp_path / "a.txt").touch()
     taken = []
     dialog = ask_for_path(parent, "Open", taken.append, start=tmp_path, filters="Text (*.txt)")
@@ -69,7 +69,7 @@ def test_a_file_that_is_there_is_not_replaced_by_a_name_without_its_suffix(paren
     dialog.reject()
 
 
-def test_a_folder_is_handed_on(parent, tmp_path):
+def test_a_folder_is_returned(parent, tmp_path):
     taken = []
     dialog = ask_for_path(parent, "Folder", taken.append, kind=PathKind.FOLDER, start=tmp_path)
     dialog.accept()

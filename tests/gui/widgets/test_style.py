@@ -26,7 +26,7 @@ def test_a_palette_is_of_one_theme(qapp):
     assert [theme_of(palette(theme)) for theme in THEMES.values()] == list(THEMES.values())
 
 
-def test_a_widget_takes_the_colors_of_a_theme_once_whenever_it_changes(qtbot, qapp):
+def test_a_widget_applies_the_colors_of_a_theme_once_per_change(qtbot, qapp):
     apply_theme(qapp, DARK)
     outer = QWidget()
     qtbot.addWidget(outer)
@@ -54,7 +54,7 @@ def test_a_widget_with_a_palette_of_its_own_keeps_it(qtbot, qapp):
     assert alone._theme is LIGHT and alone.taken == ["dark", "light"]
 
 
-def test_a_property_that_the_sheet_asks_for_changes_the_color(qtbot, qapp, near):
+def test_a_property_that_the_sheet_uses_changes_the_color(qtbot, qapp, near):
     apply_theme(qapp, DARK)
     bar = QFrame()
     qtbot.addWidget(bar)

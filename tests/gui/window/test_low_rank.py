@@ -53,7 +53,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_s
             window.export_controller.save_reconstruction(tmp_path / f"scene{suffix}")
 
 
-def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_one(
+def test_a_low_rank_run_continues_another_and_starts_anew_after_a_non_rigid_one(
     qtbot, make_window, rigid_scene
 ):
     quick = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1)

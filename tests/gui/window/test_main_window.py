@@ -163,7 +163,7 @@ def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
     assert (words in window.message_bar.text) == warns
 
 
-def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
+def test_a_run_continues_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
     window.parameters_controller.run()
     first = finished(qtbot, window)
     window.parameters_controller.run()
@@ -592,7 +592,7 @@ def button_texts(dialog) -> set[str]:
     return {button.text() for button in dialog.findChildren(QPushButton)}
 
 
-def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make_window, sequence):
+def test_a_solver_that_raises_keeps_its_results_and_another_run_works(qtbot, make_window, sequence):
     broken = [True]
 
     def work(tracks, settings, start):
@@ -657,7 +657,7 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window)
     assert places() == before
 
 
-def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
+def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_is_active(qtbot, window):
     window.preferences_controller.show()
     window.parameters_controller.run()
     window.toolbars.actions["last"].trigger()
@@ -667,7 +667,7 @@ def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, 
     assert not window.preferences_controller.dialog.isVisible()
 
 
-def test_a_script_sees_the_first_steps_only_where_it_asks(window):
+def test_a_script_shows_the_first_steps_only_on_request(window):
     window.offer_help(parse(["--exit"]))
     assert window.first_steps.bar.isHidden()
     window.offer_help(parse(["--exit", "--first-steps"]))

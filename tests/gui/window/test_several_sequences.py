@@ -116,7 +116,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert [len(run.history) for run in runs] == [10, 10]
 
 
-def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
+def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
     qtbot, make_window, make_stream, first, second
 ):
     window = make_window(make_stream(pause=0.002))
@@ -148,7 +148,7 @@ def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stre
     assert "Weights set by hand suit one sequence only" in window.message_bar.text
 
 
-def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_stream, first, store):
+def test_explicit_weights_are_not_used_at_the_next_launch(make_window, make_stream, first, store):
     window = make_window(make_stream(length=3))
     show(window, first)
     take(window, Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.02)))

@@ -134,7 +134,7 @@ def test_a_title_that_is_no_utf_8_is_no_matter(tmp_path):
     assert read_all(path, (3, 0)) == {3: 3, 0: 0}
 
 
-def test_a_codec_that_nobody_knows_is_refused(tmp_path):
+def test_an_unknown_codec_is_refused(tmp_path):
     path = write(tmp_path / "p.avi", "mpeg4", {})
     path.write_bytes(path.read_bytes().replace(b"FMP4", b"ZZQZ"))
     with pytest.raises(InputError, match=r"p\.avi cannot be read as a video: PyAV has no decoder for it"):
@@ -162,9 +162,9 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
             source.close()
 
 
-def test_counting_ends_where_nobody_waits_for_it(qtbot, tmp_path):
+def test_counting_ends_when_its_result_is_not_needed(qtbot, tmp_path):
     reader = BackgroundReader(write(tmp_path / "b.avi", "mpeg4", {"bf": "2"}))
     reader.cancel()
     with qtbot.waitSignal(reader.failed, timeout=5000) as said:
         reader.start()
-    assert "taken away meanwhile" in said.args[0] and reader.wait(5000)
+    assert "removed meanwhile" in said.args[0] and reader.wait(5000)

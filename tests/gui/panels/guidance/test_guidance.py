@@ -222,7 +222,7 @@ def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
     plan = HoldoutPlan("xi", (0.1, 0.3, 1.0, 3.0))
     words = recommendation(flat, plan, "px")
     assert "xi 0.3 predicts best: 5.43 px" in words
-    assert "0.1 to 1 predict equally well: Use it takes 1, the strongest and safest." in words
+    assert "0.1 to 1 predict equally well: Use it sets 1, the strongest and safest." in words
     assert (advised(flat, "xi"), advised(flat, "eta"), advised(flat, "rank")) == (2, 1, 1)
     assert "strongest" not in recommendation(flat, replace(plan, parameter="eta"), "px")
     sharp = line_of([[9.0, 1.0, 5.0, 9.0], [9.1, 1.1, 5.2, 9.2]])
@@ -260,7 +260,7 @@ def test_none_of_the_answer_is_cut(qtbot, panel, width):
     assert panel.plot.height() > 60
 
 
-def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved, panel):
+def test_a_series_can_be_cancelled_and_keeps_its_results(qtbot, solved, panel):
     panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "entries")
     qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
     panel._cancel.click()

@@ -97,7 +97,7 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, parts):
     assert parts.statuses[-1] == "Run 1, which run 2 went on from, is forgotten"
 
 
-def test_after_going_back_a_change_goes_on_from_there(qtbot, parts):
+def test_a_change_continues_from_the_iteration_that_is_shown_again(qtbot, parts):
     parts.change(rank=3)
     run = parts.session.shown
     parts.wait(qtbot)
@@ -116,7 +116,7 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, parts):
     assert run.settings == QUICK.with_changes(rank=3, penalty=WeightedNuclearNorm(0.4))
 
 
-def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, parts):
+def test_run_continues_from_the_shown_iteration(qtbot, parts):
     run = parts.session.shown
     parts.loss_controller.step_iteration(-1)
     kept = run.snapshots.indices
@@ -175,7 +175,7 @@ def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, parts):
     assert parts.session.seen is run.last
 
 
-def test_going_back_stops_a_run_that_goes_on(qtbot, parts, make_stream):
+def test_showing_an_earlier_change_stops_an_active_run(qtbot, parts, make_stream):
     parts.run_control._work = make_stream(pause=0.002)
     run = parts.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 20)

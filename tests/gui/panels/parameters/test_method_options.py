@@ -150,7 +150,7 @@ GIVEN = [
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda penalty: type(penalty).__name__)
-def test_a_method_brings_its_penalty_and_the_one_before_comes_back(panel, known, given):
+def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known, given):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     before = Settings(rank=3, penalty=given)
     panel.set_settings(before)
@@ -160,7 +160,7 @@ def test_a_method_brings_its_penalty_and_the_one_before_comes_back(panel, known,
     assert panel.valid
     assert emitted == [replace(before, method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
     words = note(panel, "method")
-    assert words.startswith("BMM brings its own penalty (nuclear norm)") and "comes back" in words
+    assert words.startswith("BMM brings its own penalty (nuclear norm)") and "a suitable method restores the" in words
     assert not panel.findChild(Choice, "method").property("invalid")
     choose(panel, "method", "r-bmm")
     kept = isinstance(given, WeightedNuclearNorm)

@@ -100,7 +100,7 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     tree.setFocus()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
-    assert parts.message_bar.text == "Run 2 is forgotten. Ctrl+Z takes it back."
+    assert parts.message_bar.text == "Run 2 is forgotten. Ctrl+Z restores it."
     offer(parts, "Undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
 
@@ -111,7 +111,7 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
     parts.session.set_shown(parts.session.runs[0])
     parts.press_action(parts, "reset")
     assert numbers(parts) == [3] and parts.session.shown is None
-    assert parts.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z takes them back."
+    assert parts.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z restores them."
     offer(parts, "Undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 1
 

@@ -75,7 +75,7 @@ def test_objects_paths_and_cameras_are_listed(tree):
     assert rows(tree) == ["balloon", "  circle P O", "  flyby P O", "paper", "  line P !", "back P"]
 
 
-def test_a_click_on_a_camera_asks_for_its_sequence(tree, qtbot):
+def test_a_click_on_a_camera_requests_its_sequence(tree, qtbot):
     for column, camera in ((1, P), (2, ORTHO)):
         with qtbot.waitSignal(tree.sequence_requested) as caught:
             click(tree, qtbot, item(tree, "balloon", "flyby"), column)
@@ -162,7 +162,7 @@ def test_without_entries_there_is_a_hint(tree):
     assert tree._hint.isVisible()
 
 
-def test_a_broken_file_that_does_not_say_its_camera_is_listed_too(tmp_path, show):
+def test_a_broken_file_of_unknown_camera_is_listed_too(tmp_path, show):
     write_npz(simulate("paper", frames=8, points=16), tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"PK")
     tree = SequenceTree()

@@ -78,7 +78,7 @@ def test_curve_slider_and_strip_mark_the_same_column(timeline, near, frame):
 
 
 @pytest.mark.parametrize("name", ["curve", "slider", "strip"])
-def test_a_click_asks_for_the_frame_under_the_mouse(timeline, qtbot, name):
+def test_a_click_requests_the_frame_under_the_mouse(timeline, qtbot, name):
     part = getattr(timeline, name)
     with qtbot.waitSignal(timeline.frame_requested) as caught:
         qtbot.mouseClick(part, Qt.MouseButton.LeftButton, pos=at(part, 23))
@@ -108,7 +108,7 @@ def test_buttons_ask_for_frames(timeline, qtbot, button, frame):
     assert caught.args == [frame]
 
 
-def test_play_asks_for_the_opposite_of_what_is_shown(timeline, qtbot):
+def test_play_requests_the_opposite_of_what_is_shown(timeline, qtbot):
     for playing in (False, True):
         timeline.set_playing(playing)
         with qtbot.waitSignal(timeline.playing_requested) as caught:
