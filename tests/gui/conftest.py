@@ -388,16 +388,15 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
 
 
 @pytest.fixture(autouse=True)
-def same_style_for_every_test():
-    """Give the application back the style, palette and font that it had before a test, as if it ran alone."""
-    app = QApplication.instance()
-    before = None if app is None else (app.styleSheet(), QPalette(app.palette()), QFont(app.font()))
+def same_style(qapp: QApplication) -> Iterator[None]:
+    """Give the application back the colors, the style sheet and the font that it had before a test."""
+    before = qapp.styleSheet(), QPalette(qapp.palette()), QFont(qapp.font())
     yield
-    if before is not None and (app.styleSheet(), app.palette(), app.font()) != before:
+    if (qapp.styleSheet(), qapp.palette(), qapp.font()) != before:
         style_sheet, palette, font = before
-        app.setFont(font)
-        app.setPalette(palette)
-        app.setStyleSheet(style_sheet)
+        qapp.setFont(font)
+        qapp.setPalette(palette)
+        qapp.setStyleSheet(style_sheet)
 
 
 @pytest.fixture(autouse=True)
@@ -410,17 +409,6 @@ def released_buttons(qapp: QApplication) -> Iterator[None]:
     for button in QGuiApplication.mouseButtons():
         QTest.mouseRelease(QWidget(), button)
     assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
-
-
-@pytest.fixture(autouse=True)
-def colors(qapp: QApplication) -> Iterator[None]:
-    """Give the application its first colors back after a test that chose others."""
-    from nrsfm_gui.model.theme import DARK
-    from nrsfm_gui.widgets.style import apply_theme, theme_of
-
-    yield
-    if theme_of(qapp.palette()) is not DARK:
-        apply_theme(qapp, DARK)
 
 
 @pytest.fixture
