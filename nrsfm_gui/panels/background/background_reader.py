@@ -99,7 +99,7 @@ class BackgroundReader(Job):
 
     def __init__(self, path: Path) -> None:
         # Not a method that is bound to this object, which would then refer to itself and its pictures.
-        super().__init__(BackgroundReader._serve)  # type: ignore[arg-type]  # the job it is called with
+        super().__init__(BackgroundReader.serve)  # type: ignore[arg-type]  # the job it is called with
         self.path = path
         self._condition = threading.Condition()
         self._wanted: int | None = None
@@ -125,8 +125,8 @@ class BackgroundReader(Job):
         with self._condition:
             self._condition.notify()
 
-    def _serve(self) -> None:
-        """Open the source and serve requests."""
+    def serve(self) -> None:
+        """Open the source and serve requests; the thread calls it."""
         self.pictures = pictures = ImageCache(open_source(self.path, lambda: self.stopping))
         try:
             self.opened.emit(pictures.count, pictures.size)
