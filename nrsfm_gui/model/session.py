@@ -101,9 +101,9 @@ class Session(QObject):
         for signal in (
             self.sequence_changed, self.settings_changed, self.runs_changed, self.run_changed,
             self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
-            self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed, self.alignment_changed,
-            self.appearance_changed, self.background_changed, self.live_changed, self.compare_mode_changed,
-            self.theme_changed,
+            self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
+            self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
+            self.compare_mode_changed, self.theme_changed,
         ):  # fmt: skip
             signal.connect(self._schedule_changed)
 
