@@ -160,7 +160,10 @@ def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known
     assert panel.valid
     assert emitted == [replace(before, method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
     words = note(panel, "method")
-    assert words.startswith("BMM brings its own penalty (nuclear norm)") and "a suitable method restores the" in words
+    assert (
+        words.startswith("BMM brings its own penalty (nuclear norm)")
+        and "a suitable method restores the" in words
+    )
     assert not panel.findChild(Choice, "method").property("invalid")
     choose(panel, "method", "r-bmm")
     kept = isinstance(given, WeightedNuclearNorm)
