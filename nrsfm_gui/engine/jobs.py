@@ -29,7 +29,7 @@ PROGRESS_SECONDS = 0.05  # between two signals about progress
 
 
 class Cancelled(Exception):
-    """The work is not wanted any more."""
+    """The work was cancelled."""
 
 
 class Job(QThread):
@@ -85,7 +85,7 @@ class Job(QThread):
         self._cancelled.set()
 
     def watch(self, done: int = 0, total: int = 0) -> None:
-        """Report how far the function is; called in its thread.
+        """Report the progress of the function; called in its thread.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class Job(QThread):
 
 
 class Order(Enum):
-    """What becomes of a job that is started while another one runs."""
+    """How a job is treated that is started while another one runs."""
 
     TOGETHER = "together"  # it runs at the same time
     QUEUE = "queue"  # it waits for its turn
@@ -149,7 +149,7 @@ class Jobs(QObject):
         return bool(self._running or self._waiting)
 
     def start(self, job: Job) -> Job:
-        """Hold a job, run it now or when its turn comes, and return it."""
+        """Store a job, run it now or after those before it, and return it."""
         if self._running and self._order is not Order.TOGETHER:
             if self._order is Order.NEWEST:
                 self.cancel()
@@ -165,7 +165,7 @@ class Jobs(QObject):
             job.cancel()
 
     def wait(self) -> None:
-        """Wait for the end of all, those that wait for their turn included."""
+        """Wait for the end of all jobs, those that have not begun included."""
         for job in self._running:
             job.wait()
         while self._waiting:

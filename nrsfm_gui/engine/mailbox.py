@@ -30,7 +30,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Change:
-    """Settings that took effect while a run went on."""
+    """Settings that were applied while a run was active."""
 
     iteration: int  # of the first record under them
     settings: Settings

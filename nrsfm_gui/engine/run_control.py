@@ -85,7 +85,7 @@ class RunControl(QObject):
 
     @property
     def current(self) -> Run | None:
-        """The run that is being worked on, or None; a run that was cancelled no longer is."""
+        """The active run, None without one; a run that was cancelled is not active."""
         return next((run for run in reversed(self._threads) if run.state.alive), None)
 
     def start(self, *, warm: bool, paused: bool = False) -> Run:
@@ -138,7 +138,7 @@ class RunControl(QObject):
             self._session.report_run(run)
 
     def _on_live_changed(self, live: bool) -> None:
-        """Follow what has changed meanwhile, be the shown run over or under way."""
+        """Follow the changes since live mode was off, with the active run or with a new one."""
         run = self.current
         if live and run is None:
             self._follow(self._session.shown)
@@ -194,7 +194,7 @@ class RunControl(QObject):
             self._poll()
 
     def _follow(self, run: Run | None) -> None:
-        """In live mode, go on from a run that is over where cheap settings have changed since.
+        """In live mode, continue a run that has ended where live settings have changed since.
 
         It goes on from what is looked at, be that a moment of it. A run that was steered before counts on
         from its newest record; one that was not stays as it is, and a run is added.
@@ -309,7 +309,7 @@ class RunControl(QObject):
 
 @dataclass(frozen=True)
 class _Gesture:
-    """A continuous change of parameters, such as a drag, that may go on."""
+    """A continuous change of parameters, such as a drag, that may continue."""
 
     run: Run
     keys: frozenset[str]  # of the parameters that it changes

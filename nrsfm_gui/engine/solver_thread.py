@@ -48,7 +48,7 @@ def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> 
 
 
 class SolverThread(QThread):
-    """Drains one stream of iterates; see the module's docstring.
+    """A thread that drains one stream of iterates; see the module's docstring.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class SolverThread(QThread):
             self._condition.notify_all()
 
     def change(self, settings: Settings) -> bool:
-        """Go on from the current iterate under other settings; False where the run is already over."""
+        """Continue from the current iterate under other settings; False where the run has already ended."""
         with self._condition:
             if self._over:
                 return False
@@ -172,7 +172,7 @@ class SolverThread(QThread):
     # -- the thread itself ----------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Drain the stream; every exception ends as a value in the mailbox, none leaves the thread."""
+        """Drain the stream; every exception becomes a value in the mailbox, none leaves the thread."""
         try:
             ending = Ending(self._drain())
         except InputError as refusal:

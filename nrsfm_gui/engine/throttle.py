@@ -1,4 +1,4 @@
-"""When work is done for requests that come faster than it can be done, or seen.
+"""Throttle and debounce: limits on the rate of work for requests.
 
 `Throttle` calls a function at most once in an interval, `Debounce` once requests have rested. Their speeds
 have names. A `QTimer` is for clocks, which run without requests: playback, polling a run, how long a message
@@ -75,7 +75,7 @@ class Throttle(QObject):
         self._function()
 
     def flush(self) -> None:
-        """Do now what was requested, if anything was."""
+        """Call the function now, if it was requested."""
         if self._timer.isActive():
             self.run()
 
@@ -85,7 +85,7 @@ class Throttle(QObject):
 
 
 class PanelUpdater(Throttle):
-    """Brings one panel up to date: a frame after a change, at most once in an interval, and where it differs.
+    """Updates one panel: a frame after a change, at most once in an interval, and where its state differs.
 
     The frame is left to the picture: what a mouse moves is drawn first, the numbers of it follow.
 
@@ -116,12 +116,12 @@ class PanelUpdater(Throttle):
         self._shown: Any = _NOTHING
 
     def forget(self) -> None:
-        """Drop what was requested, and show whatever there is at the next update: the view was changed."""
+        """Drop the request, and show any state at the next update: the view was changed by other means."""
         self.cancel()
         self._shown = _NOTHING
 
     def _update(self) -> None:
-        """Show what there is to show now, where it is not shown yet."""
+        """Show the present state, where it is not shown yet."""
         state, shown = self._resolve(), self._shown
         if shown is not _NOTHING and state == shown:
             return
@@ -139,7 +139,7 @@ _NOTHING = object()
 
 
 class Debounce(QTimer):
-    """Calls a function once nothing was requested for a while.
+    """Calls a function when nothing was requested for a while.
 
     Parameters
     ----------

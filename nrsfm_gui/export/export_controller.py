@@ -1,4 +1,4 @@
-"""Saving what there is: the reconstruction, the views, the plots, and the recipe as text.
+"""Saving the reconstruction, the views, the plots, and copying the recipe as text.
 
 A reconstruction is written in the background from an immutable result, so that it can be saved while the
 solver runs.
@@ -42,7 +42,7 @@ PICTURE_FILTER = "PNG (*.png)"
 
 
 class ExportController(QObject):
-    """Asks where to, and saves.
+    """Asks for a path, and saves.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class ExportController(QObject):
     # -- saving ---------------------------------------------------------------------------------------------
 
     def save_reconstruction(self, path: Path, *, all_frames: bool = False) -> None:
-        """Write what is looked at of the run that is shown; PLY and OBJ hold one frame, or all of them."""
+        """Write the shown iteration of the shown run; PLY and OBJ hold one frame, or all of them."""
         try:
             shapes = "frames" in writer_for(path).options
         except InputError as refusal:
@@ -168,7 +168,7 @@ class ExportController(QObject):
         self.save_result(path, frame=frame, frames="numbered" if all_frames else "one")
 
     def save_result(self, path: Path, **options: Any) -> None:
-        """Write what is looked at of the run that is shown, with options of `core.io.writers.export`."""
+        """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
         make = self._result()
         if make is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
@@ -230,7 +230,7 @@ class ExportController(QObject):
         self.tasks.shut_down()
 
     def _result(self) -> Callable[[], Result] | None:
-        """Return what makes the result of the moment that is looked at; None before any reconstruction."""
+        """Return a function that makes the result of the shown iteration; None before any reconstruction."""
         run = self._session.seen_run
         last = None if run is None else run.last
         if run is None or last is None:

@@ -233,7 +233,7 @@ class ExportDialog(QDialog):
     # What is shown
 
     def showEvent(self, event: QShowEvent | None) -> None:
-        """Be as high as the longest form from the start, so that the buttons stay where they are."""
+        """Use the height of the longest form from the start, so that the buttons do not move."""
         longest = max(len(kind.rows) for kind in KINDS.values()) + len(ALWAYS_SHOWN)
         row = self.form.path.sizeHint().height() + self.form.spacing
         below = self._note.fontMetrics().lineSpacing() * NOTE_LINES + self._export.sizeHint().height()
@@ -375,7 +375,7 @@ class ExportDialog(QDialog):
         self.form.path.set_path(folder / f"{stem}{suffix}")
 
     def _check(self) -> None:
-        """Note what is refused, and what would be replaced."""
+        """Show what is refused, and what would be replaced."""
         notes = dict.fromkeys(self.form.names, "")
         notes["format"] = self._context.missing.get(self.form.format.key, "")
         path = self.form.path.path

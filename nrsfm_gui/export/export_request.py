@@ -127,7 +127,7 @@ class ExportContext:
 
 
 def context_of(session: Session, folder: Path) -> ExportContext:
-    """Return what the dialog needs to know of a session; `folder` is where files were put last."""
+    """Return what the dialog needs of a session; `folder` is where files were written last."""
     sequence, shown = session.sequence, session.shown
     count = 1 if sequence is None else sequence.frame_count
     truth = sequence is not None and sequence.truth is not None

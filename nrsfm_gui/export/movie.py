@@ -61,11 +61,11 @@ class Painter(Protocol):
         """Return the picture of a frame, turned by some degrees."""
 
     def close(self) -> None:
-        """Let go of what was needed."""
+        """Release the resources."""
 
 
 class ScenePainter:
-    """The 3-D view as the window has it now, in another size."""
+    """A copy of the 3-D view of the window, in another size."""
 
     def __init__(self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None) -> None:
         self._options = options
@@ -87,7 +87,7 @@ class ScenePainter:
         return self._view.render_image(self._options.width, self._options.height, orbit)
 
     def fit(self, frame: int) -> None:
-        """Look at a frame from the same side, but so that it fills the picture."""
+        """Fill the picture with a frame, seen from the same direction."""
         scene = self._scenes(frame)
         known = [points for points in (scene.estimate, scene.truth) if points is not None]
         points = np.concatenate(known) if known else np.empty((0, 3))
@@ -101,7 +101,7 @@ class ScenePainter:
 
 
 class TracksPainter:
-    """The 2-D view as the window has it now, in another size."""
+    """A copy of the 2-D view of the window, in another size."""
 
     def __init__(self, views: ViewSources, options: MovieOptions) -> None:
         self._scenes = views.display.scenes()

@@ -1,4 +1,4 @@
-"""A report of one run as one HTML page: settings, numbers, plots, worst frames, and how to make it again.
+"""A report of one run as one HTML page: settings, numbers, plots, worst frames, and how to repeat it.
 
 Everything is inside the page: no other file, no script, no network. A browser prints it or makes a PDF of it.
 The plots are those of the window in the light theme, drawn by widgets that are never shown.
@@ -145,7 +145,7 @@ class RunReport:
 
 
 def save_report(views: ViewSources, path: Path) -> None:
-    """Write a report of what is looked at.
+    """Write a report of the shown iteration.
 
     Raises
     ------

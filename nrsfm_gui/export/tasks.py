@@ -42,7 +42,7 @@ class Task(Job):
         self.began = 0.0
 
     def discard(self) -> None:
-        """Let go of what it holds."""
+        """Release the resources."""
 
 
 class Tasks(QObject):
@@ -66,7 +66,7 @@ class Tasks(QObject):
 
     @property
     def all(self) -> tuple[Task, ...]:
-        """What is being done, the oldest first."""
+        """The active tasks, the oldest first."""
         return tuple(self._tasks)
 
     def start(self, task: Task) -> bool:
@@ -87,7 +87,7 @@ class Tasks(QObject):
         return True
 
     def shut_down(self) -> None:
-        """Wait for what is being done; what needs the window for it is cancelled first."""
+        """Wait for the active tasks; those that need the window are cancelled first."""
         for task in self._tasks:
             if task.needs_window:
                 task.cancel()

@@ -55,7 +55,7 @@ class AppStore:
         return self._paths("recent")
 
     def add_recent(self, path: Path) -> None:
-        """Put a file or folder at the head of the recent ones."""
+        """Add a file or folder as the first of the recent ones."""
         self._add_path("recent", path)
 
     def clear_recent(self) -> None:
@@ -67,7 +67,7 @@ class AppStore:
         return self._paths("reports")
 
     def add_recent_report(self, page: Path) -> None:
-        """Put a report at the head of the recent ones."""
+        """Add a report as the first of the recent ones."""
         self._add_path("reports", page)
 
     def parameters(self) -> Settings | None:
@@ -91,28 +91,28 @@ class AppStore:
         self._backend.setValue("theme", name)
 
     def preferences(self) -> Preferences:
-        """Return what the person prefers."""
+        """Return the preferences."""
         return from_texts(lambda name: self._text(name, ""))
 
     def set_preferences(self, preferences: Preferences) -> None:
-        """Remember what the person prefers."""
+        """Store the preferences."""
         for name, value in vars(preferences).items():
             self._backend.setValue(name, str(value))
 
     def autosave_seconds(self) -> int:
-        """Return how often the session is saved by itself, 0 for never."""
+        """Return the interval of automatic saving in seconds, 0 for never."""
         return self.preferences().autosave_seconds
 
     def offered_session(self) -> str:
-        """Return of when the unsaved session is that was offered last, "" where there was none."""
+        """Return the time of the unsaved session that was offered last, "" where there was none."""
         return self._text("offered_session", "")
 
     def set_offered_session(self, when: str) -> None:
-        """Remember of when the unsaved session is that was offered."""
+        """Store the time of the unsaved session that was offered."""
         self._backend.setValue("offered_session", when)
 
     def steps_done(self) -> frozenset[str]:
-        """Return which of the first steps were done, or all put away."""
+        """Return which of the first steps were done; all where they were dismissed."""
         return frozenset(self._text("steps_done", "").split())
 
     def set_steps_done(self, steps: frozenset[str]) -> None:
@@ -136,7 +136,7 @@ class AppStore:
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation))
 
     def sync(self) -> None:
-        """Write everything out now."""
+        """Write all settings to the disk now."""
         self._backend.sync()
 
     def _paths(self, key: str) -> list[Path]:

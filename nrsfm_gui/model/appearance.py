@@ -1,4 +1,4 @@
-"""How things are drawn, as a person chose it: a frozen value, no Qt. What is drawn is the session's."""
+"""The appearance of the scene, as the user chose it: a frozen value, no Qt."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Appearance:
 
     @property
     def mesh_mode(self) -> str:
-        """Which key of MESH_MODES the layers stand for."""
+        """The key of MESH_MODES that the layers mean."""
         shown = self.layers & MESH_MODES["both"]
         return next(mode for mode, layers in MESH_MODES.items() if layers == shown)
 
@@ -132,7 +132,7 @@ class Appearance:
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> Appearance:
-        """Return what `as_plain` gave; names that are missing keep their defaults.
+        """Return an appearance from the values of `as_plain`; missing names have their defaults.
 
         Raises
         ------

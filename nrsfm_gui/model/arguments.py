@@ -1,4 +1,4 @@
-"""The command line of the application. No Qt here: `--help` and `--version` answer at once."""
+"""The command line of the application. No Qt here: `--help` and `--version` need none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RENDERERS = ("auto", "opengl", "software")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the application is asked to do when it starts."""
+    """The actions at the start of the application."""
 
     path: str = ""  # a file, a folder or "sample:NAME"; empty for the first bundled sample
     run: bool = False

@@ -1,4 +1,4 @@
-"""Pictures behind the tracks, as a person chose them: a frozen value. No Qt."""
+"""Pictures behind the tracks, as the user chose them: a frozen value. No Qt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Background:
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> Background | None:
-        """Return what `as_plain` gave, None where there is nothing.
+        """Return a background from the values of `as_plain`, None where there are none.
 
         Raises
         ------

@@ -19,7 +19,7 @@ MOST_WEIGHTS = 2  # that are named one by one
 
 @dataclass(frozen=True)
 class Difference:
-    """One parameter that is another one now."""
+    """One parameter whose value has changed."""
 
     key: str  # the same for all differences of one parameter
     name: str

@@ -91,7 +91,7 @@ def scale_of(described: Parameter) -> Scale:
 
 
 class DragSlider(Slider):
-    """A slider over a scale: the mouse drags it at half its pace, keys move it by one step.
+    """A slider over a scale: the mouse drags it at half its speed, keys move it by one step.
 
     Signals
     -------
@@ -125,7 +125,7 @@ class DragSlider(Slider):
             self._show_step(self.scale.position(number))
 
     def begin(self) -> None:
-        """Begin a drag; the number stays what it is until it moves."""
+        """Begin a drag; the number does not change until the mouse moves."""
         self._position = self.scale.position(self._number)
         self.setSliderDown(True)
 
@@ -155,7 +155,7 @@ class DragSlider(Slider):
             self.begin()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by what the mouse moved."""
+        """Move by the movement of the mouse."""
         assert event is not None
         if self.isSliderDown():
             x = event.position().x()
@@ -203,7 +203,7 @@ class DragLabel(QLabel):
             self._slider.begin()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move the slider's number by what the mouse moved."""
+        """Move the slider's number by the movement of the mouse."""
         assert event is not None
         if self._x is not None:
             x = event.position().x()
@@ -227,7 +227,7 @@ class DragLabel(QLabel):
         self._underline(self.isEnabled())
 
     def leaveEvent(self, event: QEvent | None) -> None:
-        """Show that it is left."""
+        """Show that the mouse has left."""
         self._underline(False)
 
     def _underline(self, on: bool) -> None:

@@ -89,7 +89,7 @@ class IgnoresWheel:
     """
 
     def wheelEvent(self, event: QWheelEvent | None) -> None:
-        """Change nothing, with the focus as without it."""
+        """Change nothing, with the focus or without it."""
         assert event is not None
         event.ignore()
 
@@ -184,7 +184,7 @@ class NumberField(QLineEdit):
         self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
     def drag_to(self, value: float) -> None:
-        """Put a number in that applies at once."""
+        """Set a number that applies at once."""
         self.set_value(value)
         self.dragged.emit()
 

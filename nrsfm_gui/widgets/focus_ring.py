@@ -1,4 +1,4 @@
-"""A frame that is drawn around a widget for a few seconds; mouse and keys pass through it."""
+"""A frame that is drawn around a widget for a few seconds; it ignores mouse and keys."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class _FormRow:
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
-        """What is enabled, shown and hidden together."""
+        """The widgets that are enabled, shown and hidden together."""
         return (
             (self.caption, self.editor) if self.slider is None else (self.caption, self.editor, self.slider)
         )
@@ -53,7 +53,7 @@ class Form(QWidget):
 
     @property
     def spacing(self) -> int:
-        """Pixels between two rows; that of the sentence below a row is always there."""
+        """Pixels between two rows; the space of the sentence below a row is always included."""
         return 2 * self._grid.verticalSpacing()
 
     def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
@@ -64,7 +64,7 @@ class Form(QWidget):
     def add_draggable(
         self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float
     ) -> None:
-        """Append a row whose number can be dragged; a double click on its label puts the default in."""
+        """Append a row whose number can be dragged; a double click on its label sets the default."""
         slider = DragSlider(scale)
         slider.setObjectName(f"drag {name}")
         slider.setAccessibleName(label)
@@ -111,7 +111,7 @@ class Form(QWidget):
         row.note.setVisible(visible and bool(row.note.text()))
 
     def set_tip(self, name: str, tip: str) -> None:
-        """Give a row another tip."""
+        """Set the tip of a row."""
         row = self._rows[name]
         row.editor.setToolTip(tip)
         if row.slider is not None:
@@ -120,7 +120,7 @@ class Form(QWidget):
         row.caption.setToolTip(tip)
 
     def set_default(self, name: str, default: float) -> None:
-        """Give a row that can be dragged another default."""
+        """Set the default of a row that can be dragged."""
         self._defaults[name] = default
         self.set_tip(name, self._rows[name].editor.toolTip())
 

@@ -103,7 +103,7 @@ class EmptyLabel(QLabel):
 
 
 class ClampedLabel(QScrollArea):
-    """Text that can be selected; none of it is ever cut."""
+    """Text that can be selected, and is never cut."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -109,13 +109,13 @@ class MessageBar(QFrame):
         self._show()
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
-        """Keep a note while the mouse is on it, unless it only came to lie under the mouse."""
+        """Keep a message while the mouse is on it, unless it appeared under the mouse."""
         if self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
             self._timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent | None) -> None:
-        """Let a note go some time after the mouse has left it."""
+        """Remove a message some time after the mouse has left it."""
         self._start_timer()
         super().leaveEvent(event)
 
@@ -133,7 +133,7 @@ class MessageBar(QFrame):
         self._show()
 
     def _add_reading_time(self) -> None:
-        """Add to the message on view the time that it was there."""
+        """Add to the shown message the time that it was visible."""
         if self._messages and self._on_view.isValid():
             self._messages[-1].seconds_read += self._on_view.elapsed() / 1000
 
@@ -210,7 +210,7 @@ class Banners(QWidget):
         below.installEventFilter(self)
 
     def add(self, banner: QWidget) -> None:
-        """Put a line below the others."""
+        """Add a line below the others."""
         self._column.addWidget(banner)
 
     def event(self, event: QEvent | None) -> bool:

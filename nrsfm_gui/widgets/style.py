@@ -195,7 +195,7 @@ def set_property(widget: QWidget, name: str, value: str | bool) -> None:
 
 
 class Themed(_Widget):
-    """A widget that draws with colors of the theme; it stands before a class of Qt among the bases.
+    """A widget that draws with colors of the theme; it precedes a class of Qt among the bases.
 
     `_theme` is that of the palette at any time. What does more than to paint with it, overrides
     `_apply_theme` and ends its constructor with `_follow_theme`.
@@ -208,13 +208,13 @@ class Themed(_Widget):
         return theme_of(self.palette())
 
     def changeEvent(self, event: QEvent | None) -> None:
-        """Take the colors of another palette."""
+        """Apply the colors of another palette."""
         super().changeEvent(event)
         if event is not None and event.type() is QEvent.Type.PaletteChange and self._applied is not None:
             self._follow_theme()
 
     def _follow_theme(self) -> None:
-        """Take the colors of the theme, now and whenever it changes."""
+        """Apply the colors of the theme, now and after each change of it."""
         theme = self._theme
         if theme is not self._applied:
             self._applied = theme

@@ -37,11 +37,11 @@ class TaskBar(QFrame):
         self.hide()
 
     def has_task(self, key: int) -> bool:
-        """Return whether a task has its line."""
+        """Return whether a task has a line."""
         return key in self._rows
 
     def show_task(self, key: int, title: str, progress: str, share: float) -> None:
-        """Show how far a task is; a share below 0 is unknown."""
+        """Show the progress of a task; a share below 0 is unknown."""
         row = self._rows.get(key)
         if row is None:
             row = self._rows[key] = _TaskRow(title)
@@ -51,7 +51,7 @@ class TaskBar(QFrame):
         row.show_progress(title, progress, share)
 
     def _show(self) -> None:
-        """Appear; a floating strip does so over the lower edge of its window."""
+        """Show the bar; a floating one over the lower edge of its window."""
         parent = self.parentWidget()
         if self.isWindow() and parent is not None and not self.isVisible():
             size, below = self.sizeHint(), parent.frameGeometry()

@@ -51,7 +51,7 @@ class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
-        """Another part of the plot is seen."""
+        """Draw again where another part of the plot is visible."""
         super().viewTransformChanged()
         self.prepareGeometryChange()
 

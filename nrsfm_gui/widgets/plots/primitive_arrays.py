@@ -20,7 +20,7 @@ class Primitives(PrimitiveArray):
         super().__init__(kind, fields)
 
     def resize(self, size: int) -> None:
-        """Hold so many objects."""
+        """Resize the array to a number of objects."""
         if size > self._most:  # they move to another place in memory
             self._views.clear()
             self._most = size

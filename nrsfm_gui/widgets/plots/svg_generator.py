@@ -131,15 +131,15 @@ class _SvgPaintEngine(QPaintEngine):
     # -- called by QPainter ---------------------------------------------------------------------------------
 
     def type(self) -> QPaintEngine.Type:
-        """Return that this is none of Qt's own."""
+        """Return the type of user-defined engines."""
         return QPaintEngine.Type.User
 
     def begin(self, device: QPaintDevice | None) -> bool:
-        """Agree."""
+        """Return True: nothing has to be prepared."""
         return True
 
     def end(self) -> bool:
-        """Agree."""
+        """Return True: nothing has to be prepared."""
         return True
 
     def updateState(self, state: QPaintEngineState) -> None:
@@ -178,7 +178,7 @@ class _SvgPaintEngine(QPaintEngine):
         self.drawPath(path)
 
     def drawTextItem(self, place: QPointF, item: QTextItem) -> None:
-        """Write text, which stays text."""
+        """Write text as a text element."""
         painter = self._painter()
         look = _font(item.font()) + _paint("fill", painter.pen().color())
         self._write(
@@ -206,7 +206,7 @@ class _SvgPaintEngine(QPaintEngine):
         return painter
 
     def _write(self, element: str) -> None:
-        """Write an element into a group that has the clip and the opacity which are in force."""
+        """Write an element into a group with the present clip and opacity."""
         painter = self._painter()
         group = ""
         if painter.hasClipping() and self._clip is not None:
