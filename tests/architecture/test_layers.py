@@ -65,3 +65,18 @@ def test_nothing_reaches_into_what_another_module_keeps_to_itself():
             if part.startswith("_") and not part.startswith("__"):
                 wrong.append(f"{where}:{line} {name}")
     assert not wrong
+
+
+def test_a_controller_is_tested_without_the_window():
+    """Only tests of the window, of its docks and of the help that they have make a window."""
+    tests = ROOT / "tests" / "gui"
+    about_docks = {tests / "shell" / "test_help.py", tests / "shell" / "test_layout.py"}
+    wrong = []
+    for path in sorted(tests.rglob("*.py")):
+        if path.parent in (tests, tests / "window") or path in about_docks:
+            continue
+        tree = tree_of(path)
+        names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        if "make_window" in names or any("main_window" in name for _line, name in imported(path)):
+            wrong.append(str(path.relative_to(ROOT)))
+    assert not wrong

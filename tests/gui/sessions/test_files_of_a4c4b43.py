@@ -265,19 +265,3 @@ def test_a_result_is_shown_as_one_more_run(qtbot, make_session_window, opened, n
     (run,) = window.session.runs
     assert run.title == f"opened: {name}"
     assert run.last.best.loss == EXPECTED["results"][name]["loss"]
-
-
-def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_path, monkeypatch):
-    path = Path(shutil.copy(FOLDER / "inside.nrsfm", tmp_path))
-    window = make_window()
-    window.first_steps.begin()
-    changes = []
-    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda: changes.append(1))
-    with qtbot.waitSignal(window.session_saver.session_shown):
-        window.sequence_opening.open(path)
-    qtbot.wait(100)
-    assert len(window.session.runs) > 1 and window.session.live
-    assert not window.isWindowModified()
-    assert not any("Started" in line.text for line in window.logbook.lines)
-    assert store.steps_done() == frozenset()
-    assert not changes  # nothing is saved that would be offered at the next start

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import random
 import runpy
+import shutil
 import weakref
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,10 +43,9 @@ from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nrsfm_gui.main_window import MainWindow
 
+SESSION = Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "inside.nrsfm"
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 
 
@@ -717,3 +718,19 @@ def test_the_log_is_shown_from_the_message_on_a_file_that_cannot_be_opened(qtbot
 def test_every_row_of_the_table_names_a_method(window):
     for spec in ACTIONS:
         assert callable(attrgetter(spec.target)(window)), spec.name
+
+
+def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_path, monkeypatch):
+    path = Path(shutil.copy(SESSION, tmp_path))
+    window = make_window()
+    window.first_steps.begin()
+    changes = []
+    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda: changes.append(1))
+    with qtbot.waitSignal(window.session_saver.session_shown):
+        window.sequence_opening.open(path)
+    qtbot.wait(100)
+    assert len(window.session.runs) > 1 and window.session.live
+    assert not window.isWindowModified()
+    assert not any("Started" in line.text for line in window.logbook.lines)
+    assert store.steps_done() == frozenset()
+    assert not changes  # nothing is saved that would be offered at the next start
