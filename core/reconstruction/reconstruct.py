@@ -135,6 +135,12 @@ def iterate(
     5
     """
     if isinstance(sequence, Problem):
+        if steps is not None or changes:
+            given = ", ".join([*(["steps"] if steps is not None else []), *changes])
+            raise InputError(
+                f"{given} given with a problem; accepted are an algorithm such as VariableProjection() and a "
+                "start, because the problem has its rank, penalty and eta"
+            )
         return iterate_problem(sequence, settings, sequence.closed_form() if start is None else start)
     if steps is not None:
         if settings is not None or changes:

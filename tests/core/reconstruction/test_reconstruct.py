@@ -18,6 +18,7 @@ from core import (
     NuclearNorm,
     Settings,
     Status,
+    VariableProjection,
     WeightedNuclearNorm,
     finish,
     iterate,
@@ -225,3 +226,9 @@ def test_the_history_holds_both_residuals_of_admm_alone(sequence):
     values = np.array([(record.primal, record.dual) for record in steps[1:]])
     assert np.isfinite(values).all() and (values >= 0).all()
     assert values[-5:].mean() < values[:5].mean()
+
+
+def test_keywords_of_settings_are_refused_with_a_problem(iterates):
+    problem = iterates[-1].best.problem
+    with pytest.raises(InputError, match="steps, rank given with a problem; accepted are an algorithm"):
+        iterate(problem, VariableProjection(), rank=7, steps=3)
