@@ -82,13 +82,17 @@ class Parameter:
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            number = float("nan")
+            raise InputError(f"{self.name} is {value}; accepted is {self.accepted}") from None
+        if not np.isfinite(number):
+            accepted = self.accepted.replace("a number", "a finite number")
+            raise InputError(f"{self.name} is {value}; accepted is {accepted}")
         above = self.least < number if self.open_below else self.least <= number
         below = number < self.most if self.open_above else number <= self.most
-        if not (above and below and np.isfinite(number)) or (self.integer and number != int(number)):
-            shown = f"{number:g}" if np.isfinite(number) else value
-            raise InputError(f"{self.name} is {shown}; accepted is {self.accepted}")
-        return int(number) if self.integer else number
+        if not (above and below) or (self.integer and number != int(number)):
+            raise InputError(f"{self.name} is {number:g}; accepted is {self.accepted}")
+        if self.integer:
+            return int(value) if isinstance(value, int | np.integer) else int(number)
+        return number
 
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:
@@ -132,7 +136,9 @@ def parameters_of(kind: Any) -> dict[str, Parameter]:
 
 
 def check_parameters(instance: Any) -> None:
-    """Check every described field of a dataclass instance.
+    """Check every described field of a dataclass instance, and store its number as a number of Python.
+
+    A whole number becomes an int, any other number a float.
 
     Parameters
     ----------
@@ -142,12 +148,15 @@ def check_parameters(instance: Any) -> None:
     Raises
     ------
     InputError
-        where a value is not accepted.
+        where a value is not accepted, or is a text where a number is.
     """
     for name, description in parameters_of(instance).items():
         value = getattr(instance, name)
-        if value is not None or not description.optional:
-            description.checked(value)
+        if description.text or (value is None and description.optional):
+            continue
+        if isinstance(value, str) and not description.choices:
+            raise InputError(f"{name} is {value!r}, a text; accepted is {description.accepted}")
+        object.__setattr__(instance, name, description.checked(value))
 
 
 class CheckedParameters:

@@ -123,7 +123,10 @@ def checked_weights(weights: Collection[float] | Floats) -> Floats:
     >>> checked_weights([0.0, 1.0, 1.0])
     array([0., 1., 1.])
     """
-    a = np.asarray(weights, dtype=float)
+    try:
+        a = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"weights are {weights!r}; accepted is a list of at least one number") from None
     if a.ndim != 1 or not a.size:
         raise InputError(f"weights have shape {a.shape}; accepted is a list of at least one number")
     if not np.isfinite(a).all():

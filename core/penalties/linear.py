@@ -183,7 +183,7 @@ class ExplicitWeights:
     __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
-        checked_weights(self.a)
+        object.__setattr__(self, "a", tuple(checked_weights(self.a).tolist()))
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return the given weights.

@@ -24,8 +24,8 @@ def test_an_option_is_a_field_of_an_algorithm_and_accepts_its_default(method, op
     ("method", "name", "value", "sentence"),
     [
         ("admm", "rho", "0", "rho is 0; accepted is a number above 0"),
-        ("admm", "rho", "inf", "rho is inf; accepted is a number above 0"),
-        ("admm", "rho", "nan", "rho is nan; accepted is a number above 0"),
+        ("admm", "rho", "inf", "rho is inf; accepted is a finite number above 0"),
+        ("admm", "rho", "nan", "rho is nan; accepted is a finite number above 0"),
         ("admm", "rho", "much", "rho is much; accepted is a number above 0"),
         ("admm", "patience", "2.5", "patience is 2.5; accepted is a whole number of at least 1"),
         ("admm", "patience", "inf", "patience is inf; accepted is a whole number of at least 1"),

@@ -1,0 +1,45 @@
+"""Settings keep plain numbers, and refuse other values in a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core import ExplicitWeights, InputError, RankPenalty, Settings, WeightedNuclearNorm, python_for, simulate
+from core.reconstruction import settings_to_dict
+
+
+def test_numbers_are_kept_as_numbers_of_python():
+    settings = Settings(
+        rank=2.0,
+        eta=np.float64(0.25),
+        seed=np.int64(2**60 + 1),
+        penalty=WeightedNuclearNorm(xi=np.float32(0.5)),
+    )
+    assert settings == Settings(rank=2, eta=0.25, seed=2**60 + 1, penalty=WeightedNuclearNorm(0.5))
+    kept = (settings.rank, settings.eta, settings.seed, settings.penalty.xi, RankPenalty(3).mu)
+    assert [type(value) for value in kept] == [int, float, int, float, float]
+    weights = ExplicitWeights(np.array([0.25, 0.5]))
+    assert weights == ExplicitWeights((0.25, 0.5)) and {type(each) for each in weights.a} == {float}
+    settings = Settings(rank=2, penalty=weights)
+    json.dumps(settings_to_dict(settings))
+    assert "a=(0.25, 0.5)" in python_for(simulate("balloon", frames=10, points=16), settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Settings(rank="2"), "rank is '2', a text; accepted is a whole number of at least 1"),
+        (lambda: Settings(eta="0.1"), "eta is '0.1', a text; accepted is a number above 0 and at most 1"),
+        (lambda: Settings(rank=(2,)), "rank is (2,); accepted is a whole number of at least 1"),
+        (lambda: WeightedNuclearNorm(xi="0.5"), "xi is '0.5', a text; accepted is a number of at least 0"),
+        (lambda: WeightedNuclearNorm(xi=np.nan), "xi is nan; accepted is a finite number of at least 0"),
+        (lambda: ExplicitWeights("ab"), "weights are 'ab'; accepted is a list of at least one number"),
+    ],
+)
+def test_what_is_no_accepted_number_is_refused(make, sentence):
+    with pytest.raises(InputError) as refused:
+        make()
+    assert str(refused.value) == sentence
