@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
@@ -12,6 +12,9 @@ from ..foundation.parameters import ParameterValue, check_parameters, parameter,
 from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
@@ -171,6 +174,8 @@ class Settings:
             object.__setattr__(self, "rotations", Path(self.rotations))
         if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
             object.__setattr__(self, "intrinsics", Path(self.intrinsics))
+        if not isinstance(self.intrinsics, str | Path):
+            object.__setattr__(self, "intrinsics", _checked_intrinsics(self.intrinsics))
         check_parameters(self)
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
@@ -186,6 +191,18 @@ class Settings:
         """Return the reason why these are not offered together for a camera model; None where they are."""
         affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
         return refusal(self.method, self.problem, self.penalty, affine=affine)
+
+
+def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:
+    """Return the four numbers of K; `core.cameras` checks their range when the tracks are calibrated."""
+    try:
+        fx, fy, cx, cy = map(float, intrinsics)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"intrinsics is {intrinsics!r}; accepted are four numbers fx, fy, cx, cy, an existing file, "
+            f"{', '.join(INTRINSICS_SOURCES)}"
+        ) from None
+    return fx, fy, cx, cy
 
 
 def _checked_options(

@@ -43,3 +43,19 @@ def test_what_is_no_accepted_number_is_refused(make, sentence):
     with pytest.raises(InputError) as refused:
         make()
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("intrinsics", [(1, 2), (1400.0, 1400.0, 640.0, 480.0, 0.0), ("a", 1, 2, 3), 1400.0])
+def test_intrinsics_that_are_not_four_numbers_are_refused(intrinsics):
+    with pytest.raises(InputError) as refused:
+        Settings(intrinsics=intrinsics)
+    assert str(refused.value) == (
+        f"intrinsics is {intrinsics!r}; accepted are four numbers fx, fy, cx, cy, an existing file, "
+        "auto, gt, calibrated"
+    )
+
+
+def test_four_numbers_of_intrinsics_are_kept_as_floats():
+    assert repr(Settings(intrinsics=np.array([1400, 1399, 640, 480])).intrinsics) == (
+        "(1400.0, 1399.0, 640.0, 480.0)"
+    )
