@@ -32,6 +32,7 @@ from .settings import (
     ROTATION_SOURCES,
     SETTINGS,
     Settings,
+    settings_of,
     suited_penalty,
 )
 
@@ -76,6 +77,7 @@ __all__ = [
     "replay",
     "save_result",
     "settings_from_dict",
+    "settings_of",
     "settings_to_dict",
     "shift_counts",
     "start_from",

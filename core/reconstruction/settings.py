@@ -270,13 +270,20 @@ def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
 def settings_of(settings: Settings | str | None = None, **changes: Unpack[SettingsFields]) -> Settings:
     """Return settings, given as they are or by the name of a preset, with some fields changed.
 
+    A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
+    `Settings`, its penalty was given.
+
     Raises
     ------
     InputError
         where there is no such preset, or a value is refused.
     """
-    if isinstance(settings, str):
-        if settings not in PRESETS:
-            raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
-        settings = PRESETS[settings]
-    return (settings or Settings()).with_changes(**changes)
+    if isinstance(settings, Settings):
+        return settings.with_changes(**changes)
+    if settings is not None and settings not in PRESETS:
+        raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
+    preset = Settings() if settings is None else PRESETS[settings]
+    changed = preset.with_changes(**changes)
+    if "penalty" in changes:
+        return changed
+    return changed.with_changes(penalty=suited_penalty(changed.method, changed.problem, changed.penalty))

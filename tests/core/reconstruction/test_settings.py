@@ -7,8 +7,20 @@ import json
 import numpy as np
 import pytest
 
-from core import ExplicitWeights, InputError, RankPenalty, Settings, WeightedNuclearNorm, python_for, simulate
-from core.reconstruction import settings_to_dict
+from core import (
+    METHODS,
+    CameraModel,
+    ExplicitWeights,
+    InputError,
+    NuclearNorm,
+    RankPenalty,
+    Settings,
+    WeightedNuclearNorm,
+    python_for,
+    reconstruct,
+    simulate,
+)
+from core.reconstruction import settings_from_dict, settings_of, settings_to_dict
 
 
 def test_numbers_are_kept_as_numbers_of_python():
@@ -59,3 +71,16 @@ def test_four_numbers_of_intrinsics_are_kept_as_floats():
     assert repr(Settings(intrinsics=np.array([1400, 1399, 640, 480])).intrinsics) == (
         "(1400.0, 1399.0, 640.0, 480.0)"
     )
+
+
+@pytest.mark.parametrize("preset", [None, "paper"])
+def test_a_method_brings_its_penalty_where_none_is_given(preset):
+    scene = simulate("balloon", frames=10, points=16, camera=CameraModel.ORTHOGONAL)
+    quick = {"method": "bmm", "rank": 2, "rotations": "truth", "intrinsics": "auto", "max_iterations": 3}
+    result = reconstruct(scene, preset, **quick)
+    assert settings_from_dict(result.meta["settings"]).penalty == METHODS["bmm"].penalty == NuclearNorm()
+    kept = settings_of(preset, method="r-bmm").penalty
+    assert kept == settings_of(preset).penalty  # R-BMM accepts that of the preset
+    for settings, given in ((preset, {"penalty": WeightedNuclearNorm(0.5)}), (Settings(), {})):
+        with pytest.raises(InputError, match="BMM minimizes the nuclear norm"):
+            reconstruct(scene, settings, **given, **quick)
