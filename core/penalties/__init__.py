@@ -70,7 +70,7 @@ def penalty_name(penalty: Penalty) -> str:
     Raises
     ------
     InputError
-        where the table does not have the penalty, so that no command and no file could name it.
+        where it is no penalty, or the table does not have it, so that no command and no file could name it.
 
     Examples
     --------
@@ -83,6 +83,8 @@ def penalty_name(penalty: Penalty) -> str:
     for name, known in PENALTIES.items():
         if kind is known:
             return name
+    if isinstance(penalty, type) or not callable(getattr(penalty, "weights", None)):
+        raise InputError(f"penalty is {penalty!r}; accepted is a penalty such as WeightedNuclearNorm(5e-3)")
     raise InputError(
         f"the penalty {kind.__name__} is not in PENALTIES; PENALTIES['name'] = {kind.__name__} registers it"
     )

@@ -84,3 +84,20 @@ def test_a_method_brings_its_penalty_where_none_is_given(preset):
     for settings, given in ((preset, {"penalty": WeightedNuclearNorm(0.5)}), (Settings(), {})):
         with pytest.raises(InputError, match="BMM minimizes the nuclear norm"):
             reconstruct(scene, settings, **given, **quick)
+
+
+@pytest.mark.parametrize("penalty", ["wnn", 0.5, None, WeightedNuclearNorm])
+def test_what_is_no_penalty_is_refused(penalty):
+    with pytest.raises(InputError) as refused:
+        Settings(penalty=penalty)
+    assert str(refused.value) == (
+        f"penalty is {penalty!r}; accepted is a penalty such as WeightedNuclearNorm(5e-3)"
+    )
+
+
+def test_a_penalty_that_is_not_registered_is_refused():
+    class Halves(NuclearNorm):
+        """A penalty of another package."""
+
+    with pytest.raises(InputError, match=r"Halves is not in PENALTIES; PENALTIES\['name'\] = Halves"):
+        Settings(penalty=Halves())
