@@ -127,6 +127,7 @@ def test_no_text_is_cut_off(qtbot, full_window, larger):
             for dock in docks(window):
                 dock.raise_()
                 qtbot.wait(5)
+                QApplication.sendPostedEvents()  # layouts of what was updated last
                 cut += [described(widget) for widget in dock.findChildren(QWidget) if is_cut(widget)]
             cut += [described(widget) for widget in window.findChildren(QWidget) if is_cut(widget)]
     finally:
