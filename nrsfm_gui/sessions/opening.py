@@ -39,14 +39,25 @@ if TYPE_CHECKING:
 
 # What was listed, the entry to show ("sample:NAME" has one too) and what was read.
 Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence | SavedSession | OpenedResult"]
-_TRACKS = " ".join(f"*{suffix}" for suffix in READERS)
-FILTER = (
-    f"All that can be opened ({_TRACKS} *.nrsfm);;Sequences ({_TRACKS});;"
-    "Sessions (*.nrsfm);;Results (*.npz);;All files (*)"
-)
 SAMPLE = "sample:"
 RESULT_ARRAYS = {"B.npy", "C.npy", "weights.npy", "meta.npy"}  # which no sequence file has
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
+
+
+def file_filters() -> str:
+    """Return the filters of a dialog that opens files, with those of the readers that are registered."""
+    tracks = " ".join(f"*{suffix}" for suffix in READERS)
+    formats = [f"{reader.label} (*{suffix})" for suffix, reader in READERS.items()]
+    return ";;".join(
+        (
+            f"All that can be opened ({tracks} *.nrsfm)",
+            f"Sequences ({tracks})",
+            *formats,
+            "Sessions (*.nrsfm)",
+            "Results (*.npz)",
+            "All files (*)",
+        )
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +111,7 @@ class SequenceOpening(QObject):
     def ask_for_file(self) -> None:
         """Ask for a file, and open it."""
         title = "Open a sequence, a session or a result"
-        ask_for_path(self._parent, title, self.open, start=self._folder(), filters=FILTER)
+        ask_for_path(self._parent, title, self.open, start=self._folder(), filters=file_filters())
 
     def ask_for_folder(self) -> None:
         """Ask for a folder, and open it."""

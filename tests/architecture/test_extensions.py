@@ -122,6 +122,27 @@ def test_the_command_line_uses_what_a_package_registers(folder):
     assert "geometric weights" in " ".join(run(folder, IN_COMMANDS, "solve", "--help").split())
 
 
+IN_FOLDER = """
+import sys, scratch
+from core import InputError, list_sequences
+from nrsfm_gui.sessions.opening import file_filters
+print(*(entry.file.name for entry in list_sequences(sys.argv[1])))
+print("*.scratch *.nrsfm" in file_filters(), "Tracks of scratch (*.scratch)" in file_filters())
+try:
+    list_sequences(sys.argv[2])
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_folder_lists_the_files_of_a_registered_reader(folder):
+    (folder / "empty").mkdir()
+    listed, filters, refusal = run(folder, IN_FOLDER, str(folder), str(folder / "empty")).splitlines()
+    assert listed == "tracks.scratch"
+    assert filters == "True True"
+    assert ".csv or .scratch files, up to two levels deep" in refusal
+
+
 IN_WINDOW = """
 import sys, scratch
 from PyQt6.QtCore import QTimer

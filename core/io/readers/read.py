@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from ...data.sequence import Sequence
 
 DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
-_FOLDERS = (
-    "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
-    "the folder above it, or a folder of .mat, .npz or .csv files, up to two levels deep"
-)
 
 
 def read_sequence(
@@ -156,7 +152,7 @@ class Reader:
     """
 
     suffix: str
-    label: str  # for a file dialog
+    label: str  # in a file dialog
     read: Callable[[Path, bytes, CameraModel | None, str | None], Sequence]
     recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
     self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
@@ -176,7 +172,17 @@ READERS: dict[str, Reader] = {
 }
 
 
-LISTED = frozenset(READERS) - {".txt"}  # in folders: many text files are no tracks
+def _listed() -> list[str]:
+    """Return the suffixes of the files that a folder lists; many text files are no tracks."""
+    return [suffix for suffix in READERS if suffix != ".txt"]
+
+
+def _accepted_folders() -> str:
+    *others, last = _listed()
+    return (
+        "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
+        f"the folder above it, or a folder of {', '.join(others)} or {last} files, up to two levels deep"
+    )
 
 
 def is_self_contained(content: bytes) -> bool:
@@ -237,20 +243,21 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
         entries = [challenge.entry(item, frame_base) for item in find(path)]
         entries += _entries_of_files(path, DEPTH_OF_FILES)
         if not entries:
-            raise InputError(f"{path}: holds no sequence; {_FOLDERS}")
+            raise InputError(f"{path}: holds no sequence; {_accepted_folders()}")
         return tuple(entries)
     item = challenge_file(path)
     return (_entry(path)[0] if item is None else challenge.entry(item, frame_base),)
 
 
 def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
-    """Return the entries of a folder's `.mat`, `.npz` and `.csv` files, or if it has none, of those below."""
+    """Return the entries of the files of a folder that `_listed` names, or if it has none, of those below."""
     try:
         inside = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
     except OSError as error:
         problem = f"{folder}: cannot be listed ({error.strerror or error})"
         return [SequenceEntry(folder.name, None, "", folder.absolute(), problem=problem)]
-    files = [item for item in inside if item.suffix.lower() in LISTED and item.is_file()]
+    listed = _listed()
+    files = [item for item in inside if item.suffix.lower() in listed and item.is_file()]
     if files:
         return _entries(files)
     if depth == 0 or (folder / "sequence").is_dir():  # below an object of the Challenge lie its own parts
@@ -278,7 +285,7 @@ def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> 
     """Return the one sequence of a folder that the camera and path ask for."""
     found = find(folder)
     if not found:
-        raise InputError(f"{folder}: holds no sequence of the Challenge; {_FOLDERS}")
+        raise InputError(f"{folder}: holds no sequence of the Challenge; {_accepted_folders()}")
     objects = list(dict.fromkeys(item.root for item in found))
     if len(objects) > 1:
         names = ", ".join(root.name for root in objects)
