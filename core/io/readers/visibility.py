@@ -52,8 +52,8 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
         what the layout made of them.
     asked
         the array that is the mask: "NAME" where 1 is a point that is seen, "~NAME" where 1 is one that is
-        hidden, "NAME@0.5" where it is seen from 0.5 on; "none" for the visibility that the layout gives; ""
-        for what the names decide.
+        hidden, "NAME@0.5" where it is seen from 0.5 on, "~NAME@0.5" where it is seen below; NaN is hidden
+        in both; "none" for the visibility that the layout gives; "" for what the names decide.
 
     Raises
     ------
@@ -153,14 +153,16 @@ def _visible(variables: Variables, parts: Parts, mask: str) -> Bools:
         raise InputError(f"{name} is {found}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
     if least:
         try:
-            return _arranged(value >= float(least), hidden, parts)
+            threshold = float(least)
         except ValueError:
             raise InputError(f"{mask!r} has no number after @; accepted is like {name}@0.5") from None
+        # Of a score that is NaN both are false: the point is hidden.
+        return _arranged(value < threshold if hidden else value >= threshold, parts)
     if not _is_binary(value):
         raise InputError(
             f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, like {name}@0.5"
         )
-    return _arranged(value != 0, hidden, parts)
+    return _arranged((value != 0) != hidden, parts)
 
 
 def _meaning(name: str) -> bool | None:
@@ -201,9 +203,8 @@ def _is_of_tracks(value: npt.NDArray[Any], parts: Parts) -> bool:
     return shape.fits(value) and shape.frames_and_points(value.shape) == (frames, points)
 
 
-def _arranged(ones: Bools, hidden: bool, parts: Parts) -> Bools:
+def _arranged(seen: Bools, parts: Parts) -> Bools:
     """Return a mask as (F, P); of one with the shape of the tracks, a point is seen where both rows are."""
-    seen = ~ones if hidden else ones
     frames, _, points = parts.tracks.shape
     if _is_of_tracks(seen, parts):
         return np.asarray(SHAPES[parts.shape].arrange(seen, "mask").all(axis=1))

@@ -311,3 +311,14 @@ def test_the_tracks_of_trackers_keep_their_visibility(data: Path, name: str) -> 
     expected = (like.reshape(read.frame_count, 2, read.point_count) != 0).all(axis=1)
     assert not expected.all()
     np.testing.assert_array_equal(read.visible, expected)
+
+
+def test_a_point_without_a_score_is_hidden_whichever_way_the_score_counts(save: Save) -> None:
+    score = CONFIDENCES.copy()
+    seen = SEEN.copy()
+    score[2, 3], seen[2, 3] = np.nan, False
+    assert SEEN[2].sum() > 1 and SEEN[2, 3]
+    file = save({"tracks": xy(), "score": score, "doubt": 1 - score})
+    for mask in ("score@0.5", "~doubt@0.5"):
+        read = read_sequence(file, layout=f"frames-points-xy:tracks:{mask}")
+        np.testing.assert_array_equal(read.visible, seen)
