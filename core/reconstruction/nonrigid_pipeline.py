@@ -215,6 +215,8 @@ def _screen(
     count: int,
 ) -> Iterator[Iterate]:
     """Let groups of random starts take a few steps side by side, and follow the best that differ."""
+    if count < 1:
+        return
     log = context.log
     screened = subset(problem, SCREENED)
     small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more

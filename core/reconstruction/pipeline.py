@@ -1,9 +1,9 @@
-"""The phases of a run as one stream of iterates, numbered, timed and counted, and the rules of the search.
+"""The phases of a run as one stream of iterates, and the rules of the multistart search.
 
 A phase is one algorithm on one problem.  Every function here is a generator: it yields an `Iterate` for each
-step and returns the last step, from which the next phase starts.  `RunContext` holds what does not change
-during a phase.  `RunLog` holds what is counted through all phases.  `nonrigid_pipeline` and
-`low_rank_pipeline` arrange the phases of their problems.
+step, numbered and timed, and returns the last step, from which the next phase starts.  `RunContext` holds
+what does not change during a phase.  `RunLog` holds what is counted through all phases.  `nonrigid_pipeline`
+and `low_rank_pipeline` arrange the phases of their problems.
 
 Minima are few but differ much in loss, and each is reached from a few percent to all of the starts
 (`initialization`).  So many random starts take a few cheap steps (`solvers.screening`, on a subset); the best

@@ -21,6 +21,7 @@ from core import (
 )
 from core.problem import printed_form as residuals
 from core.problem.initialization import closed_form_start, pad_rank, random_starts
+from core.reconstruction import nonrigid_pipeline
 from core.reconstruction.pipeline import (
     GROUP,
     SURVIVORS,
@@ -259,3 +260,20 @@ def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observation
     )
     alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss
     assert last.best.loss <= alone * (1 + 1e-6)
+
+
+def test_two_starts_need_no_subset_to_screen_random_ones(monkeypatch):
+    sizes = []
+    build = nonrigid_pipeline.subset
+
+    def counted(problem, most):
+        sizes.append(most)
+        return build(problem, most)
+
+    monkeypatch.setattr(nonrigid_pipeline, "subset", counted)
+    scene = simulate("balloon", frames=12, points=20, seed=1)
+    for starts, expected in ((2, 0), (4, 1)):
+        sizes.clear()
+        result = reconstruct(scene, Settings(rank=2, starts=starts, rotations="truth"))
+        assert len(result.meta["starts"]) == starts
+        assert sizes.count(nonrigid_pipeline.SCREENED) == expected
