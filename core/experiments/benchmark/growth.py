@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,15 +112,12 @@ class GrowthCurve:
         return GrowthPanel(self.title, self.parameter, self.values, labeled)
 
 
-def growth_cases(
-    base: BenchmarkCase = BASE_CASE, steps: dict[str, tuple[int, ...]] = GROWTH_SIZES
-) -> dict[str, list[BenchmarkCase]]:
-    """Return the problems along every parameter."""
-    found: dict[str, list[BenchmarkCase]] = {}
-    for parameter, values in steps.items():
-        own = {name: getattr(base, name) for name in ("frames", "points", "rank", "problem", "kind", "start")}
-        found[parameter] = [BenchmarkCase(**(own | {CASE_FIELDS[parameter]: value})) for value in values]
-    return found
+def growth_cases() -> dict[str, list[BenchmarkCase]]:
+    """Return the problems along every parameter, by parameter."""
+    return {
+        parameter: [replace(BASE_CASE, **{CASE_FIELDS[parameter]: value}) for value in values]
+        for parameter, values in GROWTH_SIZES.items()
+    }
 
 
 def growth_curve(parameter: str, runs: list[MethodRun]) -> GrowthCurve | None:

@@ -39,14 +39,14 @@ class SequenceEntry:
     __repr__ = one_line_repr
 
 
-def entry_of(sequence: Sequence, path_name: str = "") -> SequenceEntry:
+def entry_of(sequence: Sequence) -> SequenceEntry:
     """Return the entry of a sequence that has been read from one file."""
     assert sequence.source is not None  # every reader sets it
     truth = sequence.truth
     return SequenceEntry(
         object_name=sequence.name,
         camera=sequence.camera,
-        path_name=path_name,
+        path_name="",
         file=sequence.source,
         frames=sequence.frame_count,
         points=sequence.point_count,
