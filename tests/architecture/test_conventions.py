@@ -97,6 +97,16 @@ def test_the_commands_of_the_readme_are_understood():
         parser().parse_args(shlex.split(re.sub(r"\[(.*?)\]", r"\1", command))[1:])
 
 
+def test_no_class_name_is_used_twice():
+    places = {}
+    for path in [*CORE, *(ROOT / "nrsfm_gui").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name.lstrip("_"), []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert len(places) > 300
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
 def test_tests_have_no_packages():
     assert not list((ROOT / "tests").rglob("__init__.py"))  # a tests/core package would shadow core
 
