@@ -273,10 +273,27 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
     A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
     `Settings`, its penalty was given.
 
+    Parameters
+    ----------
+    settings
+        a value, the name of a preset, or None for the default preset.
+    **changes
+        fields of `Settings` that differ.
+
+    Returns
+    -------
+    Settings
+        a checked value.
+
     Raises
     ------
     InputError
         where there is no such preset, or a value is refused.
+
+    Examples
+    --------
+    >>> settings_of("paper", rank=2).rank
+    2
     """
     if isinstance(settings, Settings):
         return settings.with_changes(**changes)
