@@ -114,10 +114,11 @@ class GrowthCurve:
 
 def growth_cases() -> dict[str, list[BenchmarkCase]]:
     """Return the problems along every parameter, by parameter."""
-    return {
-        parameter: [replace(BASE_CASE, **{CASE_FIELDS[parameter]: value}) for value in values]
-        for parameter, values in GROWTH_SIZES.items()
-    }
+    found: dict[str, list[BenchmarkCase]] = {}
+    for parameter, values in GROWTH_SIZES.items():
+        changes: list[dict[str, Any]] = [{CASE_FIELDS[parameter]: value} for value in values]
+        found[parameter] = [replace(BASE_CASE, **change) for change in changes]
+    return found
 
 
 def growth_curve(parameter: str, runs: list[MethodRun]) -> GrowthCurve | None:
