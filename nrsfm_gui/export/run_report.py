@@ -184,7 +184,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     sequence, seen = run.sequence, run.last
     assert seen is not None
     known = summaries.quality(shapes, seen.displayed.loss)
-    said = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
+    labeled = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
     error = known.error is not None
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
@@ -207,8 +207,8 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
             ),
             (summaries.seconds(run), f"computing time, {summaries.iterations(run)} iterations"),
         ),
-        remarks=tuple(value for label, value in said if label == REMARK),
-        numbers=tuple((label, value) for label, value in said if label not in IN_TILES),
+        remarks=tuple(value for label, value in labeled if label == REMARK),
+        numbers=tuple((label, value) for label, value in labeled if label not in IN_TILES),
         settings=_settings(run.settings),
         facts=_facts(sequence),
         loss=_loss_chart(run),

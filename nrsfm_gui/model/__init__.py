@@ -1,1 +1,1 @@
-"""What the window is about: the session, its runs and their histories, and what is remembered."""
+"""The state of the window: the session, its runs and their histories, and the stored settings."""

@@ -1,4 +1,4 @@
-"""What is remembered between two starts: window geometry, docks, recent files and reports, parameters, theme.
+"""What is stored between two starts: window geometry, docks, recent files and reports, parameters, theme.
 
 Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
 (of an older version, or edited by the user) counts as absent.
@@ -120,7 +120,7 @@ class AppStore:
         self._backend.setValue("steps_done", " ".join(sorted(steps)))
 
     def writing_folder(self) -> Path:
-        """Return the folder that was written to last, at first that of the person's documents."""
+        """Return the folder that was written to last, by default that of the user's documents."""
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         known = [Path(name) for name in (self._text("writing_folder", ""), documents) if name]
         return next((folder for folder in known if os.path.isdir(folder)), Path.home())

@@ -84,7 +84,7 @@ class History:
         return tick
 
     def rename_tick(self, text: str) -> None:
-        """Say of the last change what it has become by now: it goes on."""
+        """Set the text of the last change, which continues."""
         tick = self.ticks[-1]
         self.ticks[-1] = replace(tick, text=text + (STARTS_AGAIN if tick.restarts else ""))
 

@@ -1,4 +1,4 @@
-"""What a person prefers on this machine, whatever sequence is open: a frozen value, no Qt."""
+"""The preferences of the user on this machine, for all sequences: a frozen value, no Qt."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def settings_text(settings: Settings) -> str:
 
 
 def run_title(run: Run) -> str:
-    """Return what a person called a run, or else what its settings call it."""
+    """Return the name that the user gave a run, or else one from its settings."""
     return run.title or run_name(run.settings)
 
 

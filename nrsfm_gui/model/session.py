@@ -279,7 +279,7 @@ class Session(QObject):
         self.runs_changed.emit()
 
     def pin_run(self, run: Run, pinned: bool) -> None:
-        """Keep a run when all are forgotten, or no longer."""
+        """Pin a run, so that it is kept when all are forgotten, or unpin it."""
         run.pinned = pinned
         self.runs_changed.emit()
 
@@ -290,13 +290,13 @@ class Session(QObject):
         self.run_changed.emit(run)
 
     def restore_run(self, run: Run) -> None:
-        """Take a forgotten run of this sequence back into its place among the others."""
+        """Restore a forgotten run of this sequence in its place among the others."""
         if run not in self.runs:
             self.runs = sorted([*self.runs, run], key=lambda other: other.number)
             self.runs_changed.emit()
 
     def drop_run(self, run: Run) -> None:
-        """Forget a run that came to nothing; where it is shown, the run before it is shown again."""
+        """Forget a run without a result; where it is shown, the run before it is shown again."""
         for kept in self._kept.values():
             if run in kept.runs:
                 kept.runs.remove(run)

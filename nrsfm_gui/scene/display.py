@@ -20,7 +20,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
-from nrsfm_gui.scene.sequence_errors import Ahead, Picture, SceneRequest, ahead_of, make_picture
+from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, ahead_of, make_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +72,8 @@ class Display(QObject):
         self._session = session
         self._picture: Picture | None = None
         self._pictured: Run | None = None  # the run whose newest point that was made for
-        self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
-        self._spent: Ahead | None = None  # the one before, which is shown no more
+        self._mixed: FrameAhead | None = None  # of the frame that is ahead of the picture
+        self._spent: FrameAhead | None = None  # the one before, which is shown no more
         self.errors = RunErrors(session, self)
         self.errors.failed.connect(self.failed)
         self._jobs = Jobs(self)
@@ -144,7 +144,7 @@ class Display(QObject):
         self.refreshed.emit()
 
     def scenes(self) -> Callable[[int], Scene]:
-        """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
+        """Return a function that gives every frame as it is drawn now; later changes do not affect it."""
         self.refresh()
         assert self._picture is not None  # the callers have opened a sequence
         return self._scenes(self._picture, self._picture.shapes, self._session.appearance)
@@ -229,7 +229,7 @@ class Display(QObject):
 
     def _on_picture_made(self, began: float, picture: Picture, run: Run | None) -> None:
         request = self._scene_request()
-        if request is None or picture.of.sequence is not request.sequence:
+        if self._over or request is None or picture.of.sequence is not request.sequence:
             return
         if self._picture is not None and self._picture.of.same_as(request):
             return  # `refresh` was faster
@@ -241,7 +241,7 @@ class Display(QObject):
         self._draw()
 
     def _ahead(self) -> Shapes | None:
-        """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
+        """Return the picture's shapes with the shown frame computed again, where it is out of date."""
         picture, request, frame = self._picture, self._scene_request(), self._session.frame
         if picture is None or request is None or not request.follows(picture.of):
             return None

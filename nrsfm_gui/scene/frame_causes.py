@@ -65,15 +65,17 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
             f" {measure(hidden, findings.unit)}; those that are seen by {measure(seen, findings.unit)}",
         )
     if findings.depth_share[frame] >= DEEP:
-        said = _depth(findings, frame, fit)
+        description = _depth(findings, frame, fit)
         turn, usual_turn = _with_median(findings.turn, frame)
         if turn < STILL * usual_turn:
             return Cause(
                 "depth, camera nearly still",
-                f"{said}: the camera turns little around this frame"
+                f"{description}: the camera turns little around this frame"
                 f" ({turn:.3g}°, median {usual_turn:.3g}°), which leaves depth open",
             )
-        return Cause("depth", f"{said}: the picture alone does not determine this depth" if fit else said)
+        return Cause(
+            "depth", f"{description}: the picture alone does not determine this depth" if fit else description
+        )
     return None
 
 
@@ -156,20 +158,20 @@ def percent(share: float) -> str:
 def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
     known = np.isfinite(findings.mirrored)
     nearer = int((findings.mirrored[known] < findings.plain[known]).sum())
-    said = fit
+    description = fit
     if findings.depth_share[frame] >= DEEP:  # a flipped shape that was turned to fit is off to all sides
-        said = _depth(findings, frame, fit)
-    said += ": " if said else ""
+        description = _depth(findings, frame, fit)
+    description += ": " if description else ""
     image = f"mirror image: {measure(float(findings.mirrored[frame]), findings.unit)}"
     if 2 * nearer > known.sum():
-        words = f"{said}like {nearer} of {known.sum()} frames it is mirrored ({image})"
+        words = f"{description}like {nearer} of {known.sum()} frames it is mirrored ({image})"
         return Cause("mirrored, as most frames are", words)
-    return Cause("flipped in depth", f"{said}the reconstruction is flipped in depth here ({image})")
+    return Cause("flipped in depth", f"{description}the reconstruction is flipped in depth here ({image})")
 
 
 def _depth(findings: Findings, frame: int, fit: str) -> str:
-    said = f"depth: {percent(findings.depth_share[frame])} of the error is along the view"
-    return f"{said}, {fit}" if fit else said
+    description = f"depth: {percent(findings.depth_share[frame])} of the error is along the view"
+    return f"{description}, {fit}" if fit else description
 
 
 def _misfit(findings: Findings, frame: int) -> str:

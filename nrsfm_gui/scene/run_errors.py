@@ -69,7 +69,7 @@ class Qualities(QObject):
             self._start_next()
         return None if exact or known is None or known[0].alignment != alignment else known[1]
 
-    def keep(self, runs: Iterable[Run]) -> None:
+    def forget_others(self, runs: Iterable[Run]) -> None:
         """Forget all runs but these."""
         kept = set(runs)
         self._known = {run: known for run, known in self._known.items() if run in kept}
@@ -169,7 +169,7 @@ class RunErrors(QObject):
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
-        self._qualities.keep(self._session.runs)
+        self._qualities.forget_others(self._session.runs)
 
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""

@@ -58,7 +58,7 @@ class Picture:
 
 
 @dataclass(frozen=True, eq=False)
-class Ahead:
+class FrameAhead:
     """A picture in which one frame is ahead of all others."""
 
     picture: Picture
@@ -71,7 +71,9 @@ class Ahead:
         return self.picture is picture and self.frame == frame and self.request.shapes_as(request)
 
 
-def ahead_of(picture: Picture, request: SceneRequest, frame: int, spent: Ahead | None = None) -> Ahead | None:
+def ahead_of(
+    picture: Picture, request: SceneRequest, frame: int, spent: FrameAhead | None = None
+) -> FrameAhead | None:
     """Return a picture with one frame of what `follows` it; None where a single frame has no meaning.
 
     Where `spent`, which is not used any more, is of the same picture and frame, its arrays are written over.
@@ -80,7 +82,7 @@ def ahead_of(picture: Picture, request: SceneRequest, frame: int, spent: Ahead |
     same = spent is not None and spent.picture is picture and spent.frame == frame
     over = spent.shapes if spent is not None and same else None
     shapes = with_frame(picture.shapes, request.sequence, request.iterate, frame, over)
-    return None if shapes is None else Ahead(picture, request, frame, shapes)
+    return None if shapes is None else FrameAhead(picture, request, frame, shapes)
 
 
 def make_picture(request: SceneRequest, before: Picture | None = None) -> Picture:

@@ -22,7 +22,7 @@ from core import Alignment, CameraModel
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, is_mirrored
 from core.foundation import Similarity, read_only
-from nrsfm_gui.scene.solver_geometry import SolverGeometry, solved
+from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +111,7 @@ def build_shapes(
         return _without_estimate(sequence, alignment)
     background = _background(sequence)
     truth = background.truth
-    found = solved(sequence, source)
+    found = solver_geometry(sequence, source)
     S, R = found.points, found.rotations
     hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
     if hindered or not alignment.compares or not found.metric:

@@ -44,7 +44,7 @@ class SolverGeometry:
         return bool(self.figures) and self.metric and bool(np.array_equal(*self.points[[0, -1]]))
 
 
-def solved(sequence: Sequence, source: Iterate | Result) -> SolverGeometry:
+def solver_geometry(sequence: Sequence, source: Iterate | Result) -> SolverGeometry:
     """Return what is drawn of an iterate (of its best point) or of a result."""
     if isinstance(source, Result):
         figures = dict(source.meta.get("low_rank") or {})

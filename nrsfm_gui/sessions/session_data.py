@@ -38,7 +38,7 @@ LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is
 
 @dataclass(frozen=True)
 class Recorded:
-    """What is kept of how a sequence was read from its file."""
+    """How a sequence was read from its file, as a session contains it."""
 
     digest: str  # SHA-256 of the file's bytes
     content: str  # `Sequence.content`; "" where it was not kept, as earlier versions did not
@@ -81,7 +81,7 @@ def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]
 
 
 def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
-    """Return a sequence and a sentence on what has become of its file, "" where nothing.
+    """Return a sequence and a sentence on a change of its file, "" where there is none.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
 
 
 def _change(path: Path, recorded: Recorded, name: str) -> str:
-    """Say what became of a file since, and of what is read with it, "" where nothing."""
+    """Return how a file, or one that is read with it, has changed since, "" where it has not."""
     shown = f"{name} is shown as the session contains it."
     if not os.path.isfile(path):
         return f"{path} is not there any more: {shown}"

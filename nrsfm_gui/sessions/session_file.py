@@ -1,4 +1,4 @@
-"""A session in one file, `.nrsfm`: what is open, every run of it, and how it is looked at.
+"""A session in one file, `.nrsfm`: the open sequences, their runs, and the view.
 
 The file is a zip archive (`sessions.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
 is written completely or not at all, and read without pickle. Entries of `session.json`, version 1 ("array" is

@@ -104,7 +104,7 @@ def _number(residual: float) -> float | None:
 
 
 def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
-    """Return everything that a run needs to go on from an iterate."""
+    """Return everything that a run needs to continue from an iterate."""
     record = iterate.record
     entry: dict[str, Any] = {
         "settings": settings_to_dict(iterate.settings),

@@ -170,7 +170,7 @@ class SessionSaver(QObject):
         )
 
     def last_session(self) -> tuple[Path, str] | None:
-        """Return the session that was closed without having been saved, and what it holds; None of none."""
+        """Return the session that was closed without being saved, and its content, or None."""
         path = self.folder / LAST
         try:
             return (path, session_summary(path)) if os.path.isfile(path) else None

@@ -26,7 +26,7 @@ ACCEPTED = "accepted are the entries that the application writes"
 
 @dataclass(frozen=True)
 class ViewState:
-    """What is looked at, and how; points and frames outside a sequence are left to the session."""
+    """The view of a session; the session limits points and frames to its sequence."""
 
     frame: int
     point: int
@@ -103,7 +103,7 @@ class ViewState:
             raise InputError(f"the view cannot be read ({error}); {ACCEPTED}") from error
 
     def show(self, session: Session) -> None:
-        """Let a session be looked at like this; the orbit is left to its view."""
+        """Apply this view to a session; the caller sets the orbit."""
         sequence = session.sequence
         assert sequence is not None  # a session that is shown has one
         inside = range(sequence.point_count)
@@ -123,7 +123,7 @@ def layout_of(window: QMainWindow) -> dict[str, str]:
 
 
 def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
-    """Put the panels where they stood; what does not fit is left as it is."""
+    """Restore the layout of the panels; what does not fit is not changed."""
     if "docks" in layout:
         window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
 

@@ -339,7 +339,7 @@ def with_unique_mnemonics(titles: Collection[str]) -> list[str]:
 
 
 def bind(spec: ActionSpec, owner: object) -> Callable[..., object]:
-    """Return what a row calls; it is looked up when it is called, so that no part has to be there before."""
+    """Return what a row calls; it is looked up at the call, so that the order of construction is free."""
 
     def call(*checked: bool) -> object:
         return attrgetter(spec.target)(owner)(*spec.arguments, *checked)

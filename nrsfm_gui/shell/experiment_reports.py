@@ -23,7 +23,7 @@ FILTER = "Reports (*.html *.htm)"
 
 
 class ExperimentReports(QObject):
-    """Opens the newest report, or one that is asked for, and remembers it.
+    """Opens the newest report, or a chosen one, and stores its path.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Preferences at work: kept in the store, given to the parts that they concern, changed in their dialog."""
+"""The preferences: stored, applied to the parts of the window, changed in their dialog."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class PreferencesController(QObject):
         self._apply(name, preferences)
 
     def set_light(self, light: bool) -> None:
-        """Choose the light theme or the dark one, and remember it."""
+        """Choose the light theme or the dark one, and store it."""
         self._session.set_theme(LIGHT if light else DARK)
         self._store.set_theme(self._session.theme.name)
 

@@ -119,9 +119,9 @@ class SelectionController(QObject):
     def _report_hidden(self) -> None:
         hidden = len(self._session.hidden)
         points = len(self._all)
-        said = (
+        sentence = (
             f"{hidden} of {points} points are left out: Shift+H shows all"
             if hidden
             else "All points are shown"
         )
-        self._notifier.show_status(said)
+        self._notifier.show_status(sentence)

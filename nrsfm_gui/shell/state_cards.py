@@ -216,7 +216,7 @@ class StateCards(QObject):
         self._notifier.fail(sentence, action=("Show the log", self._show_log))
 
     def _on_run_ended(self, run: Run) -> None:
-        """Wait for the errors of a run that came to its end for the first time; live changes are no news."""
+        """Wait for the errors of a run that has ended for the first time; live changes are not announced."""
         if run.state is RunState.FINISHED and run is not self._announced:
             self._over = run
             self._announce()
@@ -236,7 +236,7 @@ class StateCards(QObject):
 
 
 def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:
-    """Return what came of a run that is over."""
+    """Return a sentence about the result of a run that has ended."""
     last = run.last
     status = "is over" if last is None else last.status.value
     distances = [f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"]

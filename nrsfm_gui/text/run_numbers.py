@@ -150,7 +150,7 @@ def remarks_on(run: Run | None) -> list[str]:
 
 
 def _residual_numbers(run: Run | None) -> list[LabeledValue]:
-    """Return the last residuals of ADMM, where the run has come to some."""
+    """Return the last residuals of ADMM, where there are some."""
     history = None if run is None else run.history
     if history is None or not history.has_residuals:
         return []
@@ -180,7 +180,7 @@ def _ended_early(last: Iterate) -> bool:
 
 
 def _starts_tip(last: Iterate | None) -> str:
-    """Return what agreeing means, and what became of every start, lowest first."""
+    """Return what agreeing means, and the result of every start, lowest first."""
     starts = () if last is None else sorted(last.starts, key=lambda start: start.loss)
     lines = [
         f"{start.name}: {log_loss(start.loss, digits=6)}{', ' + start.note if start.note else ''}"

@@ -131,8 +131,8 @@ class LogPanel(Themed, QWidget):
 
     def _passes(self, line: LogLine) -> bool:
         terms = self._filter.text().lower().split()
-        said = f"{line.source} {line.text} {line.details}".lower()
-        return line.level >= LEVELS[self._level.currentText()] and all(word in said for word in terms)
+        line_text = f"{line.source} {line.text} {line.details}".lower()
+        return line.level >= LEVELS[self._level.currentText()] and all(word in line_text for word in terms)
 
     def _rebuild(self) -> None:
         self._stale = not self.isVisible()
@@ -151,8 +151,8 @@ class LogPanel(Themed, QWidget):
         theme = self._theme
         color = {Level.DETAIL: theme.muted, Level.INFO: theme.text}.get(line.level, theme.warning)
         urgent = f"{line.level.name}  " if line.level >= Level.WARNING else ""
-        said = f"{line.time:%H:%M:%S}  {line.source:<8}  {urgent}{line.text}"
-        rows = [said, *(f"    {row}" for row in line.details.splitlines())]
+        line_text = f"{line.time:%H:%M:%S}  {line.source:<8}  {urgent}{line.text}"
+        rows = [line_text, *(f"    {row}" for row in line.details.splitlines())]
         text = "<br>".join(html.escape(row) for row in rows)
         return f'<span style="color:{color}; white-space:pre-wrap">{text}</span>'
 

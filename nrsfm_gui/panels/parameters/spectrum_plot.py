@@ -55,14 +55,14 @@ WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at leas
 
 
 @dataclass(frozen=True)
-class Decades:
+class LogScale:
     """A logarithmic scale from one power of ten to another."""
 
     low: float  # exponents
     high: float
     zero: bool = False  # whether there is space for 0 at the bottom
 
-    def holds(self, other: Decades) -> bool:
+    def holds(self, other: LogScale) -> bool:
         """Whether it covers another scale, and is at most two decades longer."""
         inside = self.low <= other.low and other.high <= self.high
         return inside and (self.high - self.low) <= (other.high - other.low) + 2
@@ -95,7 +95,7 @@ class Decades:
         return [(ZERO, "0"), *(tick for tick in found if tick[0] > CLEAR)] if self.zero else found
 
 
-def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> Decades:
+def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> LogScale:
     """Return a scale for values with some decades of margin around them, in half decades.
 
     Parameters
@@ -111,12 +111,12 @@ def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> De
     """
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
-        return Decades(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
+        return LogScale(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
     top = math.log10(positive.max())
     bottom = max(math.log10(positive.min()), top - DEEPEST)
     low, high = math.floor(2 * (bottom - margin)) / 2, math.ceil(2 * (top + margin)) / 2
     missing = max(least - (high - low), 0.0)
-    return Decades(low - math.ceil(missing) / 2, high + math.ceil(missing) / 2, zero)
+    return LogScale(low - math.ceil(missing) / 2, high + math.ceil(missing) / 2, zero)
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,8 @@ class SpectrumPlot(Themed, QWidget):
         self._base: tuple[float, ...] = ()  # and had when the drag began
         self._moves_others = False
         self._active: int | None = None
-        self._left = Decades(-1.0, 1.0)
-        self._right = Decades(-3.0, 1.0, zero=True)
+        self._left = LogScale(-1.0, 1.0)
+        self._right = LogScale(-3.0, 1.0, zero=True)
         self._canvas = SpectrumCanvas()
         self._canvas.setToolTip(TIP)
         self._canvas.setAccessibleName("singular values and their weights")

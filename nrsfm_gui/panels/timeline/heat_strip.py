@@ -325,7 +325,7 @@ class HeatStrip(Themed, PointSignals):
             edge = self._range.edge_at(axis, x)
             shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
             self.setCursor(shape)
-            self._show_tip(event.position())
+            self._update_tip(event.position())
             self._rest.request()
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
@@ -367,9 +367,9 @@ class HeatStrip(Themed, PointSignals):
         """Add the gestures to the tip."""
         position = QPointF(self.mapFromGlobal(QCursor.pos()))
         if self.underMouse() and self._pressed is None:
-            self._show_tip(position, rests=True)
+            self._update_tip(position, rests=True)
 
-    def _show_tip(self, position: QPointF, *, rests: bool = False) -> None:
+    def _update_tip(self, position: QPointF, *, rests: bool = False) -> None:
         cell = self.cell_at(position)
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or self._errors is None:
@@ -377,9 +377,9 @@ class HeatStrip(Themed, PointSignals):
             return
         frame, point = cell
         value = self._errors[frame, point]
-        said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
+        value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
         hidden = " (hidden in the views)" if point in self._hidden else ""
-        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}"
+        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {value_text}"
         text += f" · {self._alignment}" if self._alignment else ""
         place = self.mapToGlobal(position).toPoint()
         QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)

@@ -124,17 +124,17 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    last, told = run.last, []
-    control.branched.connect(lambda *runs: told.append(runs))
+    last, received = run.last, []
+    control.branched.connect(lambda *runs: received.append(runs))
     session.set_settings(Settings(rank=4))
     live = session.shown
-    assert told == [(live, run)] and live.warm_from == run.number
+    assert received == [(live, run)] and live.warm_from == run.number
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
     assert numbers(live) == list(range(10))
     assert [(tick.first, tick.text) for tick in live.history.ticks] == [(0, "from run 1: rank 6 → 4")]
     session.set_settings(Settings(rank=5))
     qtbot.waitUntil(lambda: len(live.history) == 20 and live.state is RunState.FINISHED)
-    assert session.runs == [run, live] and session.shown is live and len(told) == 1
+    assert session.runs == [run, live] and session.shown is live and len(received) == 1
     assert (len(run.history), run.settings, run.state) == (10, Settings(), RunState.FINISHED)
     assert run.last is last and not run.history.ticks
 
@@ -189,12 +189,12 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_s
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    said = []
-    session.notifier.status_changed.connect(said.append)
+    reported = []
+    session.notifier.status_changed.connect(reported.append)
     session.set_settings(Settings(starts=3))
     qtbot.wait(30)
     assert len(run.history) == 10
-    assert said == ["Starts: press Run to apply it (Ctrl+R)"]
+    assert reported == ["Starts: press Run to apply it (Ctrl+R)"]
     session.set_settings(Settings(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)

@@ -274,9 +274,9 @@ def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
     folders = list(folder.iterdir())
     assert len(folders) == 1 and folders[0].is_dir()  # hidden, until it is whole
     (task,) = solved.export_controller.tasks.all
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000) as said:
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000) as reported:
         solved.export_controller.strip.cancel_requested.emit(id(task))
-    assert said.args == [f"Cancelled: {folder / 'a.png'} is not written"]
+    assert reported.args == [f"Cancelled: {folder / 'a.png'} is not written"]
     qtbot.waitUntil(lambda: not solved.export_controller.busy)
     assert not list(folder.iterdir()) and not solved.export_controller.strip.isVisible()
 

@@ -21,7 +21,7 @@ from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, project
-from nrsfm_gui.scene.solver_geometry import solved
+from nrsfm_gui.scene.solver_geometry import solver_geometry
 from nrsfm_gui.scene.summaries import headline, log_loss, measure, quality
 from nrsfm_gui.text.run_numbers import numbers, starts_that_agree
 
@@ -82,7 +82,7 @@ def test_a_long_still_scene_draws_a_limited_number_of_cameras(rigid_scene, state
 
 
 def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(rigid_scene, flat):
-    found = solved(rigid_scene, flat)
+    found = solver_geometry(rigid_scene, flat)
     assert not found.metric
     shapes = build_shapes(rigid_scene, flat, Alignment())
     assert shapes.truth is None  # coordinates of a camera are not those of the truth
@@ -121,8 +121,8 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, rigid_scene, st
             assert value(rows, "metric upgrade") == f"none: {flat.geometry.figures['reason']}"
             assert value(rows, "mean 3-D error") == "needs a metric upgrade"
             reason = "K as given: no metric upgrade: no parallax; K unknown: no metric upgrade: no depth"
-            told = replace(known, figures={**known.figures, "reason": reason})
-            words = value(numbers(shown, told, rigid_scene), "metric upgrade")
+            received = replace(known, figures={**known.figures, "reason": reason})
+            words = value(numbers(shown, received, rigid_scene), "metric upgrade")
             assert words == "none: K as given: no parallax; K unknown: no depth"
             shown.state = RunState.RUNNING
             assert value(numbers(shown, known, rigid_scene), "metric upgrade") == "none yet"
@@ -137,9 +137,9 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
     loss = flat.displayed.loss
     assert loss != state.displayed.loss
     assert value(numbers(shown, known, rigid_scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
-    told = headline(state, known, rigid_scene)  # has the newest loss, and says that the errors follow
-    assert told.startswith(f"log10 loss {log_loss(state.displayed.loss)} ")
-    assert f"{measure(known.reprojection, rigid_scene.units)} …" in told
+    received = headline(state, known, rigid_scene)  # has the newest loss, and says that the errors follow
+    assert received.startswith(f"log10 loss {log_loss(state.displayed.loss)} ")
+    assert f"{measure(known.reprojection, rigid_scene.units)} …" in received
     assert "…" not in headline(flat, known, rigid_scene)
     assert headline(flat, None, rigid_scene) == f"log10 loss {log_loss(loss)}"
 

@@ -40,7 +40,7 @@ def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_it
     assert not qualities._jobs or not qualities._asked
     whole = Alignment(Kind.SEQUENCE)
     assert qualities.of(runs[0], whole, compute=False) is None  # under another alignment nothing is known
-    qualities.keep(runs[1:])
+    qualities.forget_others(runs[1:])
     assert qualities.of(runs[0], PER_FRAME, compute=False) is None
 
 

@@ -88,8 +88,8 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
 
 
 def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
-    said, tried = [], []
-    autosave.failed.connect(lambda sentence, _details: said.append(sentence))
+    reported, tried = [], []
+    autosave.failed.connect(lambda sentence, _details: reported.append(sentence))
 
     def full(_descriptor):
         tried.append(time.monotonic())
@@ -99,7 +99,7 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
         patch.setattr(os, "fsync", full)
         autosave.schedule_save()
         qtbot.waitUntil(lambda: len(tried) > 2, timeout=6000)
-        assert len(said) == 1 and "No space left on device" in said[0]
+        assert len(reported) == 1 and "No space left on device" in reported[0]
     with qtbot.waitSignal(autosave.works_again, timeout=4000):
         pass
     (path,) = (tmp_path / "data").glob(f"{PREFIX}*.nrsfm")

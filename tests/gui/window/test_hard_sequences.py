@@ -50,8 +50,8 @@ HARD = {"one visible point": once_only, "truth of NaN": without_a_truth, "in one
 def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_window, make):
     sequence = make()
     window = make_window(sequence, settings=QUICK)
-    said: list[str] = []
-    window.session.notifier.failed.connect(said.append)
+    reported: list[str] = []
+    window.session.notifier.failed.connect(reported.append)
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
     assert run is not None
@@ -62,9 +62,9 @@ def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_
         window.session.set_point(frame % sequence.point_count)
         window.display.refresh()
         assert not window.scene_view.grab_image().isNull()
-    assert not [sentence for sentence in said if "Error:" in sentence], said
+    assert not [sentence for sentence in reported if "Error:" in sentence], reported
     kept = run in window.session.runs
-    assert kept or said  # a run that came to nothing is not left without a word
+    assert kept or reported  # a run that came to nothing is not left without a word
     if kept:
         assert run.message
 
@@ -74,11 +74,11 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
     window = make_window(before)
     path = tmp_path / "nothing.txt"
     np.savetxt(path, np.full((8, 6), np.nan))
-    said: list[str] = []
-    window.session.notifier.failed.connect(said.append)
+    reported: list[str] = []
+    window.session.notifier.failed.connect(reported.append)
     window.sequence_opening.open(path)
-    qtbot.waitUntil(lambda: bool(said), timeout=10_000)
-    assert "nothing.txt" in said[0]
+    qtbot.waitUntil(lambda: bool(reported), timeout=10_000)
+    assert "nothing.txt" in reported[0]
     assert window.session.sequence is before
     with pytest.raises(InputError, match="no visible point"):
         sequence_of(np.full((3, 2, 5), np.nan), np.zeros((3, 5), dtype=bool))

@@ -44,18 +44,18 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     assert run.last.settings.eta == 0.3
     window.toolbars.actions["undo"].trigger()
     assert window.parameters_panel.settings == QUICK
-    assert "Undone: back to eta 0.05" in said(window)
+    assert "Undone: back to eta 0.05" in reported(window)
     wait(qtbot, window)
     assert run.last.settings == QUICK
     assert run.last.best.loss == pytest.approx(loss, rel=1e-6)
     window.toolbars.actions["redo"].trigger()
     assert window.parameters_panel.settings.eta == 0.3
     window.toolbars.actions["redo"].trigger()
-    assert said(window) == "Nothing was undone"
+    assert reported(window) == "Nothing was undone"
     assert window.session.shown is run and len(window.session.runs) == 2
 
 
-def said(window):
+def reported(window):
     return window.status_controller.activity.full_text
 
 
@@ -90,5 +90,5 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
     ):
         window.session.notifier.show_status("")
         ask()
-        assert said(window) == NOT_KEPT
+        assert reported(window) == NOT_KEPT
         assert session.moment is None and session.settings.eta == 0.3

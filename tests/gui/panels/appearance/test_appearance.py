@@ -255,12 +255,12 @@ def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_
 def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
     view = parts.scene_view
     before = view.orbit.azimuth
-    told = []
-    view.camera_changed.connect(told.append)
+    received = []
+    view.camera_changed.connect(received.append)
     parts.press("turntable")
     assert view.turntable
     qtbot.waitUntil(lambda: view.orbit.azimuth != before, timeout=2000)
-    assert told
+    assert received
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert not view.turntable
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)

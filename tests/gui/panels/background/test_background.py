@@ -251,9 +251,9 @@ def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session
         ("absent.mp4", "does not exist"),
         (256 * "a" + ".mp4", "a.mp4: File name too long"),
     ):
-        with qtbot.waitSignal(session.notifier.failed, timeout=5000) as said:
+        with qtbot.waitSignal(session.notifier.failed, timeout=5000) as reported:
             background.open(tmp_path / name)
-        assert sentence in said.args[0]
+        assert sentence in reported.args[0]
         assert session.background is None and not background.bar.isVisible()
 
 
@@ -271,13 +271,13 @@ def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, folder, ses
     opened(folder)
     qtbot.waitUntil(lambda: shown.isVisible())
     shutil.rmtree(folder)
-    said = []
-    session.notifier.failed.connect(said.append)
+    reported = []
+    session.notifier.failed.connect(reported.append)
     session.set_frame(7)
-    qtbot.waitUntil(lambda: bool(said), timeout=5000)
+    qtbot.waitUntil(lambda: bool(reported), timeout=5000)
     session.set_frame(6)
     qtbot.wait(50)
-    assert len(said) == 1 and "cannot be read as a picture" in said[0]
+    assert len(reported) == 1 and "cannot be read as a picture" in reported[0]
     assert not shown.isVisible()
 
 

@@ -165,6 +165,6 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
 def test_counting_ends_when_its_result_is_not_needed(qtbot, tmp_path):
     reader = BackgroundReader(write(tmp_path / "b.avi", "mpeg4", {"bf": "2"}))
     reader.cancel()
-    with qtbot.waitSignal(reader.failed, timeout=5000) as said:
+    with qtbot.waitSignal(reader.failed, timeout=5000) as reported:
         reader.start()
-    assert "removed meanwhile" in said.args[0] and reader.wait(5000)
+    assert "removed meanwhile" in reported.args[0] and reader.wait(5000)

@@ -31,9 +31,9 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     wait_for_comparison(parts.session, parts.display)
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
-    said = parts.compare_panel._summary.full_text
-    assert said.startswith(f"Mean distance {mean:.2f} mm, in this frame ")
-    assert said.endswith("per-frame similarity")
+    reported = parts.compare_panel._summary.full_text
+    assert reported.startswith(f"Mean distance {mean:.2f} mm, in this frame ")
+    assert reported.endswith("per-frame similarity")
 
 
 def test_coloring_by_something_else_ends_the_difference_and_is_kept(parts, wait_for_comparison):

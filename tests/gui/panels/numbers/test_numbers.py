@@ -24,15 +24,15 @@ def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
     add_three_runs(session)
     display.refresh()
 
-    def said():
+    def reported():
         texts = [label.text() for label in numbers.findChildren(QLabel)]
         return next(text for text in texts if "of the panel" in text)
 
-    qtbot.waitUntil(lambda: said() == "those of the panel")
+    qtbot.waitUntil(lambda: reported() == "those of the panel")
     session.set_settings(session.settings.with_changes(rank=4, eta=0.1))
-    qtbot.waitUntil(lambda: said() == "not those of the panel: rank, eta")
+    qtbot.waitUntil(lambda: reported() == "not those of the panel: rank, eta")
     session.set_settings(session.shown.settings)
-    qtbot.waitUntil(lambda: said() == "those of the panel")
+    qtbot.waitUntil(lambda: reported() == "those of the panel")
 
 
 def test_the_numbers_of_several_points_are_their_mean_and_their_worst(

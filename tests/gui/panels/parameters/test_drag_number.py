@@ -43,21 +43,21 @@ def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_n
     qtbot, panel, form, name
 ):
     _, label = drag_widgets(panel, name)
-    told = []
-    panel.settings_changed.connect(told.append)
+    received = []
+    panel.settings_changed.connect(received.append)
     before = form.field(name).value()
     drag(qtbot, label, [10, 10, 10])
-    assert told == []
+    assert received == []
     assert form.field(name).value() == pytest.approx(before * 10**0.3, rel=1e-3)
     QApplication.processEvents()
-    assert len(told) == 1  # of three moves that came together the last one counts
-    source = told[0] if name == "eta" else told[0].penalty
+    assert len(received) == 1  # of three moves that came together the last one counts
+    source = received[0] if name == "eta" else received[0].penalty
     assert getattr(source, name) == form.field(name).value()
     qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
     qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
-    assert told[-1] == Settings()  # back at the default
-    assert len(told) == 2
+    assert received[-1] == Settings()  # back at the default
+    assert len(received) == 2
 
 
 def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel, form):

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, SpectrumState, decades_of
+from nrsfm_gui.panels.parameters.spectrum_plot import HINT, LogScale, SpectrumPlot, SpectrumState, decades_of
 from nrsfm_gui.panels.parameters.weights_editor import enforce_order, limit_weight
 from nrsfm_gui.widgets.style import palette
 
@@ -70,43 +70,43 @@ def pixels_per_decade(plot: SpectrumPlot) -> float:
 
 
 def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
-    told = []
-    plot.weights_edited.connect(told.append)
+    received = []
+    plot.weights_edited.connect(received.append)
     start = at(plot, 2)
     press(qtbot, plot, start)
-    assert told == []  # a click alone changes nothing
+    assert received == []  # a click alone changes nothing
     decade = pixels_per_decade(plot)
     up = round(0.5 * decade)
     move(plot, start - QPointF(0, up))
-    assert told[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=2e-3)
-    assert told[-1][:2] + told[-1][3:] == (0.01, 0.05, 0.5)
-    assert plot.canvas.parts.number == f"a3 = {told[-1][2]:.3g}"
+    assert received[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=2e-3)
+    assert received[-1][:2] + received[-1][3:] == (0.01, 0.05, 0.5)
+    assert plot.canvas.parts.number == f"a3 = {received[-1][2]:.3g}"
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
-    assert plot.weights == told[-1]
+    assert plot.weights == received[-1]
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
 def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     qtbot, plot, handle, pixels, end, barrier
 ):
-    told = []
-    plot.weights_edited.connect(told.append)
+    received = []
+    plot.weights_edited.connect(received.append)
     start = at(plot, handle)
     press(qtbot, plot, start)
     for share in (0.3, 0.6, 1.0):
         move(plot, start + QPointF(0, share * pixels))
-    assert told[-1][handle] == end
-    assert all(np.all(np.diff(weights) >= 0) for weights in told)
+    assert received[-1][handle] == end
+    assert all(np.all(np.diff(weights) >= 0) for weights in received)
     assert plot.canvas.parts.barrier == barrier
     verb = "rise above" if pixels < 0 else "fall below"
     assert plot.hint.startswith(f"a{handle + 1} cannot {verb} a{barrier + 1} = {end:g}: weights must not")
     assert plot._hint.property("role") == "warning"
     # As far as the hand went beyond, it has to come back before the weight moves again.
     move(plot, start + QPointF(0, 0.9 * pixels))
-    assert told[-1][handle] == end
+    assert received[-1][handle] == end
     move(plot, start)
-    assert told[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    assert received[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     assert plot.canvas.parts.barrier is None
     release(qtbot, plot, start)
 
@@ -120,21 +120,21 @@ def test_the_mark_on_a_neighbor_goes_away(qtbot, plot):
 
 
 def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot):
-    told = []
-    plot.weights_edited.connect(told.append)
+    received = []
+    plot.weights_edited.connect(received.append)
     start = at(plot, 1)
     press(qtbot, plot, start)
     decade = pixels_per_decade(plot)
     move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
-    pivot = told[-1][1]
+    pivot = received[-1][1]
     assert pivot == pytest.approx(0.05 * 10**1.5, rel=0.03)
-    assert told[-1] == (0.01, pivot, pivot, pivot)
+    assert received[-1] == (0.01, pivot, pivot, pivot)
     move(plot, start, SHIFT)
-    assert told[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    assert received[-1] == pytest.approx(WEIGHTS, rel=1e-3)
     # What came along before Shift was let go of stays.
     move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
     move(plot, start - QPointF(0, 1.4 * decade))
-    assert told[-1][1] < told[-1][2] == told[-1][3] == pytest.approx(pivot, rel=1e-3)
+    assert received[-1][1] < received[-1][2] == received[-1][3] == pytest.approx(pivot, rel=1e-3)
 
 
 def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
@@ -202,7 +202,7 @@ def test_scales_stay_while_values_move_and_follow_when_they_leave():
     near = decades_of(np.array([0.02, 2.0]), zero=True, margin=0.0, least=0.0)
     assert scale.holds(near)
     assert not scale.holds(decades_of(np.array([1e-5, 1.0]), zero=True, margin=0.0, least=0.0))
-    assert not Decades(-9, 9).holds(Decades(-1, 1))
+    assert not LogScale(-9, 9).holds(LogScale(-1, 1))
     for value in (0.0, 0.003, 0.7, 8.0):
         share = float(scale.shares(np.array([value]))[0])
         assert scale.value(share) == pytest.approx(value, rel=1e-3)

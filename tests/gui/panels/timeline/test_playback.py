@@ -85,13 +85,13 @@ def test_what_comes_after_the_last_frame(loop, expected):
 
 def test_playing_once_stops_at_the_end_and_begins_anew(qtbot):
     playback, clock, asked = playing(4, loop=Loop.ONCE, frame=3)
-    told = []
-    playback.playing_changed.connect(told.append)
+    received = []
+    playback.playing_changed.connect(received.append)
     for _ in range(6):
         if playback.playing:
             passed(playback, clock, 1 / 60)
     assert asked == [0, 1, 2, 3]
-    assert told == [False]
+    assert received == [False]
 
 
 def test_playback_continues_from_a_frame_chosen_meanwhile(qtbot):

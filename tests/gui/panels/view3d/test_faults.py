@@ -93,14 +93,14 @@ def test_two_views_share_a_camera(show, known, shapes):
         each.set_scene(scene)
     one.camera_changed.connect(two.set_orbit)
     two.camera_changed.connect(one.set_orbit)
-    told = []
-    two.camera_changed.connect(told.append)
+    received = []
+    two.camera_changed.connect(received.append)
     one.set_axis_preset("top")
     one._camera.zoom(1.5)
     one.set_orthographic(True)
     assert two.orbit == one.orbit
     assert two.orthographic
-    assert told == []
+    assert received == []
     assert one.grab_image() == two.grab_image()
 
 
@@ -157,14 +157,14 @@ def test_a_lost_context_is_replaced_at_once_with_a_sentence(show, known, shapes,
     view = shown(show)
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
-    told = []
-    view.degraded.connect(told.append)
+    received = []
+    view.degraded.connect(received.append)
     break_context(view, how)
     view.set_scene(build_scene(known.sequence, shapes, frame=3))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
     assert not view.uses_opengl
-    assert len(told) == 1
-    assert told[0].startswith("The 3-D view is drawn without OpenGL from now on")
+    assert len(received) == 1
+    assert received[0].startswith("The 3-D view is drawn without OpenGL from now on")
 
 
 def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(

@@ -160,8 +160,8 @@ def test_the_selected_point_is_ringed(view, known, shapes, near):
 def test_hovering_emits_the_point_and_leaving_none(view, known, shapes, qtbot):
     scene = build_scene(known.sequence, shapes, frame=2)
     view.set_scene(scene)
-    told = []
-    view.point_hovered.connect(told.append)
+    received = []
+    view.point_hovered.connect(received.append)
     for where in (pixel(view, scene, 9), QPoint(630, 200)):
         qtbot.mouseMove(view, where)
         position = QPointF(where)
@@ -175,8 +175,8 @@ def test_hovering_emits_the_point_and_leaving_none(view, known, shapes, qtbot):
             Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(view, move)
-    assert told[0] == 9
-    assert told[-1] == -1
+    assert received[0] == 9
+    assert received[-1] == -1
 
 
 def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, shapes, qtbot):
