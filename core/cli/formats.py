@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..foundation.assets import asset_folder
-from ..foundation.exceptions import InputError
+from ..foundation.assets import help_page
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +26,4 @@ def run(args: argparse.Namespace) -> None:
     InputError
         where it is not installed.
     """
-    folder = asset_folder("help")
-    if folder is None:
-        raise InputError("the page is not installed: the folder assets/help is missing")
-    print((folder / "formats.md").read_text(encoding="utf-8"), end="")
+    print(help_page("formats.md"), end="")

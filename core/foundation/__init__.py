@@ -1,6 +1,6 @@
 """Types, exceptions, atomic files, linear algebra, the version: what all other packages of core use."""
 
-from .assets import asset_folder
+from .assets import asset_folder, help_page
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
@@ -29,6 +29,7 @@ __all__ = [
     "asset_folder",
     "check_parameters",
     "check_writable",
+    "help_page",
     "one_line_repr",
     "parameter",
     "parameters_of",

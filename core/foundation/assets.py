@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from .exceptions import InputError
+
 
 @cache
 def asset_folder(name: str) -> Path | None:
@@ -18,3 +20,32 @@ def asset_folder(name: str) -> Path | None:
     root = Path(__file__).resolve().parents[2]  # the folder of `core`
     folders = (root / "nrsfm_gui" / "assets" / name, root / "assets" / name)
     return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def help_page(name: str) -> str:
+    """Return the text of a file of `assets/help`.
+
+    Parameters
+    ----------
+    name
+        the name of the file.
+
+    Returns
+    -------
+    str
+        its text.
+
+    Raises
+    ------
+    InputError
+        where the pages of help are not installed.
+
+    Examples
+    --------
+    >>> help_page("formats.md").startswith("# ")
+    True
+    """
+    folder = asset_folder("help")
+    if folder is None:
+        raise InputError("the page is not installed: the folder assets/help is missing")
+    return (folder / name).read_text(encoding="utf-8")

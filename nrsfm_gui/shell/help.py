@@ -27,7 +27,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.foundation import asset_folder, versions
+from core.foundation import InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
@@ -203,11 +203,11 @@ class FormatsWindow(HelpWindow):
     title = "File formats"
 
     def _show_text(self, theme: Theme) -> None:
-        folder = asset_folder("help")
-        missing = "The page is not installed: the folder assets/help is missing."
-        self.browser.setMarkdown(
-            missing if folder is None else (folder / "formats.md").read_text(encoding="utf-8")
-        )
+        try:
+            page = help_page("formats.md")
+        except InputError as error:
+            page = str(error)
+        self.browser.setMarkdown(page)
         document = self.browser.document()
         assert document is not None
         _space_and_color(document, theme)

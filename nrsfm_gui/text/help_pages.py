@@ -8,7 +8,7 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
-from core.foundation import asset_folder
+from core.foundation import InputError, help_page
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
@@ -84,9 +84,9 @@ def panel_help(title: str) -> str:
 
 def method_page(theme: Theme) -> str:
     """Return the page in the colors of a theme."""
-    folder = asset_folder("help")
-    if folder is None:
-        return "<p>The help page was not installed: the folder assets/help is missing.</p>"
-    page = Template((folder / "method.html").read_text(encoding="utf-8"))
+    try:
+        page = Template(help_page("method.html"))
+    except InputError as error:
+        return f"<p>{error}</p>"
     colors = {name: value for name, value in vars(theme).items() if isinstance(value, str)}
     return page.substitute(colors, paper=PAPER, benchmark=BENCHMARK, bibtex=BIBTEX)

@@ -86,3 +86,11 @@ def test_info_continues_after_a_broken_file_and_prints_the_problem(
 def test_info_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(tmp_path)]) == 2
     assert "holds no sequence" in capsys.readouterr().err
+
+
+def test_formats_prints_the_page_or_that_it_is_not_installed(capsys, monkeypatch):
+    assert main(["formats"]) == 0
+    assert capsys.readouterr().out.startswith("# Files: what is read and what is written")
+    monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
+    assert main(["formats"]) == 2
+    assert "the page is not installed: the folder assets/help is missing" in capsys.readouterr().err

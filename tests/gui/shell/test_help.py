@@ -48,6 +48,15 @@ def test_the_formats_of_files_are_a_page_of_their_own(window):
 # -- the page -------------------------------------------------------------------------------------------
 
 
+def test_pages_that_are_not_installed_are_reported_in_their_windows(qtbot, window, monkeypatch):
+    monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
+    window.help_controller.show_formats()
+    window.help_controller.show_page()
+    for page in (window.help_controller.formats, window.help_controller.page):
+        text = page.browser.toPlainText().strip()
+        assert text == "the page is not installed: the folder assets/help is missing"
+
+
 def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
     window.toolbars.actions["method"].trigger()
     browser = window.help_controller.page.browser
