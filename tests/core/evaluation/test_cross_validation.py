@@ -17,6 +17,7 @@ from core import (
     Settings,
     VariableProjection,
     WeightedNuclearNorm,
+    cross_validate,
     finish,
     iterate,
     procrustes_mm,
@@ -422,3 +423,63 @@ def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
     assert parser().parse_args(["guide", "sample:", "--hiding", older]).hiding == name
     with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, entries"):
         HoldoutPlan("rank", (1.0,), hiding="all")
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """A small sequence, its settings, the end of its reconstruction, and a curve over the rank."""
+    sequence = simulate("balloon", frames=20, points=30)
+    settings = Settings(rank=2, starts=1, rotations="truth")
+    *_, last = iterate(sequence, settings)
+    return sequence, settings, last, cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2)
+
+
+def assert_same_curves(first, second):
+    assert first.folds == second.folds
+    for name in ("values", "errors", "medians", "kept_errors"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_settings_of_cross_validation_are_a_value_or_a_preset_with_changes(quick):
+    sequence, settings, _, curve = quick
+    changes = {"rank": 2, "starts": 1, "rotations": "truth"}
+    for given in (None, "recommended"):
+        again = cross_validate(sequence, given, over="rank", values=(1, 2), folds=2, **changes)
+        assert_same_curves(again, curve)
+    other = cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2, eta=0.5)
+    assert (other.errors != curve.errors).all()
+
+
+def test_cross_validation_starts_from_a_given_reconstruction(quick, monkeypatch):
+    sequence, settings, last, curve = quick
+
+    def refused(*_):
+        raise AssertionError("the sequence was reconstructed again")
+
+    monkeypatch.setattr("core.evaluation.cross_validation.iterate_sequence", refused)
+    again = cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2, start=last)
+    assert_same_curves(again, curve)
+    with pytest.raises(AssertionError, match="reconstructed again"):
+        cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2)
+
+
+def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
+    sequence, settings, last, curve = quick
+    common = {"over": "rank", "values": (2,), "folds": 2, "start": last}
+    for share in (0.1, 0.3):
+        for hiding in ("tracks", "entries"):
+            found = cross_validate(sequence, settings, share=share, hiding=hiding, **common)
+            plan = HoldoutPlan("rank", (2.0,), share=share, folds=2, hiding=hiding)
+            assert_same_curves(found, gather_curve(sweep(sequence, last, settings, plan), "rank"))
+            default = (share, hiding) == (0.1, "tracks")
+            assert np.array_equal(found.errors[:, 0], curve.errors[:, 1]) == default
+    with pytest.raises(InputError, match=r"the held-out share is 0\.9"):
+        cross_validate(sequence, settings, share=0.9, **common)
+    with pytest.raises(InputError, match="hiding is 'all'"):
+        cross_validate(sequence, settings, hiding="all", **common)
+
+
+def test_cross_validation_refuses_what_is_no_parameter(quick):
+    sequence, settings, last, _ = quick
+    with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta"):
+        cross_validate(sequence, settings, over="mu", start=last)
