@@ -14,7 +14,7 @@ from nrsfm_gui.widgets.colors import qcolor
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 SIGN = 10.0  # width of a sign, pixels

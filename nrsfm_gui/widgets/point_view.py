@@ -16,7 +16,7 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from PyQt6.QtCore import QPointF
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
 
 PICK_RADIUS = 12.0  # pixels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -79,4 +80,44 @@ def test_a_controller_is_tested_without_the_window():
         names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
         if "make_window" in names or any("main_window" in name for _line, name in imported(path)):
             wrong.append(str(path.relative_to(ROOT)))
+    assert not wrong
+
+
+ROOMS = {
+    f"core.{'.'.join(path.parent.relative_to(ROOT / 'core').parts)}"
+    for path in (ROOT / "core").rglob("__init__.py")
+    if path.parent != ROOT / "core"
+}
+
+
+def core_modules(path):
+    """Return (line, module) of everything that a file imports from core, for types only, too."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.append((node.lineno, node.module))
+    return [(line, name) for line, name in found if name.split(".")[0] == "core"]
+
+
+def test_the_window_imports_core_by_its_rooms_alone():
+    used = [(path, line, name) for path in WINDOW for line, name in core_modules(path)]
+    assert len(used) > 100
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, line, name in used
+        if name != "core" and name not in ROOMS
+    ]
+    assert not wrong
+
+
+def test_names_that_the_window_imports_from_core_are_public():
+    wrong = []
+    for path in WINDOW:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module.split(".")[0] == "core":
+                public = importlib.import_module(node.module).__all__
+                names = [alias.name for alias in node.names if alias.name not in public]
+                wrong += [f"{path.relative_to(ROOT)}:{node.lineno} {node.module}.{name}" for name in names]
     assert not wrong

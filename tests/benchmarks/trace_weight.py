@@ -26,7 +26,7 @@ from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QDockWidget
 
 from core import simulate
-from core.reconstruction.settings import Settings
+from core.reconstruction import Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import AppStore
