@@ -40,9 +40,8 @@ from core import (
     solve,
 )
 from core.cameras.rotations import rotation_candidates
-from core.problem import reference_singular_values
+from core.problem import random_start, reference_singular_values
 from core.problem.factors import center
-from core.problem.initialization import random_start
 from core.reconstruction.pipeline import prepare
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.penalties import LinearPenalty
-from core.problem.factors import balance
+from core.problem import balance
 
 CONCAVE = {
     "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),

@@ -7,9 +7,10 @@ import pytest
 
 from core import Factors
 from core.foundation.batched_linalg import ELIMINATION_LIMIT, invert_batched, matmul_batched
+from core.problem import balance
 from core.problem import printed_form as residuals
 from core.problem.closed_form import best_offsets
-from core.problem.factors import balance, center
+from core.problem.factors import center
 
 
 @pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])

@@ -15,10 +15,9 @@ from core import (
     solve,
 )
 from core.foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
-from core.problem import closed_form_structure, reference_singular_values
+from core.problem import closed_form_structure, reference_singular_values, rigid_start, with_rank
 from core.problem import data_term as quadratic
 from core.problem import printed_form as residuals
-from core.problem.initialization import rigid_start, with_rank
 from core.problem.subsampling import subset, subset_levels
 from core.solvers.reduced_hessian import reduced_hessian
 

@@ -19,8 +19,7 @@ from core import (
     simulate,
 )
 from core.cli import as_lines, summary_of
-from core.problem import reference_singular_values
-from core.problem.initialization import pad_rank
+from core.problem import pad_rank, reference_singular_values
 from core.reconstruction import remarks
 from core.reconstruction.diagnostics import reference_size, singular_values
 

@@ -19,8 +19,8 @@ from core import (
     simulate,
     solve,
 )
+from core.problem import closed_form_start, pad_rank, random_starts
 from core.problem import printed_form as residuals
-from core.problem.initialization import closed_form_start, pad_rank, random_starts
 from core.reconstruction import nonrigid_pipeline
 from core.reconstruction.pipeline import (
     GROUP,

@@ -7,17 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.problem import closed_form_structure
-from core.problem import printed_form as residuals
-from core.problem.initialization import (
-    SLOW,
+from core.problem import (
     closed_form_start,
+    closed_form_structure,
     random_start,
     random_starts,
     rigid_start,
-    slow_coefficients,
     with_rank,
 )
+from core.problem import printed_form as residuals
+from core.problem.initialization import SLOW, slow_coefficients
 
 
 def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simulated):

@@ -10,7 +10,7 @@ import pytest
 
 from core import LevenbergMarquardt, Status, VariableProjection, iterate, solve
 from core.problem import printed_form as residuals
-from core.problem.initialization import rigid_start, with_rank
+from core.problem import rigid_start, with_rank
 from core.solvers.levenberg_marquardt import damped_step, exact_gauge, normal_equations
 
 

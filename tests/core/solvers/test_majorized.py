@@ -22,7 +22,7 @@ from core import (
     iterate,
     solve,
 )
-from core.problem.initialization import pad_rank, random_start, rigid_start, with_rank
+from core.problem import pad_rank, random_start, rigid_start, with_rank
 from core.solvers import Majorized
 
 PENALTIES = {

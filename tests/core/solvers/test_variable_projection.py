@@ -9,7 +9,7 @@ import pytest
 
 from core import Factors, Status, iterate, solve
 from core.problem import printed_form as residuals
-from core.problem.initialization import rigid_start, with_rank
+from core.problem import rigid_start, with_rank
 from core.solvers import reduced_hessian
 from core.solvers import variable_projection as vp
 
