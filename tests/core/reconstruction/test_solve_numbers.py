@@ -5,6 +5,10 @@ needed, they are the same to nine digits under the kernels that they were record
 Haswell, and to six under others: first-order methods stop a few iterations earlier or later. Estimated
 rotations are others since: the estimate was made to not depend on the last bits of the tracks, so that a loss
 may be a few percent higher or lower.
+
+ADMM on stretch/circle amplifies the last bits, at a4c4b43 as now: with the penalty's weights its problem is not
+convex, and after some 300 iterations it approaches one of two minima. Haswell: 0.18157, SkylakeX and Prescott:
+0.17747. Those runs, and what starts from them, are compared to nine digits under Haswell alone.
 """
 
 from __future__ import annotations
@@ -24,7 +28,10 @@ RECORDED = json.loads((Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "sol
 KERNELS = {info.get("architecture") for info in threadpool_info()}
 SAME = 1e-9 if KERNELS == {"Haswell"} else 1e-6  # relative
 OF_POINTS = max(SAME, 1e-7)  # the loss is flat at a minimum: where the point is has fewer digits
-ESTIMATED = 0.1  # relative, of the loss where rotations are estimated
+ESTIMATED = 0.1  # relative, of the loss where rotations are estimated, or last bits are amplified
+AMPLIFIED = tuple(
+    f"stretch/circle: {method}" for method in ("admm", "admm+bilinear", "paper", "lowrank admm")
+)
 BRIEF = (
     *(f"{kind}/zigzag: recommended, true cameras" for kind in ("articulated", "balloon", "paper", "tearing")),
     "stretch/circle/orthogonal: recommended, true cameras",
@@ -43,7 +50,8 @@ def test_the_numbers_are_those_of_a4c4b43(name, tmp_path):
     path = tmp_path / "result.npz"
     assert main(["solve", *shlex.split(recorded["arguments"]), "--quiet", "-o", str(path)]) == 0
     result = load_result(path)
-    if result.meta["rotations"] not in ("", "truth"):
+    amplified = KERNELS != {"Haswell"} and name in AMPLIFIED
+    if amplified or result.meta["rotations"] not in ("", "truth"):
         assert result.loss == pytest.approx(recorded["loss"], rel=ESTIMATED)
         return
     assert result.loss == pytest.approx(recorded["loss"], rel=SAME)
