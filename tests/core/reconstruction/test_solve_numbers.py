@@ -6,9 +6,9 @@ Haswell, and to six under others: first-order methods stop a few iterations earl
 rotations are others since: the estimate was made to not depend on the last bits of the tracks, so that a loss
 may be a few percent higher or lower.
 
-ADMM on stretch/circle amplifies the last bits, at a4c4b43 as now: with the penalty's weights its problem is not
-convex, and after some 300 iterations it approaches one of two minima. Haswell: 0.18157, SkylakeX and Prescott:
-0.17747. Those runs, and what starts from them, are compared to nine digits under Haswell alone.
+ADMM on stretch/circle amplifies the last bits, at a4c4b43 as now: its problem is not convex with the weights,
+and after some 300 iterations it approaches one of two minima. Haswell: 0.18157; SkylakeX, Prescott: 0.17747.
+Those runs, and what starts from them, are compared to nine digits under Haswell alone.
 """
 
 from __future__ import annotations
