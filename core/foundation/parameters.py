@@ -8,6 +8,7 @@ its values when it is made; `check_parameters` does so on demand.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,12 @@ def parameters_of(kind: Any) -> dict[str, Parameter]:
     dict[str, Parameter]
         the descriptions, by name.
     """
+    described: Any = kind if isinstance(kind, type) else type(kind)
+    return dict(_parameters_of_class(described))
+
+
+@cache  # settings are checked each time that a slider moves
+def _parameters_of_class(kind: Any) -> dict[str, Parameter]:
     return {
         entry.name: replace(entry.metadata[_KEY], name=entry.name)
         for entry in fields(kind)
