@@ -2,9 +2,9 @@
 
     xvfb-run -a -s '-screen 0 2600x1500x24' python tests/benchmarks/pictures.py [--only NAME ...] [-o FOLDER]
 
-Without `-o` they go to assets/pictures; other pictures, to look at, are made where `--only` names them. An arrow
-is drawn where the mouse is, since a picture of a window has none. The animation needs Pillow (the `video` extra),
-the picture of the report needs Chromium.
+Without `-o` they go to assets/pictures; other pictures, to look at, are made where `--only` names them. An
+arrow is drawn where the mouse is, since a picture of a window has none. The animation needs Pillow (the
+`video` extra), the picture of the report needs Chromium.
 """
 
 from __future__ import annotations
