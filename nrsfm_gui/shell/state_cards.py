@@ -5,19 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QObject, Qt
+from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
+from nrsfm_gui.widgets.overlay_frame import OverlayFrame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from PyQt6.QtGui import QHideEvent, QShowEvent
 
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
@@ -31,7 +30,7 @@ WIDEST, MARGIN = 460, 24  # pixels
 NOT_OPENED = "This could not be opened"
 
 
-class StateCard(QFrame):
+class StateCard(OverlayFrame):
     """A title, a sentence, and a busy bar or buttons, centered in its parent."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -72,26 +71,6 @@ class StateCard(QFrame):
         """Show a title and a sentence with buttons."""
         self._show(title, sentence, buttons, busy=False)
 
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Follow the size of the parent while this is visible."""
-        super().showEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent | None) -> None:
-        """Follow it no longer."""
-        super().hideEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.removeEventFilter(self)
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Stay centered."""
-        if event is not None and event.type() is QEvent.Type.Resize and watched is self.parent():
-            self._place()
-        return super().eventFilter(watched, event)
-
     def _show(
         self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]], *, busy: bool
     ) -> None:
@@ -112,9 +91,10 @@ class StateCard(QFrame):
         self._buttons.addStretch(1)
         self.show()
         self.raise_()
-        self._place()
+        self.place()
 
-    def _place(self) -> None:
+    def place(self) -> None:
+        """Put the card into the middle of its parent."""
         parent = self.parentWidget()
         assert parent is not None
         width = min(WIDEST, parent.width() - 2 * MARGIN)

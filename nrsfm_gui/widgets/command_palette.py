@@ -9,7 +9,6 @@ from PyQt6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PyQt6.QtWidgets import (
     QApplication,
-    QFrame,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -22,13 +21,13 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fuzzy import Match, match
+from nrsfm_gui.widgets.overlay_frame import OverlayFrame
 from nrsfm_gui.widgets.style import theme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QObject
-    from PyQt6.QtGui import QHideEvent, QShowEvent
 
 
 WIDTH, ROWS = 640, 9  # pixels at most; lines of the list without scrolling
@@ -51,7 +50,7 @@ class PaletteEntry:
     checked: bool | None = None  # None where it cannot be switched on and off
 
 
-class CommandPalette(QFrame):
+class CommandPalette(OverlayFrame):
     """Shown over its parent until a command is chosen, Escape is pressed, or the focus changes."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -94,7 +93,7 @@ class CommandPalette(QFrame):
         self._entries = tuple(entries)
         self.field.clear()
         self._filter("")
-        self._place()
+        self.place()
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -106,27 +105,9 @@ class CommandPalette(QFrame):
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Follow the size of the parent while this is visible."""
-        super().showEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent | None) -> None:
-        """Follow it no longer."""
-        super().hideEvent(event)
-        parent = self.parent()
-        if parent is not None:
-            parent.removeEventFilter(self)
-
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Handle the keys of the list in the field, and keep the palette centered."""
-        if event is None:
-            return False
-        if watched is self.parent() and event.type() is QEvent.Type.Resize:
-            self._place()
-        if watched is self.field:
+        """Handle the keys of the list in the field."""
+        if event is not None and watched is self.field:
             if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
                 event.accept()  # no key of the window works while one types here
             elif event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
@@ -169,7 +150,7 @@ class CommandPalette(QFrame):
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(found))
         self._nothing.setVisible(not found)
-        self._place()
+        self.place()
 
     def _run(self, item: QListWidgetItem | None) -> None:
         if item is None:
@@ -180,7 +161,8 @@ class CommandPalette(QFrame):
         self.close_and_return()
         entry.run()
 
-    def _place(self) -> None:
+    def place(self) -> None:
+        """Put the palette below the top of its parent, as high as its list."""
         parent = self.parentWidget()
         assert parent is not None
         width = min(WIDTH, parent.width() - 40)

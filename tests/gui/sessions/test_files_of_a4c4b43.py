@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import core
 from core import command_for, finish, iterate, load_result, load_start, python_for, read_sequence
 from core.cli import parser, steps_from
 from core.evaluation import errors_of
@@ -140,19 +141,32 @@ def steps_of_command(text):
 
 
 def steps_of_program(text):
-    """Run the imports and the settings of a program, and return the steps that it would solve."""
-    program = ast.parse(text)
-    kept = [
-        node
-        for node in program.body
-        if isinstance(node, ast.ImportFrom)
-        or (isinstance(node, ast.Assign) and node.targets[0].id in ("settings", "steps"))
-    ]
-    names: dict[str, object] = {}
-    exec(compile(ast.Module(kept, []), "program", "exec"), names)
-    if "steps" in names:
-        return tuple(names["steps"])
-    return (names["SolveStep"](names["settings"]),) if "SolveStep" in names else step_of(names["settings"])
+    """Return the steps that a program would solve, read from its imports and settings, not run."""
+    names, values = {}, {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom):
+            assert node.module == "core"
+            names |= {alias.name: getattr(core, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Assign) and node.targets[0].id in ("settings", "steps"):
+            values[node.targets[0].id] = value_of(node.value, names)
+    if "steps" in values:
+        return tuple(values["steps"])
+    settings = values["settings"]
+    return (names["SolveStep"](settings),) if "SolveStep" in names else step_of(settings)
+
+
+def value_of(node, names):
+    """Return the value of an expression of constants, lists, tuples and calls of imported names of core."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return tuple(value_of(each, names) for each in node.elts)
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    keywords = {each.arg: value_of(each.value, names) for each in node.keywords}
+    if isinstance(node.func, ast.Attribute):  # PRESETS["paper"].with_changes(...)
+        table = node.func.value
+        assert (table.value.id, node.func.attr) == ("PRESETS", "with_changes")
+        return names["PRESETS"][ast.literal_eval(table.slice)].with_changes(**keywords)
+    return names[node.func.id](*(value_of(each, names) for each in node.args), **keywords)
 
 
 def step_of(settings):
