@@ -41,8 +41,8 @@ Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
 
 
 def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
-    """Return the stream of `core.iterate`, imported in the thread that runs it."""
-    from core import iterate
+    """Return the stream of `core.iterate`."""
+    from core import iterate  # here: elsewhere in this module an iterate is a value
 
     return iterate(sequence, settings, start=start)
 
