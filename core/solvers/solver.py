@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..problem.nonrigid import Problem
 
 State = TypeVar("State")
+ProblemT = TypeVar("ProblemT", contravariant=True)  # what is minimized
+StartT = TypeVar("StartT", contravariant=True)  # a point that a run starts from
 
 ROUNDING = 1e-12  # where no step helps, a predicted relative decrease below this counts as rounding
 
@@ -46,31 +48,35 @@ class Status(Enum):
         return self is not Status.RUNNING
 
 
-class Algorithm(Protocol[State]):
-    """Base class of the methods: the parameters of a method, and the steps that it takes with them.
-
-    A method is a frozen dataclass that inherits from this class. It has the members without a body; of the
-    others it overrides those for which it needs more than the default.
-    """
-
-    on_matrix: ClassVar[bool] = False  # whether it works on X itself, of full rank; `loss` is that of X
-    linear_only: ClassVar[bool] = False  # whether other penalties than linear ones need `Majorized`
+class IterativeMethod(Protocol[ProblemT, StartT, State]):
+    """What `iterate` needs of a method that minimizes a problem from a start: a state, and steps."""
 
     @property
     def max_iterations(self) -> int:
         """The number of steps after which `iterate` ends with `Status.LIMIT`."""
 
-    def init(self, problem: Problem, start: Factors) -> State:
+    def init(self, problem: ProblemT, start: StartT) -> State:
         """Return the state at a starting point."""
 
-    def step(self, problem: Problem, state: State) -> State:
+    def step(self, problem: ProblemT, state: State) -> State:
         """Return the state one iteration on; a rejected trial step counts as part of its iteration."""
 
-    def status(self, problem: Problem, state: State) -> Status:
+    def status(self, problem: ProblemT, state: State) -> Status:
         """Judge the state by the algorithm's own criterion."""
 
     def loss(self, state: State) -> float:
         """Return the objective of the state."""
+
+
+class Algorithm(IterativeMethod["Problem", "Factors", State], Protocol[State]):
+    """Base class of the methods for pOSE: the parameters of a method, and the steps that it takes with them.
+
+    A method is a frozen dataclass that inherits from this class. It has the members without a body, and those
+    of `IterativeMethod`; of the others it overrides those for which it needs more than the default.
+    """
+
+    on_matrix: ClassVar[bool] = False  # whether it works on X itself, of full rank; `loss` is that of X
+    linear_only: ClassVar[bool] = False  # whether other penalties than linear ones need `Majorized`
 
     def factors(self, problem: Problem, state: State) -> Factors:
         """Return the point (B, C, s) of the state, of at most the problem's rank."""
@@ -153,9 +159,9 @@ def single_threaded() -> AbstractContextManager[object]:
 
 
 def iterate(
-    problem: Problem,
-    algorithm: Algorithm[State],
-    start: Factors | Snapshot[State],
+    problem: ProblemT,
+    algorithm: IterativeMethod[ProblemT, StartT, State],
+    start: StartT | Snapshot[State],
 ) -> Iterator[Snapshot[State]]:
     """Yield a snapshot of the start and one after every iteration, until the algorithm is done.
 
@@ -197,7 +203,11 @@ def iterate(
         yield snapshot
 
 
-def solve(problem: Problem, algorithm: Algorithm[State], start: Factors | Snapshot[State]) -> Snapshot[State]:
+def solve(
+    problem: ProblemT,
+    algorithm: IterativeMethod[ProblemT, StartT, State],
+    start: StartT | Snapshot[State],
+) -> Snapshot[State]:
     """Drain `iterate` and return the last snapshot.
 
     Parameters

@@ -16,8 +16,8 @@ import core
 PACKAGES = [
     f"core.{name}"
     for name in (
-        "cameras", "cli", "data", "evaluation", "experiments", "foundation", "io.readers", "io.writers",
-        "penalties", "problem", "reconstruction", "solvers", "synthetic",
+        "cameras", "cli", "data", "depth", "evaluation", "experiments", "foundation", "io.readers",
+        "io.writers", "penalties", "problem", "reconstruction", "solvers", "synthetic",
     )
 ]  # fmt: skip
 # A section is absent, a parameter is not described, or one is described that does not exist.

@@ -37,6 +37,7 @@ from core import (
     write_npz,
 )
 from core.cameras import MetricUpgrade
+from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
 from core.evaluation import HoldoutPlan, Views, sweep
 from core.experiments import (
     BulletList,
@@ -70,7 +71,7 @@ from core.experiments.benchmark import (
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS
 from core.penalties import LinearPenalty
-from core.solvers import Majorized
+from core.solvers import Majorized, solve
 
 LONGEST = 200
 LONG = "a sentence of a report\n" * 40
@@ -149,6 +150,17 @@ def solver_values():
     return [problem, problem.data, low_rank, low_rank.data, low_rank.closed_form(), moments]
 
 
+def depth_values():
+    scene = simulate("paper", frames=10, points=16, seed=1)
+    tracks = calibrate(scene.observations, scene.intrinsics, scene.camera)
+    problem = DepthProblem(tracks, scene.visible, affine=False, noise=1e-3)
+    Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
+    point = DepthPoint.from_camera_points(problem, Y, scene.rotations)
+    energy = LevelEnergy.about(problem.anchored(point), DepthLevel(0.1, 0.15), point)
+    method = LBFGS(max_iterations=3)
+    return [problem, point, energy, method, solve(energy, method, point)]
+
+
 def experiment_values(folder):
     scene = simulate("paper", frames=10, points=16, seed=1)
     table = ReportTable("caption", ("name",) * 9, (TableRow((TableCell(LONG),) * 9),) * 30)
@@ -182,6 +194,7 @@ def instances(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     collect(reconstruction_values(folder), found)
     collect(solver_values(), found)
+    collect(depth_values(), found)
     collect(experiment_values(folder), found)
     collect([kind() for kind in PENALTIES.values()], found)
     tables = [list(METHODS.values()), list(READERS.values()), list(WRITERS.values())]

@@ -1,0 +1,567 @@
+r"""The energy of the depth refinement at one level, its gradient, and a preconditioner.
+
+Symbols as in `problem`: X_f (3 x P) the centered shape of frame f in the object's frame, in units of s;
+D (F x 3P) the deviations X_f - mean_f X_f as rows; L_fe = |X_fi - X_fj| the length of edge e = (i, j).
+
+    E =   F/2 log det(D D'/F + eps^2 I)
+        + iso F P / (2 E) sum_e log(var_f(L_fe) / r_e + eiso^2)
+        + 20 F log(r / r0)^2
+        + c/2 sum over the visible |u_fj|^2
+
+Every term but the third is a negative log likelihood in the same units.  First: let the shapes be F samples
+of a normal distribution with a covariance C of which only C >= eps^2 I is known.  Up to a constant, -log p is
+F/2 log det C + 1/2 sum_f d_f' C^-1 d_f, and C = D'D/F + eps^2 I makes it F/2 log det(D'D/F + eps^2 I) plus a
+term between 0 and F/2 rank(D).  The determinants of the two Gram matrices differ by a constant factor, and
+the smaller one is computed:
+
+    log det(D'D/F + eps^2 I_3P) - 3P log eps^2 = log det(DD'/F + eps^2 I_F) - F log eps^2
+                                               = sum_k log(1 + sigma_k^2 / (F eps^2)).
+
+It is a spectral function of the deviations that charges a rank for existing and not for its size, concave in
+sigma_k from sqrt(F) eps on.  Second: likewise each edge, its length having an unknown variance, as many edges
+being independent as there are points (edges outnumber points E / P times).  It is robust: an edge that varies
+once may vary.  r_e is 1, or with `relative` a fixed squared length (`DepthProblem.edge_reference`).  Third:
+the depth extent r over the lateral extent keeps near that of the anchor, since where the camera moves little
+the others prefer elongated shapes.  Fourth: an observation may leave its ray, m = m_obs + noise u, u being
+normal.  Hidden rays have no price; their unknown u is the ray in units of the tracks' size.
+
+Price.  Joint minimization shrinks a direction of deviations with singular value sigma by a factor a that
+minimizes F/2 log a^2 + c/2 (1 - a)^2 sigma^2 / tau^2, tau the noise in units of s.  Its condition a (1 - a) =
+F tau^2 / (c sigma^2) has a solution where sigma^2 >= 4 F tau^2 / c; below, the direction vanishes.
+Noise alone has singular values up to tau (sqrt(F) + sqrt(2P)) in the 2P lateral coordinates (Marchenko and
+Pastur), and with
+
+    c = 4 F / (sqrt(F) + sqrt(2P))^2
+
+exactly what exceeds it is kept.  c = 1 where F = 2P, where both Gram matrices have one size.
+
+Unknowns: log depths d (orthogonal: depths in units of the tracks' size), w with R_f = R0_f exp([w_f]x), u.
+
+Gradient.  With M = D'D/F + eps^2 I and the right Jacobian J of w (dR = R [J dw]x),
+
+    dE/dD = D M^-1          (its mean over the frames is 0, because D 1 = 0 and so M^-1 1 = 1 / eps^2)
+    dE/dX_fi += iso P/E sum_e ((L_fe - mean_f L_e) / (v_e + r_e eiso^2)) (X_fi - X_fj) / L_fe
+    dE/dw = -J' sum_j X_j x g_j         g = dE/dX
+    dE/dY = R g / s, less its mean over the points,      dE/dlog s = -sum g.X.
+
+Arrays are kept with the frame last, (3, P, F): Gram matrices, edges and rotations all run over contiguous
+vectors, and no transposition is needed.
+
+Preconditioner.  With A_fj = dX_fj/dd_fj and W = M^-1 less its row and column means, the depths of a point
+are coupled through (A_fj . A_gj) W_fg, the curvature of the first term for a fixed M; each edge adds the
+curvature iso P/E (A_fj . direction)^2 / (v_e + r_e eiso^2) to the diagonal.  Rotations are coupled likewise.
+Points are coupled neither with each other nor with rotations: that costs more than it saves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.transform import Rotation
+
+from ..foundation.linalg import cross_matrix, rotation_from_vector
+from ..foundation.representation import one_line_repr
+from .problem import DepthPoint, DepthProblem
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy.typing as npt
+
+    from ..foundation.types import Floats, Ints
+
+    Singles = npt.NDArray[np.float32]
+
+EXTENT_WEIGHT = 20.0  # of the squared log of the extent's ratio, a frame
+SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
+SERIES = 1e-3  # radians below which the right Jacobian is a series
+ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
+
+
+@dataclass(frozen=True)
+class DepthLevel:
+    """One level of the schedule: the scales of the energy's terms, and when to stop.
+
+    Parameters
+    ----------
+    eps
+        deviations well below it cost nothing, in units of s.
+    edge_eps
+        standard deviations of lengths well below it cost nothing, in units of s or of the edge's reference.
+    isometry
+        weight of the edges.
+    relative
+        whether variances of lengths are divided by the reference of the edge.
+    iterations
+        the most iterations.
+    tolerance
+        relative decrease of the energy in an iteration below which the level ends.
+    """
+
+    eps: float
+    edge_eps: float
+    isometry: float = 0.3
+    relative: bool = False
+    iterations: int = 200
+    tolerance: float = 1e-9
+
+
+def neighbor_edges(shapes: Floats, count: int) -> Ints:
+    """Return the pairs of each point with its nearest neighbors.
+
+    Parameters
+    ----------
+    shapes
+        (F, 3, P) the shapes.
+    count
+        neighbors of a point: those of least mean distance over the frames; P - 1 or more gives all pairs.
+
+    Returns
+    -------
+    Ints
+        (2, E) indices of points, each pair once, the smaller index first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.zeros((1, 3, 4))
+    >>> line[0, 0] = [0.0, 1.0, 2.5, 4.5]
+    >>> neighbor_edges(line, 1).tolist()
+    [[0, 1, 2], [1, 2, 3]]
+    """
+    points = shapes.shape[2]
+    if count >= points - 1:
+        return np.stack(np.triu_indices(points, 1)).astype(np.int64)
+    total = np.zeros(points * (points - 1) // 2)
+    for shape in shapes:
+        total += pdist(shape.T)
+    distance = squareform(total)
+    np.fill_diagonal(distance, np.inf)
+    near = np.argsort(distance, axis=1, kind="stable")[:, :count]
+    first, second = np.repeat(np.arange(points), count), near.ravel()
+    pairs = np.unique(np.minimum(first, second) * points + np.maximum(first, second))
+    return np.stack((pairs // points, pairs % points)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Preconditioner:
+    """An approximate inverse of the energy's Hessian, block by block."""
+
+    depths: Singles  # (P, F, F)
+    rotations: Singles  # (3F, 3F)
+    rays: Singles  # (N,) for both coordinates of each free ray
+
+    __repr__ = one_line_repr
+
+    def apply(self, gradient: Floats) -> Floats:
+        """Return the approximate inverse of the Hessian times a vector of the unknowns' form."""
+        points, frames, _ = self.depths.shape
+        d, w, u = _split(gradient.astype(np.float32), points, frames)
+        out = np.empty(len(gradient))
+        out_d, out_w, out_u = _split(out, points, frames)
+        out_d[:] = np.matmul(self.depths, d[:, :, None])[:, :, 0]
+        out_w[:] = (self.rotations @ w.ravel()).reshape(3, frames)
+        out_u[:] = self.rays * u
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEnergy:
+    """The energy of a level as a function of one vector x of all unknowns.
+
+    x holds the log depths (P, F), the rotation vectors (3, F) and the free rays (2, N), each raveled. N is
+    the number of hidden points, or F P where the tracks have noise.
+
+    Parameters
+    ----------
+    problem
+        the tracks; with an anchor.
+    level
+        the scales and weights.
+    edges
+        (2, E) indices of points.
+    rotations
+        (F, 3, 3) R0, about which the rotation vectors turn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.random.default_rng(0).normal([[0.0], [0.0], [5.0]], size=(6, 3, 15))
+    >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 15), dtype=bool), affine=False)
+    >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
+    >>> energy = LevelEnergy.about(problem.anchored(point), DepthLevel(0.1, 0.15), point)
+    >>> value, gradient = energy.value_and_gradient(energy.start(point))
+    >>> gradient.shape  # 6 x 15 depths and 6 x 3 rotation vectors
+    (108,)
+    """
+
+    problem: DepthProblem
+    level: DepthLevel
+    edges: Ints
+    rotations: Floats
+
+    __repr__ = one_line_repr
+
+    @classmethod
+    def about(
+        cls, problem: DepthProblem, level: DepthLevel, point: DepthPoint, neighbors: int = 8
+    ) -> LevelEnergy:
+        """Return the energy with the edges of a point's shapes and its rotations as R0.
+
+        Parameters
+        ----------
+        problem
+            the tracks; with an anchor.
+        level
+            the scales and weights.
+        point
+            gives the edges, and R0.
+        neighbors
+            of each point, that it has edges to.
+
+        Returns
+        -------
+        LevelEnergy
+            of the level.
+        """
+        edges = neighbor_edges(problem.shapes(point), neighbors)
+        return cls(problem, level, edges, point.rotations)
+
+    # -- the vector of unknowns ------------------------------------------------------------------------------
+
+    def start(self, point: DepthPoint) -> Floats:
+        """Return the unknowns of a point, (n,)."""
+        frames, points = self.problem.shape
+        depths = point.depths / self.problem.size if self.problem.affine else np.log(point.depths)
+        x = np.empty(points * frames + 3 * frames + 2 * len(self._free))
+        d, w, u = _split(x, points, frames)
+        d[:] = depths.T
+        w[:] = 0.0
+        if point.rotations is not self.rotations:
+            turn = np.swapaxes(self.rotations, 1, 2) @ point.rotations
+            w[:] = Rotation.from_matrix(turn).as_rotvec().T
+        rays = point.rays.transpose(1, 2, 0).reshape(2, -1)[:, self._free]
+        u[:] = (rays - self._tracks.reshape(2, -1)[:, self._free]) / self._ray_unit
+        return x
+
+    def point(self, x: Floats) -> DepthPoint:
+        """Return the point of the unknowns (n,), of geometric mean depth 1 if the camera is perspective."""
+        frames, points = self.problem.shape
+        d, w, u = _split(x, points, frames)
+        depths = self.problem.size * d if self.problem.affine else np.exp(d - d.mean())
+        R = self.rotations @ rotation_from_vector(w.T)
+        return DepthPoint(R, depths.T, self._rays(u).transpose(2, 0, 1), self.problem.affine)
+
+    @cached_property
+    def _tracks(self) -> Floats:
+        """(2, P, F) the observations, 0 where hidden."""
+        return np.ascontiguousarray(self.problem.tracks.transpose(1, 2, 0))
+
+    @cached_property
+    def _free(self) -> Ints:
+        """(N,) indices into (P, F) of the rays that are unknown."""
+        if self.problem.noise > 0:
+            return np.arange(self.problem.visible.size)
+        return np.flatnonzero(~self.problem.visible.T)
+
+    @cached_property
+    def _priced(self) -> Floats:
+        """(N,) 1 where leaving the observation has a price, 0 where a ray is hidden."""
+        return self.problem.visible.T.ravel()[self._free].astype(float)
+
+    @cached_property
+    def _ray_unit(self) -> Floats:
+        """(N,) the unit of each free ray: the noise of an observation, or the size of the tracks."""
+        return np.where(self._priced > 0, self.problem.noise, self.problem.size)
+
+    @cached_property
+    def price(self) -> float:
+        """c, the weight of the squared distance from the observations in units of the noise."""
+        frames, points = self.problem.shape
+        return float(4.0 * frames / (np.sqrt(frames) + np.sqrt(2.0 * points)) ** 2)
+
+    def _rays(self, u: Floats) -> Floats:
+        """Return the rays (2, P, F)."""
+        if not u.size:
+            return self._tracks
+        rays = self._tracks.copy()
+        rays.reshape(2, -1)[:, self._free] += self._ray_unit * u
+        return rays
+
+    # -- value and gradient ----------------------------------------------------------------------------------
+
+    def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        """Return E and its gradient at the unknowns.
+
+        Parameters
+        ----------
+        x
+            (n,) the unknowns.
+
+        Returns
+        -------
+        float
+            E; infinite where it cannot be computed.
+        Floats
+            (n,) its gradient; zeros there.
+        """
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            try:
+                value, gradient = self._value_and_gradient(x)
+            except np.linalg.LinAlgError:  # of a Gram matrix that is not finite
+                value, gradient = np.inf, x
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return np.inf, np.zeros_like(x)
+        return value, gradient
+
+    def _value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
+        problem = self.problem
+        frames, points = problem.shape
+        d, w, u = _split(x, points, frames)
+        rays = self._rays(u)
+        Y, r = self._camera_points(d, w, rays)
+        mean = Y.mean(axis=1, keepdims=True)
+        Y -= mean
+        X = _rotate(r, Y)
+        value, g = self._deviations(X)
+        value += self._edge_lengths(X, g)
+        gradient = np.empty_like(x)
+        out_d, out_w, out_u = _split(gradient, points, frames)
+        out_w[:] = _turning(w, X, g)
+        gY = _rotate(r.transpose(1, 0, 2), g)
+        value += self._extent(Y, gY)
+        gY -= gY.mean(axis=1, keepdims=True)
+        if problem.affine:
+            np.multiply(gY[2], problem.size, out=out_d)
+        else:
+            Y += mean
+            z = Y[2]
+            np.multiply(gY[0], rays[0], out=out_d)
+            out_d += gY[1] * rays[1]
+            out_d += gY[2]
+            out_d *= z
+            out_d -= np.vdot(g, X) / d.size
+            if u.size:
+                gY[:2] *= z
+        if u.size:
+            np.multiply(gY[:2].reshape(2, -1)[:, self._free], self._ray_unit, out=out_u)
+        if problem.noise > 0:
+            priced = u * self._priced
+            value += 0.5 * self.price * float(np.vdot(priced, u))
+            out_u += self.price * priced
+        return value, gradient
+
+    def _camera_points(self, d: Floats, w: Floats, rays: Floats) -> tuple[Floats, Floats]:
+        """Return Y (3, P, F), and R / s as (3, 3, F)."""
+        problem = self.problem
+        Y = np.empty((3, *d.shape))
+        if problem.affine:
+            Y[:2] = rays
+            np.multiply(d, problem.size, out=Y[2])
+            s = problem.size
+        else:
+            np.exp(d, out=Y[2])
+            np.multiply(rays, Y[2], out=Y[:2])
+            s = problem.size * float(np.exp(d.mean()))
+        r = (self.rotations @ rotation_from_vector(w.T)).transpose(1, 2, 0) / s
+        return Y, r
+
+    def _deviations(self, X: Floats) -> tuple[float, Floats]:
+        """Return F/2 log det of the smaller Gram matrix, and its gradient in X."""
+        frames = X.shape[2]
+        D = (X - X.mean(axis=2, keepdims=True)).reshape(-1, frames)
+        size = len(D)
+        gram = self._gram(D)
+        value = frames * float(np.log(np.diagonal(np.linalg.cholesky(gram))).sum())
+        inverse = np.linalg.inv(gram)
+        if frames <= size:
+            return value, (D @ inverse).reshape(X.shape)
+        value += frames * (frames - size) * float(np.log(self.level.eps))
+        return value, (inverse @ D).reshape(X.shape)
+
+    def _gram(self, D: Floats) -> Floats:
+        """Return the smaller of D'D/F + eps^2 I and DD'/F + eps^2 I, of D (3P, F)."""
+        size, frames = D.shape
+        gram: Floats = D.T @ D if frames <= size else D @ D.T
+        gram /= frames
+        gram.ravel()[:: len(gram) + 1] += self.level.eps**2
+        return gram
+
+    def _edge_lengths(self, X: Floats, g: Floats) -> float:
+        """Return the term of the edges, and add its gradient in X to `g`."""
+        difference, length, direction_weight = self._varying_edges(X)
+        frames = X.shape[2]
+        mean = length.mean(axis=1, keepdims=True)
+        deviation = length - mean
+        variance = np.einsum("ef,ef->e", deviation, deviation) / frames
+        deviation /= length
+        scaled = variance + self._edge_floor
+        deviation *= (direction_weight / scaled)[:, None]
+        difference *= deviation
+        g += (self._incidence_T @ difference.reshape(-1, frames)).reshape(X.shape)
+        value = 0.5 * direction_weight * frames * np.log(scaled / self._edge_reference).sum()
+        return float(value)
+
+    def _varying_edges(self, X: Floats) -> tuple[Floats, Floats, float]:
+        """Return the edges (3, E, F), their lengths (E, F), and iso P / E."""
+        frames, points = self.problem.shape
+        count = self.edges.shape[1]
+        difference = (self._incidence @ X.reshape(-1, frames)).reshape(3, count, frames)
+        length = np.einsum("aef,aef->ef", difference, difference)
+        length += SHORTEST_EDGE**2
+        np.sqrt(length, out=length)
+        return difference, length, self.level.isometry * points / count
+
+    @cached_property
+    def _incidence(self) -> sp.csr_matrix:
+        """(3E, 3P) the first point of each edge less the second, coordinate by coordinate."""
+        count, points = self.edges.shape[1], self.problem.shape[1]
+        rows = np.tile(np.arange(count), 2)
+        signs = np.repeat((1.0, -1.0), count)
+        one = sp.csr_matrix((signs, (rows, self.edges.ravel())), shape=(count, points))
+        return sp.csr_matrix(sp.kron(sp.identity(3), one, format="csr"))
+
+    @cached_property
+    def _incidence_T(self) -> sp.csr_matrix:
+        return sp.csr_matrix(self._incidence.T)
+
+    @cached_property
+    def _edge_reference(self) -> Floats:
+        """(E,) r_e."""
+        return (
+            self.problem.edge_reference(self.edges) if self.level.relative else np.ones(self.edges.shape[1])
+        )
+
+    @cached_property
+    def _edge_floor(self) -> Floats:
+        """(E,) r_e eiso^2."""
+        return self._edge_reference * self.level.edge_eps**2
+
+    def _extent(self, Y: Floats, gY: Floats) -> float:
+        """Return the term of the extent of centered points, and add its gradient to `gY`."""
+        lateral, depth = float(np.vdot(Y[:2], Y[:2])), float(np.vdot(Y[2], Y[2]))
+        ratio = 0.5 * np.log(2.0 * depth / lateral) - np.log(self.problem.extent)
+        slope = 2.0 * EXTENT_WEIGHT * Y.shape[2] * ratio
+        gY[2] += (slope / depth) * Y[2]
+        gY[:2] -= (slope / lateral) * Y[:2]
+        return float(0.5 * slope * ratio)
+
+    # -- preconditioner --------------------------------------------------------------------------------------
+
+    def preconditioner(self, x: Floats) -> Preconditioner:
+        """Return the approximate inverse of the Hessian at the unknowns.
+
+        Parameters
+        ----------
+        x
+            (n,) the unknowns.
+
+        Returns
+        -------
+        Preconditioner
+            block by block, in single precision.
+        """
+        frames, points = self.problem.shape
+        d, w, u = _split(x, points, frames)
+        Y, r = self._camera_points(d, w, self._rays(u))
+        depth_rate = _rotate(r, Y)  # A, but for the motion of the mean
+        ray_rate = np.broadcast_to(Y[2] if not self.problem.affine else 1.0, d.shape)
+        if self.problem.affine:
+            depth_rate = np.repeat(r[2][:, None] * self.problem.size, points, axis=1)
+        X = _rotate(r, Y - Y.mean(axis=1, keepdims=True))
+        W = self._coupling(X)
+        along, stiffness = self._edge_curvature(X, depth_rate)
+        A = depth_rate.astype(np.float32)
+        depths = np.matmul(A.transpose(1, 2, 0), A.transpose(1, 0, 2))
+        depths *= W.astype(np.float32)
+        diagonal = np.arange(frames)
+        depths[:, diagonal, diagonal] += along.astype(np.float32)
+        depths[:, diagonal, diagonal] += np.float32(DEPTH_FLOOR * np.trace(W) / frames)
+        scale = np.linalg.norm(r[:, 0], axis=0)  # 1 / s
+        rays = (np.diagonal(W) + 0.5 * stiffness[:, None]) * np.square(ray_rate * scale)
+        free = rays.ravel()[self._free] * np.square(self._ray_unit) + self.price * self._priced
+        inverse: Singles = np.linalg.inv(depths).astype(np.float32, copy=False)
+        return Preconditioner(inverse, _turning_block(X, W), (1.0 / free).astype(np.float32))
+
+    def _coupling(self, X: Floats) -> Floats:
+        """Return W, the inverse of D'D/F + eps^2 I less its row and column means, (F, F)."""
+        frames = X.shape[2]
+        D = (X - X.mean(axis=2, keepdims=True)).reshape(-1, frames)
+        W: Floats = np.linalg.inv(self._gram(D)).astype(float, copy=False)
+        if frames > len(D):
+            W = (np.eye(frames) - D.T @ W @ D / frames) / self.level.eps**2
+        W -= 1.0 / (frames * self.level.eps**2)  # the vector of ones has the eigenvalue 1 / eps^2
+        return W
+
+    def _edge_curvature(self, X: Floats, A: Floats) -> tuple[Floats, Floats]:
+        """Return the edges' curvature along each point's depth (P, F), and in all directions (P,)."""
+        frames, points = self.problem.shape
+        difference, length, weight = self._varying_edges(X)
+        stiffness = weight / (length.var(axis=1) + self._edge_floor)
+        difference /= length
+        along = np.zeros((points, frames))
+        for ends in self.edges:
+            slope = np.einsum("aef,aef->ef", difference, A[:, ends])
+            to_points = sp.csr_matrix((stiffness, (ends, np.arange(len(ends)))), shape=(points, len(ends)))
+            along += to_points @ np.square(slope)
+        total: Floats = np.bincount(self.edges.ravel(), np.tile(stiffness, 2), points).astype(float)
+        return along, total
+
+
+def _split(x: npt.NDArray[Any], points: int, frames: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return views of depths (P, F), rotation vectors (3, F) and rays (2, N) of a vector of unknowns."""
+    depths, turns = points * frames, (points + 3) * frames
+    return (
+        x[:depths].reshape(points, frames),
+        x[depths:turns].reshape(3, frames),
+        x[turns:].reshape(2, -1),
+    )
+
+
+def _rotate(r: Floats, Y: Floats) -> Floats:
+    """Return X_a = sum_b r_ba Y_b for r (3, 3, F) and Y (3, P, F)."""
+    X = np.empty_like(Y)
+    product = np.empty_like(Y[0])
+    for a in range(3):
+        np.multiply(Y[0], r[0, a], out=X[a])
+        for b in (1, 2):
+            np.multiply(Y[b], r[b, a], out=product)
+            X[a] += product
+    return X
+
+
+def _turning(w: Floats, X: Floats, g: Floats) -> Floats:
+    """Return the gradient (3, F) in the rotation vectors w (3, F), g (3, P, F) being that in X."""
+    moment = np.einsum("apf,bpf->abf", g, X)
+    turned = np.stack((moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]))
+    gradient: Floats = np.einsum("fba,bf->af", _right_jacobian(w.T), turned)
+    return gradient
+
+
+def _right_jacobian(w: Floats) -> Floats:
+    """Return J with exp([w + dw]x) = exp([w]x) exp([J dw]x) to first order, for w (F, 3)."""
+    angle = np.linalg.norm(w, axis=-1)[:, None, None]
+    cross = cross_matrix(w)
+    versine = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # (1 - cos) / angle^2
+    safe = np.maximum(angle, SERIES)
+    rest = np.where(angle < SERIES, 1.0 / 6.0 - angle**2 / 120.0, (safe - np.sin(safe)) / safe**3)
+    jacobian: Floats = np.eye(3) - versine * cross + rest * (cross @ cross)
+    return jacobian
+
+
+def _turning_block(X: Floats, W: Floats) -> Singles:
+    """Return the inverse of the rotations' block (3F, 3F): sum_j [X_fj]x' [X_gj]x W_fg."""
+    frames = X.shape[2]
+    moment = np.einsum("apf,bpg->abfg", X, X, optimize=True)
+    block = -moment.transpose(1, 2, 0, 3)  # [x]x'[y]x = (x.y) I - y x'
+    block[np.arange(3), :, np.arange(3)] += np.trace(moment)
+    block *= W[None, :, None, :]
+    block = np.ascontiguousarray(block, dtype=np.float32).reshape(3 * frames, 3 * frames)
+    block.ravel()[:: len(block) + 1] += ROTATION_FLOOR * np.trace(block) / len(block)
+    inverse: Singles = np.linalg.inv(block)
+    return inverse

@@ -1,0 +1,175 @@
+r"""L-BFGS with a block preconditioner, as a method for `core.solvers.solver.iterate`.
+
+With s_i the last steps, y_i the changes of the gradient along them, rho_i = 1 / s_i'y_i and H0 the
+preconditioner, the direction is -H g (Nocedal and Wright, algorithm 7.4), where H is the BFGS update of H0 by
+the pairs (s_i, y_i).  The pairs outlive a new preconditioner: each update makes H y = s whatever H0 is.
+
+A step t d has to satisfy the weak Wolfe conditions
+
+    E(x + t d) <= E(x) + 1e-4 t g'd,        grad E(x + t d)'d >= 0.9 g'd,
+
+and is found by doubling and bisection from t = 1, which ends for functions that are bounded below, also where
+they have kinks (Lewis and Overton 2013).  The second condition makes s'y positive.
+
+All that a step needs is in the state, the preconditioner too: a run resumed from a snapshot equals an
+uninterrupted one bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.representation import one_line_repr
+from ..solvers.solver import IterativeMethod, Status
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+    from .energy import LevelEnergy, Preconditioner
+    from .problem import DepthPoint
+
+DECREASE, CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
+MOST_TRIALS = 20  # of a line search
+LEAST_CURVATURE = 1e-12  # of s'y over |s| |y|: a pair below it is left out
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A step and the change of the gradient along it."""
+
+    s: Floats  # (n,)
+    y: Floats  # (n,)
+    rho: float  # 1 / s'y
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True, eq=False)
+class LBFGSState:
+    """The unknowns, the energy and its gradient there, the last pairs and the preconditioner."""
+
+    x: Floats  # (n,)
+    value: float
+    gradient: Floats  # (n,)
+    pairs: tuple[Pair, ...]
+    preconditioner: Preconditioner | None  # None before the first step
+    age: int  # iterations since the preconditioner was computed
+    recent: tuple[float, ...]  # the last energies, this one last
+    stalled: bool = False  # whether no step lowers the energy
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True)
+class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
+    """Preconditioned L-BFGS.
+
+    Parameters
+    ----------
+    max_iterations
+        iterations after which it ends with `Status.LIMIT`.
+    tolerance
+        relative decrease of the energy in an iteration, averaged over `window`, at or below which it has
+        converged.
+    memory
+        the number of pairs.
+    refresh
+        iterations after which the preconditioner is computed again.
+    window
+        iterations over which the decrease is averaged.
+
+    Examples
+    --------
+    >>> LBFGS(max_iterations=80, tolerance=1e-7)
+    LBFGS(max_iterations=80, tolerance=1e-07, memory=20, refresh=20, window=3)
+    """
+
+    max_iterations: int = 200
+    tolerance: float = 1e-9
+    memory: int = 20
+    refresh: int = 20
+    window: int = 3
+
+    def init(self, problem: LevelEnergy, start: DepthPoint) -> LBFGSState:
+        """Return the state at a point, without pairs."""
+        x = problem.start(start)
+        value, gradient = problem.value_and_gradient(x)
+        return LBFGSState(x, value, gradient, (), None, 0, (value,))
+
+    def step(self, problem: LevelEnergy, state: LBFGSState) -> LBFGSState:
+        """Move to a point that satisfies the weak Wolfe conditions; without pairs where they lead nowhere."""
+        preconditioner = state.preconditioner
+        if preconditioner is None or state.age >= self.refresh:
+            preconditioner = problem.preconditioner(state.x)
+            state = replace(state, preconditioner=preconditioner, age=0)
+        moved = self._move(problem, state, preconditioner)
+        if moved is None and (state.pairs or state.age):
+            preconditioner = problem.preconditioner(state.x)
+            state = replace(state, preconditioner=preconditioner, age=0, pairs=())
+            moved = self._move(problem, state, preconditioner)
+        return replace(state, stalled=True) if moved is None else moved
+
+    def status(self, problem: LevelEnergy, state: LBFGSState) -> Status:
+        """Converged when the energy has hardly decreased in the last iterations."""
+        if not np.isfinite(state.value):
+            return Status.DIVERGED
+        if state.stalled:
+            return Status.STALLED
+        decrease = state.recent[0] - state.recent[-1]
+        accepted = self.window * self.tolerance * max(abs(state.value), 1.0)
+        converged = len(state.recent) > self.window and decrease <= accepted
+        return Status.CONVERGED if converged else Status.RUNNING
+
+    def loss(self, state: LBFGSState) -> float:
+        """Return the energy."""
+        return state.value
+
+    def point(self, problem: LevelEnergy, state: LBFGSState) -> DepthPoint:
+        """Return the point of the state."""
+        return problem.point(state.x)
+
+    def _move(
+        self, problem: LevelEnergy, state: LBFGSState, preconditioner: Preconditioner
+    ) -> LBFGSState | None:
+        """Return the state after a step along the direction; None where no step lowers the energy."""
+        direction = -_times_inverse_hessian(state, preconditioner)
+        slope = float(state.gradient @ direction)
+        if not slope < 0:
+            return None
+        t, low, high = 1.0, 0.0, np.inf
+        best: tuple[float, float, Floats] | None = None  # t, value and gradient of sufficient decrease
+        for _ in range(MOST_TRIALS):
+            value, gradient = problem.value_and_gradient(state.x + t * direction)
+            if not value <= state.value + DECREASE * t * slope:
+                high = t
+            else:
+                best = t, value, gradient
+                if float(gradient @ direction) >= CURVATURE * slope:
+                    break
+                low = t
+            t = 2.0 * t if high == np.inf else 0.5 * (low + high)
+        if best is None or not best[1] < state.value:
+            return None
+        t, value, gradient = best
+        s, y = t * direction, gradient - state.gradient
+        pairs, product = state.pairs, float(s @ y)
+        if product > LEAST_CURVATURE * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            pairs = (*pairs, Pair(s, y, 1.0 / product))[-self.memory :]
+        recent = (*state.recent, value)[-self.window - 1 :]
+        return LBFGSState(state.x + s, value, gradient, pairs, preconditioner, state.age + 1, recent)
+
+
+def _times_inverse_hessian(state: LBFGSState, preconditioner: Preconditioner) -> Floats:
+    """Return H g by the two loops over the pairs."""
+    q = state.gradient.copy()
+    shares = []
+    for pair in reversed(state.pairs):
+        share = pair.rho * float(pair.s @ q)
+        shares.append(share)
+        q -= share * pair.y
+    q = preconditioner.apply(q)
+    for pair, share in zip(state.pairs, reversed(shares), strict=True):
+        q += (share - pair.rho * float(pair.y @ q)) * pair.s
+    return q

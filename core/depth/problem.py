@@ -1,0 +1,266 @@
+r"""Depth refinement: tracks whose depths are the unknowns, and a value of all unknowns.
+
+Symbols: F frames, P points; m_fj (2) the calibrated observation of point j in frame f; R_f the rotation from
+the object to the camera.  A point in the camera's frame is
+
+    Y_fj = z_fj (m_fj, 1)    perspective, z > 0,        Y_fj = (m_fj, z_fj)    orthogonal.
+
+Where a point is visible its ray m is the observation, or is near it where the tracks have noise; where it is
+hidden the ray is unknown.  The shapes in the object's frame need no variable for translation and size,
+
+    X_f = R_f' (Y_f - mean_j Y_fj) / s,
+
+s the unit: the lateral size of the tracks, sqrt(3 mean over the visible (m - its frame's mean)^2), times the
+geometric mean of all depths where the camera is perspective.  The size of a perspective reconstruction is
+free and is fixed by a geometric mean depth of 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
+from ..foundation.types import Bools, Floats, Ints, read_only
+
+if TYPE_CHECKING:
+    from typing import Self
+
+NEAREST_DEPTH = 0.05  # of the depths that a start gives, its median depth being 1; log z needs z > 0
+LEAST_REFERENCE = 1e-6  # added to the squared reference length of an edge, in units of s
+
+
+@dataclass(frozen=True, eq=False)
+class DepthPoint:
+    """A value of all unknowns: rotations, depths and rays.
+
+    Parameters
+    ----------
+    rotations
+        (F, 3, 3) object to camera.
+    depths
+        (F, P) above 0, of geometric mean 1; of an orthogonal camera any values.
+    rays
+        (F, 2, P) lateral place per depth; of an orthogonal camera the lateral place.
+    affine
+        whether the camera is orthogonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> point = DepthPoint(np.eye(3)[None], np.full((1, 4), 2.0), np.ones((1, 2, 4)), affine=False)
+    >>> point.camera_points()[0, :, 0].tolist()
+    [2.0, 2.0, 2.0]
+    """
+
+    rotations: Floats  # (F, 3, 3)
+    depths: Floats  # (F, P)
+    rays: Floats  # (F, 2, P)
+    affine: bool
+
+    __repr__ = one_line_repr
+
+    def __post_init__(self) -> None:
+        for name in ("rotations", "depths", "rays"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def camera_points(self) -> Floats:
+        """Return Y, the points in the camera's frame, (F, 3, P)."""
+        depths = self.depths[:, None, :]
+        lateral = self.rays if self.affine else depths * self.rays
+        return np.concatenate((lateral, depths), axis=1)
+
+    @classmethod
+    def from_camera_points(cls, problem: DepthProblem, Y: Floats, R: Floats) -> DepthPoint:
+        """Return the point with the depths of given points, on the problem's rays.
+
+        Parameters
+        ----------
+        problem
+            gives the rays of the visible points; those of the hidden ones are those of `Y`.
+        Y
+            (F, 3, P) points in the camera's frame. Depths of a perspective camera that are below 0.05 of
+            their median are moved there.
+        R
+            (F, 3, 3) object to camera.
+
+        Returns
+        -------
+        DepthPoint
+            of geometric mean depth 1 where the camera is perspective.
+
+        Raises
+        ------
+        InputError
+            where the median depth of a perspective camera is not positive.
+        """
+        depths = np.array(Y[:, 2])
+        lateral = Y[:, :2]
+        if not problem.affine:
+            median = float(np.median(depths))
+            if not median > 0:
+                raise InputError(
+                    f"the median depth of the start is {median:.3g}; accepted are points in front"
+                )
+            depths = np.maximum(depths, NEAREST_DEPTH * median)
+            lateral = lateral / depths[:, None, :]
+            depths /= np.exp(np.log(depths).mean())
+        rays = np.where(problem.visible[:, None, :], problem.tracks, lateral)
+        return cls(R, depths, rays, problem.affine)
+
+
+@dataclass(frozen=True, eq=False)
+class DepthProblem:
+    """Calibrated tracks, their noise, and what a start fixes: its extent in depth and its lateral distances.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) calibrated observations; hidden entries count as 0.
+    visible
+        (F, P) whether a point is seen in a frame.
+    affine
+        whether the camera is orthogonal.
+    noise
+        standard deviation of an observed coordinate in calibrated units; with 0 the rays are exact.
+    extent
+        depth extent over lateral extent that the shapes keep near; set by `anchored`.
+    lateral
+        (F, 2, P) lateral coordinates in units of s, whose distances are the edges' references; set by
+        `anchored`.
+
+    Raises
+    ------
+    InputError
+        where shapes disagree, a visible observation is not finite, the noise is negative or not finite, or
+        the visible observations of every frame coincide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tracks = np.random.default_rng(0).normal(size=(8, 2, 15))
+    >>> DepthProblem(tracks, np.ones((8, 15), dtype=bool), affine=False)
+    DepthProblem(tracks=float64[8, 2, 15], visible=bool[8, 15], affine=False)
+    """
+
+    tracks: Floats  # (F, 2, P); 0 where hidden
+    visible: Bools  # (F, P)
+    affine: bool
+    noise: float = 0.0
+    extent: float = 1.0
+    lateral: Floats | None = None  # (F, 2, P)
+
+    __repr__ = one_line_repr
+
+    def __post_init__(self) -> None:
+        visible = read_only(self.visible, np.bool_)
+        tracks = np.asarray(self.tracks, dtype=float)
+        if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
+            raise InputError(
+                f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
+            )
+        tracks = read_only(np.where(visible[:, None, :], tracks, 0.0))
+        if not np.isfinite(tracks).all():
+            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+        if not 0 <= self.noise < np.inf:
+            raise InputError(f"the noise of the tracks is {self.noise}; accepted are 0 and above")
+        object.__setattr__(self, "visible", visible)
+        object.__setattr__(self, "tracks", tracks)
+        if self.lateral is not None:
+            object.__setattr__(self, "lateral", read_only(self.lateral))
+        if not self.size > 0:
+            raise InputError("the visible points of every frame coincide; accepted are tracks with extent")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(F, P)."""
+        return len(self.visible), self.visible.shape[1]
+
+    @cached_property
+    def size(self) -> float:
+        """Lateral size of the tracks: sqrt(3 mean over the visible of (m - its frame's mean)^2)."""
+        seen = self.visible[:, None, :]
+        count = np.maximum(seen.sum(axis=2), 1)
+        centered = np.where(seen, self.tracks - (self.tracks.sum(axis=2) / count)[:, :, None], 0.0)
+        return float(np.sqrt(3.0 * np.square(centered).sum() / (2 * max(int(self.visible.sum()), 1))))
+
+    def unit(self, point: DepthPoint) -> float:
+        """Return s, the length by which shapes are divided."""
+        return self.size if self.affine else self.size * float(np.exp(np.log(point.depths).mean()))
+
+    def shapes(self, point: DepthPoint) -> Floats:
+        """Return X, the centered shapes in the object's frame in units of s, (F, 3, P)."""
+        Y = point.camera_points()
+        Y -= Y.mean(axis=2, keepdims=True)
+        X: Floats = np.swapaxes(point.rotations, 1, 2) @ Y / self.unit(point)
+        return X
+
+    def anchored(self, point: DepthPoint) -> DepthProblem:
+        """Return the problem whose shapes keep near a point's extent in depth and its lateral lengths.
+
+        Parameters
+        ----------
+        point
+            the shapes that the bilinear solution has.
+
+        Returns
+        -------
+        DepthProblem
+            with its `extent` and `lateral`.
+        """
+        Y = point.camera_points()
+        Y -= Y.mean(axis=2, keepdims=True)
+        return replace(self, extent=relative_extent(Y), lateral=Y[:, :2] / self.unit(point))
+
+    def edge_reference(self, edges: Ints) -> Floats:
+        """Return the squared reference length of each edge in units of s squared, (E,).
+
+        3/2 of the mean over the frames of its squared lateral length in the anchor: what its squared length
+        would be were its directions uniform. It is nearly observed and does not reward stretching the depth.
+
+        Parameters
+        ----------
+        edges
+            (2, E) indices of points.
+
+        Returns
+        -------
+        Floats
+            (E,) above 0.
+
+        Raises
+        ------
+        InputError
+            where the problem has no anchor.
+        """
+        if self.lateral is None:
+            raise InputError("the problem has no anchor; DepthProblem.anchored(point) sets it")
+        difference = self.lateral[:, :, edges[0]] - self.lateral[:, :, edges[1]]
+        mean = np.einsum("fae,fae->e", difference, difference) / len(difference)
+        reference: Floats = 1.5 * mean + LEAST_REFERENCE
+        return reference
+
+    def with_noise(self, noise: float) -> Self:
+        """Return the problem with another noise."""
+        return replace(self, noise=noise)
+
+
+def relative_extent(Y: Floats) -> float:
+    """Return the depth extent over the lateral extent of centered points.
+
+    Parameters
+    ----------
+    Y
+        (F, 3, P) points in the camera's frame, of mean 0 in each frame.
+
+    Returns
+    -------
+    float
+        root mean square of the depths over that of the lateral coordinates.
+    """
+    squares = np.square(Y).sum(axis=(0, 2))
+    return float(np.sqrt(2.0 * squares[2] / (squares[0] + squares[1])))

@@ -1,0 +1,218 @@
+"""The energy of the depth refinement against a slow one written from its formula, and its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import LogPenalty
+from core.depth import DepthLevel, DepthPoint, DepthProblem, LevelEnergy, neighbor_edges
+from core.foundation import rotation_from_vector
+
+SHAPES = [(7, 12), (40, 6)]  # F x P with F below and above 3P: both sides of the determinant
+LEVELS = [DepthLevel(0.1, 0.15), DepthLevel(0.02, 0.03, 0.3, relative=True)]
+
+
+def random_energy(frames, points, level, *, affine=False, noise=0.0, hidden=0.2, seed=0):
+    """Return the energy of a random sequence about one point, and the unknowns of another one near it."""
+    rng = np.random.default_rng(seed)
+    R = rotation_from_vector(rng.normal(size=(frames, 3)))
+    shapes = rng.normal(size=(3, points)) + 0.1 * rng.normal(size=(frames, 3, points))
+    Y = R @ shapes
+    if not affine:
+        Y[:, 2] += 6.0
+    tracks = Y[:, :2].copy() if affine else Y[:, :2] / Y[:, 2:]
+    visible = rng.random((frames, points)) >= hidden
+    visible[:, 0] = True
+    problem = DepthProblem(tracks, visible, affine, noise)
+    point = DepthPoint.from_camera_points(problem, Y, R)
+    energy = LevelEnergy.about(problem.anchored(point), level, point, neighbors=3)
+    x = energy.start(point)
+    return energy, x + 0.05 * rng.normal(size=x.shape)
+
+
+def slow_energy(energy, x):
+    """Return the energy, term by term and observation by observation."""
+    problem, level, point = energy.problem, energy.level, energy.point(x)
+    frames, points = problem.shape
+    Y = np.zeros((frames, 3, points))
+    for f in range(frames):
+        for j in range(points):
+            z, (a, b) = point.depths[f, j], point.rays[f, :, j]
+            Y[f, :, j] = (a, b, z) if problem.affine else (z * a, z * b, z)
+    squares = [
+        np.square(problem.tracks[f][:, seen] - problem.tracks[f][:, seen].mean(axis=1, keepdims=True)).ravel()
+        for f, seen in enumerate(problem.visible)
+    ]
+    s = np.sqrt(3.0 * np.concatenate(squares).mean())
+    X = np.stack([point.rotations[f].T @ (Y[f] - Y[f].mean(axis=1)[:, None]) / s for f in range(frames)])
+    D = (X - X.mean(axis=0)).reshape(frames, -1)
+    sigma = np.linalg.svd(D, compute_uv=False)
+    size = min(frames, 3 * points)
+    total = frames / 2 * (np.log(sigma[:size] ** 2 / frames + level.eps**2).sum())
+    total += frames / 2 * (frames - size) * np.log(level.eps**2)
+    edges = energy.edges.T
+    reference = problem.edge_reference(energy.edges) if level.relative else np.ones(len(edges))
+    for (i, j), r in zip(edges, reference, strict=True):
+        lengths = [np.linalg.norm(X[f, :, i] - X[f, :, j]) for f in range(frames)]
+        term = np.log(np.var(lengths) / r + level.edge_eps**2)
+        total += level.isometry * frames * points / (2 * len(edges)) * term
+    centered = Y - Y.mean(axis=2, keepdims=True)
+    extent = np.sqrt(np.mean(centered[:, 2] ** 2) / np.mean(centered[:, :2] ** 2))
+    total += 20 * frames * np.log(extent / problem.extent) ** 2
+    if problem.noise > 0:
+        price = 4 * frames / (np.sqrt(frames) + np.sqrt(2 * points)) ** 2
+        for f in range(frames):
+            for j in range(points):
+                if problem.visible[f, j]:
+                    left = (point.rays[f, :, j] - problem.tracks[f, :, j]) / problem.noise
+                    total += price / 2 * (left @ left)
+    return total
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_the_energy_is_its_formula(frames, points, level, affine, noise):
+    energy, x = random_energy(frames, points, level, affine=affine, noise=noise)
+    assert energy.value_and_gradient(x)[0] == pytest.approx(slow_energy(energy, x), rel=1e-10)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_the_gradient_agrees_with_finite_differences(frames, points, level, affine, noise):
+    energy, x = random_energy(frames, points, level, affine=affine, noise=noise)
+    gradient = energy.value_and_gradient(x)[1]
+    h = 1e-5
+    numeric = np.empty_like(x)
+    for k in range(len(x)):
+        ends = [energy.value_and_gradient(x + sign * h * (np.arange(len(x)) == k))[0] for sign in (1, -1)]
+        numeric[k] = (ends[0] - ends[1]) / (2 * h)
+    depths, turns = frames * points, (points + 3) * frames
+    for block in (slice(0, depths), slice(depths, turns), slice(turns, None)):
+        assert len(x[block])  # depths, rotation vectors, rays
+        np.testing.assert_allclose(gradient[block], numeric[block], atol=1e-5 * abs(gradient[block]).max())
+
+
+def test_a_gradient_with_large_rotation_vectors_agrees_with_finite_differences():
+    energy, x = random_energy(7, 12, LEVELS[0])
+    x[84:105] *= 40.0  # 2 radians
+    rng = np.random.default_rng(1)
+    direction = rng.normal(size=x.shape)
+    h = 1e-6
+    ends = [energy.value_and_gradient(x + sign * h * direction)[0] for sign in (1, -1)]
+    assert energy.value_and_gradient(x)[1] @ direction == pytest.approx(
+        (ends[0] - ends[1]) / (2 * h), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_unknowns_of_a_point_give_it_back(affine):
+    energy, x = random_energy(7, 12, LEVELS[0], affine=affine, noise=0.01)
+    point = energy.point(x)
+    other = energy.point(energy.start(point))
+    np.testing.assert_allclose(other.camera_points(), point.camera_points(), atol=1e-12)
+    np.testing.assert_allclose(other.rotations, point.rotations, atol=1e-12)
+
+
+def test_the_energy_has_no_preference_for_a_size():
+    energy, x = random_energy(7, 12, LEVELS[1])
+    larger = x.copy()
+    larger[:84] += 0.7
+    assert energy.value_and_gradient(larger)[0] == pytest.approx(energy.value_and_gradient(x)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_energy_is_the_same_in_a_turned_object_frame(affine):
+    energy, x = random_energy(7, 12, LEVELS[1], affine=affine)
+    point = energy.point(x)
+    turned = replace(point, rotations=point.rotations @ rotation_from_vector(np.array([0.4, -1.0, 0.7])))
+    values = [energy.value_and_gradient(energy.start(each))[0] for each in (point, turned)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
+def test_an_orthogonal_energy_is_the_same_for_mirrored_depths():
+    energy, x = random_energy(7, 12, LEVELS[0], affine=True)
+    point = energy.point(x)
+    mirror = np.diag([1.0, 1.0, -1.0])
+    mirrored = replace(point, depths=-point.depths, rotations=mirror @ point.rotations @ mirror)
+    values = [energy.value_and_gradient(energy.start(each))[0] for each in (point, mirrored)]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
+def test_unknowns_without_an_energy_have_an_infinite_one():
+    energy, x = random_energy(7, 12, LEVELS[0])
+    for bad in (np.nan, 1e4):
+        x[3] = bad
+        value, gradient = energy.value_and_gradient(x)
+        assert value == np.inf
+        assert not gradient.any()
+
+
+def test_a_cheap_determinant_is_that_of_the_larger_side():
+    """Sylvester: log det(DD'/F + e I_F) - F log e = log det(D'D/F + e I_3P) - 3P log e."""
+    for frames, points in SHAPES:
+        energy, x = random_energy(frames, points, DepthLevel(0.1, 0.15, isometry=0.0))
+        X = energy.problem.shapes(energy.point(x))
+        D = (X - X.mean(axis=0)).reshape(frames, -1)
+        large = np.linalg.slogdet(D.T @ D / frames + 0.01 * np.eye(3 * points))[1]
+        expected = frames / 2 * (large + (frames - 3 * points) * np.log(0.01))
+        extent = (
+            slow_energy(energy, x)
+            - frames / 2 * np.linalg.slogdet(D @ D.T / frames + 0.01 * np.eye(frames))[1]
+        )
+        assert energy.value_and_gradient(x)[0] - extent == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_the_preconditioner_is_a_positive_definite_inverse_of_most_of_the_hessian(frames, points):
+    energy, x = random_energy(frames, points, LEVELS[0], noise=0.01)
+    M = energy.preconditioner(x)
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(2, len(x)))
+    assert vectors[0] @ M.apply(vectors[0]) > 0
+    assert vectors[0] @ M.apply(vectors[1]) == pytest.approx(vectors[1] @ M.apply(vectors[0]), rel=1e-3)
+
+
+def test_neighbors_are_those_of_least_mean_distance():
+    rng = np.random.default_rng(3)
+    shapes = rng.normal(size=(5, 3, 10))
+    distance = np.linalg.norm(shapes[:, :, :, None] - shapes[:, :, None], axis=1).mean(axis=0)
+    expected = {
+        (min(i, j), max(i, j))
+        for i in range(10)
+        for j in np.argsort(distance[i] + 99 * (np.arange(10) == i))[:3]
+    }
+    edges = neighbor_edges(shapes, 3)
+    assert {(i, j) for i, j in edges.T.tolist()} == expected
+    assert neighbor_edges(shapes, 9).shape == neighbor_edges(shapes, 20).shape == (2, 45)
+
+
+def test_the_log_determinant_is_a_spectral_penalty_that_the_log_penalty_bounds():
+    """Both charge each singular value a concave price; see `core.depth.energy`.
+
+    With sigma the singular values of D and t = sigma / (sqrt(F) eps): log det(DD'/F + eps^2 I) - F log eps^2
+    = sum log(1 + t^2), and log(1 + t^2) <= 2 log(1 + t) <= log(1 + t^2) + log 2.  At the same sigma the two
+    have the same slope far above eps, so that the same weights make the same linear bound.
+    """
+    energy, x = random_energy(7, 12, DepthLevel(0.02, 0.15, isometry=0.0), hidden=0.0)
+    problem = energy.problem
+    frames = len(problem.tracks)
+    X = problem.shapes(energy.point(x))
+    D = (X - X.mean(axis=0)).reshape(frames, -1)
+    sigma = np.linalg.svd(D, compute_uv=False)
+    penalty = LogPenalty(mu=float(frames), epsilon=np.sqrt(frames) * 0.02)
+    determinant = (
+        frames / 2 * (np.linalg.slogdet(D @ D.T / frames + 4e-4 * np.eye(frames))[1] - frames * np.log(4e-4))
+    )
+    bound = penalty.value(sigma)
+    assert determinant <= bound <= determinant + frames * len(sigma) * np.log(2) / 2
+    slopes = frames * sigma / (sigma**2 + frames * 4e-4)
+    far = sigma > 10 * penalty.epsilon
+    assert far.sum() >= 3
+    np.testing.assert_allclose(penalty.slopes(sigma)[far], slopes[far], rtol=0.15)

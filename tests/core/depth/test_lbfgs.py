@@ -1,0 +1,111 @@
+"""L-BFGS of the depth refinement: descent, resuming, and what it reaches."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+
+from core import CameraModel, simulate
+from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
+from core.foundation import procrustes, rotation_from_vector
+from core.solvers import Status, iterate, solve
+
+
+def simulated(*, affine=False, noise=0.3, occlusion=0.5, seed=0):
+    """Return the problem of a simulated sequence, its true point, and a start with wrong depths."""
+    camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
+    scene = simulate("paper", camera=camera, frames=24, points=30, noise=noise, occlusion=occlusion)
+    Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
+    if affine:
+        tracks, focal = scene.tracks, 1.0
+    else:
+        focal = scene.intrinsics[0, 0]
+        tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / focal
+    problem = DepthProblem(tracks, scene.visible, affine)
+    truth = DepthPoint.from_camera_points(problem, Y, scene.rotations)
+    rng = np.random.default_rng(seed)
+    spread = Y[:, 2].std(axis=1).mean()
+    disturbed = Y.copy()
+    disturbed[:, 2] += 0.15 * spread * rng.normal(size=problem.shape)
+    R = scene.rotations @ rotation_from_vector(0.05 * rng.normal(size=(len(Y), 3)))
+    start = DepthPoint.from_camera_points(problem, disturbed, R)
+    return problem.anchored(start), truth, start
+
+
+def error(problem, point, truth):
+    """Return the mean distance after a similarity for each frame, relative to the size of the shapes."""
+    source, target = problem.shapes(point), problem.shapes(truth)
+    apart = np.linalg.norm(procrustes(source, target).apply(source) - target, axis=1)
+    return float(apart.mean() / np.linalg.norm(target, axis=1).mean())
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine):
+    problem, truth, start = simulated(affine=affine)
+    before = error(problem, start, truth)
+    ends = []
+    for point in (start, truth):
+        for level in (
+            DepthLevel(0.1, 0.15),
+            DepthLevel(0.05, 0.07),
+            DepthLevel(0.02, 0.03),
+            DepthLevel(0.01, 0.015, relative=True),
+        ):
+            energy = LevelEnergy.about(problem, level, point)
+            point = energy.point(solve(energy, LBFGS(200, 1e-8), point).state.x)
+        ends.append(error(problem, point, truth))
+    assert max(ends) < 0.4 * before
+    assert ends[0] == pytest.approx(ends[1], rel=0.02)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("cut", [1, 7, 20, 33])
+def test_a_run_resumed_from_a_snapshot_equals_an_uninterrupted_one_bit_for_bit(affine, cut):
+    problem, _, point = simulated(affine=affine)
+    energy = LevelEnergy.about(problem, DepthLevel(0.05, 0.07), point)
+    method = LBFGS(max_iterations=45, memory=6, refresh=15)
+    full = list(iterate(energy, method, point))
+    half = list(islice(iterate(energy, method, point), cut))[-1]
+    rest = list(iterate(energy, method, half))
+    assert [each.progress.loss for each in rest] == [each.progress.loss for each in full[cut:]]
+    assert np.array_equal(rest[-1].state.x, full[-1].state.x)
+    assert len(rest) == len(full) - cut > 0
+
+
+def test_the_energy_decreases_in_every_iteration_until_it_hardly_does():
+    problem, _, point = simulated()
+    energy = LevelEnergy.about(problem, DepthLevel(0.1, 0.15), point)
+    snapshots = list(iterate(energy, LBFGS(500, 1e-7), point))
+    losses = [each.progress.loss for each in snapshots]
+    assert all(after < before for before, after in pairwise(losses))
+    assert snapshots[-1].status is Status.CONVERGED
+    assert losses[-4] - losses[-1] <= 3e-7 * abs(losses[-1])
+    gradient = [np.linalg.norm(each.state.gradient) for each in (snapshots[0], snapshots[-1])]
+    assert gradient[1] < 0.05 * gradient[0]
+
+
+def test_a_minimum_stalls_instead_of_rising():
+    problem, _, point = simulated()
+    energy = LevelEnergy.about(problem, DepthLevel(0.1, 0.15), point)
+    end = solve(energy, LBFGS(3000, 0.0), point)
+    assert end.status in (Status.STALLED, Status.CONVERGED)
+    assert np.abs(end.state.gradient).max() < 1e-2
+
+
+def test_a_start_without_an_energy_is_reported_as_diverged():
+    problem, _, point = simulated()
+    energy = LevelEnergy.about(problem, DepthLevel(0.1, 0.15), point)
+    depths = point.depths.copy()
+    depths[0, 0] = 1e300
+    far = DepthPoint(point.rotations, depths, point.rays, affine=False)
+    assert solve(energy, LBFGS(), far).status is Status.DIVERGED
+
+
+def test_the_preconditioner_saves_iterations():
+    problem, _, point = simulated()
+    energy = LevelEnergy.about(problem, DepthLevel(0.05, 0.07), point)
+    good = solve(energy, LBFGS(60), point).progress.loss
+    stale = solve(energy, LBFGS(60, refresh=1000), point).progress.loss
+    assert good <= stale + 1e-3 * abs(stale)
