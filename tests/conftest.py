@@ -7,12 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from core import CameraModel, GroundTruth, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMES, POINTS, RANK = 5, 7, 2
@@ -114,3 +119,38 @@ def small_result() -> Result:
         faces=np.array([[0, 1, 2], [2, 3, 4]]),
         meta={"method": "bilinear", "settings": {"rank": 2}, "units": "px"},
     )
+
+
+@pytest.fixture(scope="session")
+def move_along_rays() -> Callable[[Result], Result]:
+    """Make a refined result of another one: its points are moved by 2 % along their rays."""
+
+    def move(result: Result) -> Result:
+        generator = np.random.default_rng(8)
+        frames, points = result.visible.shape
+        Y = result.camera_points * (1 + 0.02 * generator.standard_normal((frames, 1, points)))
+        t = Y.mean(axis=2)
+        S = result.rotations.transpose(0, 2, 1) @ (Y - t[:, :, None])
+        verdicts = [{"kind": "jump", "sentence": "It jumps at frame 2.", "frames": [1, 1], "action": "look"}]
+        return replace(
+            result,
+            B=np.eye(frames),
+            C=S.reshape(frames, -1).T,
+            translations=t,
+            bilinear_B=result.B,
+            bilinear_C=result.C,
+            bilinear_rotations=result.rotations,
+            bilinear_translations=result.translations,
+            energy=-12.5,
+            energy_history=np.column_stack((result.history[-2:, :2], [-3.0, -12.5])),
+            std=0.01 * generator.random((frames, 3, points)),
+            meta=result.meta | {"verdicts": verdicts},
+        )
+
+    return move
+
+
+@pytest.fixture
+def refined_result(small_result: Result, move_along_rays: Callable[[Result], Result]) -> Result:
+    """A refined result with all that it may hold."""
+    return move_along_rays(small_result)

@@ -60,7 +60,9 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
         parts.append(f"{100 * iterate.fraction:.0f} %")
         parts.append(f"ETA {elapsed * (1 - iterate.fraction) / iterate.fraction:.0f} s")
     parts.append(f"iteration {record.iteration}")
-    if record.loss > 0:
+    if record.energy is not None:
+        parts.append(f"energy {record.energy:.2f}")
+    elif record.loss > 0:
         parts.append(f"log10 loss {math.log10(record.loss):.5f}")
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
@@ -94,6 +96,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         "remarks": meta.get("remarks", []),
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "low_rank": meta.get("low_rank"),
+        "refinement": meta.get("refinement"),
+        "verdicts": meta.get("verdicts", []),
         "errors": errors_of(result),
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
@@ -142,6 +146,9 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     lines += start_lines(summary["starts"])
     if summary["low_rank"]:
         lines += low_rank_lines(summary["low_rank"], summary["units"])
+    if summary["refinement"]:
+        lines += refinement_lines(summary["refinement"], summary["units"])
+    lines += [f"note: {verdict['sentence']}" for verdict in summary["verdicts"]]
     lines += error_lines(summary["errors"], summary["units"], summary["truth_units"])
     lines += [f"wrote {path}" for path in summary["output"]]
     return lines
@@ -178,6 +185,19 @@ def low_rank_lines(figures: Mapping[str, Any], units: str) -> list[str]:
             lines.append(f"metric upgrade alone: reprojection {figures['upgraded_rms']:.4g} {units}")
     if "reason" in figures:
         lines.append(("" if figures["metric"] else "no metric view: ") + figures["reason"])
+    return lines
+
+
+def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
+    """Return the lines of a refined solution: its energy, the noise it expects, and how its starts ended."""
+    noise = f"noise {figures['noise_px']:.3g} {units}, " if figures["noise_px"] is not None else ""
+    lines = [
+        f"depth refinement: energy {figures['energy']:.8g}, {noise}isometry {figures['isometry']:g}, "
+        f"{figures['neighbors']} neighbors"
+    ]
+    for end in figures["ends"]:
+        apart = f", {100 * end['distance']:.2g} % from the lowest" if end["distance"] else ""
+        lines.append(f"end of {end['name']}: energy {end['energy']:.8g}{apart}")
     return lines
 
 

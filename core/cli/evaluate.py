@@ -152,10 +152,10 @@ def _solved(result: Result) -> tuple[Problem, Factors]:
         low_rank = LowRankProblem(pixels / result.norm, result.visible, result.eta, weights)
         C = np.ascontiguousarray(result.cameras.transpose(2, 1, 0))
         return low_rank, Factors(result.homogeneous.T, C, np.zeros((result.point_count, 3)))
-    problem = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
-    s = np.einsum("fab,fa->fb", result.rotations, result.translations)
-    C = np.ascontiguousarray(result.C.T).reshape(result.rank, 3, -1)
-    return problem, Factors(result.B, C, s)
+    B, C, R, t = result.bilinear
+    problem = NonRigidProblem(result.tracks, result.visible, R, result.eta, result.weights)
+    s = np.einsum("fab,fa->fb", R, t)
+    return problem, Factors(B, np.ascontiguousarray(C.T).reshape(result.rank, 3, -1), s)
 
 
 def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None, Views]:

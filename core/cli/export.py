@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.atomic import check_outputs
 from ..foundation.exceptions import InputError
-from ..io.writers import ALIGNMENTS, INTERPOLATIONS, WRITERS, ExportOptions, export, writer_for
+from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ OPTIONS = {
     "text": "--text",
     "fps": "--fps",
     "interpolation": "--interpolation",
+    "color": "--color",
 }
 
 
@@ -91,6 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="linear",
         help="of gltf and glb; "
         + "; ".join(f"{name}: {meaning}" for name, meaning in INTERPOLATIONS.items()),
+    )
+    parser.add_argument(
+        "--color",
+        choices=list(COLORS),
+        default="plain",
+        help="of gltf and glb; " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
     )
 
 

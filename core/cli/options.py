@@ -21,6 +21,7 @@ from ..reconstruction.settings import (
     DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
     PRESETS,
+    REFINEMENTS,
     ROTATION_SOURCES,
     SETTINGS,
     Settings,
@@ -207,20 +208,26 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         if name in SOURCES:
             accepted, known = SOURCES[name]
             tip += f" Accepted: {accepted}, or {_entries(known)}."
+        elif name == "refine":
+            tip += f" {_entries(REFINEMENTS)}."
+        defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
         groups[section].add_argument(
             option_flag(name),
             dest=name,
             type=_type(described),
+            choices=described.choices or None,
             metavar=_metavar(described),
-            help=f"{tip} {_defaults({preset: getattr(s, name) for preset, s in PRESETS.items()})}",
+            help=f"{tip} {_defaults(defaults, described.absent)}",
         )
 
 
 def _type(described: Parameter) -> type[Any]:
-    return str if described.text else int if described.integer else float
+    return str if described.text or described.choices else int if described.integer else float
 
 
-def _metavar(described: Parameter) -> str:
+def _metavar(described: Parameter) -> str | None:
+    if described.choices:
+        return None
     return "SOURCE" if described.text else "N" if described.integer else "X"
 
 
@@ -362,9 +369,9 @@ def _meanings(tables: Mapping[str, Parameter]) -> str:
     return " ".join(f"{', '.join(keys)}: {tip}" for tip, keys in by_tip.items())
 
 
-def _defaults(values: Mapping[str, Any]) -> str:
-    """Return the default; of each that has another one where they differ."""
-    shown = {key: "chosen by loss" if value is None else f"{value}" for key, value in values.items()}
+def _defaults(values: Mapping[str, Any], absent: str = "") -> str:
+    """Return the default; of each that has another one where they differ. None stands for `absent`."""
+    shown = {key: absent if value is None else f"{value}" for key, value in values.items()}
     if len(set(shown.values())) == 1:
         return f"Default {next(iter(shown.values()))}."
     return f"Defaults: {', '.join(f'{key} {value}' for key, value in shown.items())}."

@@ -231,9 +231,8 @@ def _write(result: Result, outputs: list[Path]) -> list[str]:
 def _write_history(path: Path, records: list[HistoryEntry]) -> None:
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual"))
+        table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual", "energy"))
         for record in records:
-            residuals = ("" if value is None else repr(value) for value in (record.primal, record.dual))
-            table.writerow(
-                (record.iteration, repr(record.seconds), repr(record.loss), record.phase, *residuals)
-            )
+            others = (record.primal, record.dual, record.energy)
+            known = ("" if value is None else repr(value) for value in others)
+            table.writerow((record.iteration, repr(record.seconds), repr(record.loss), record.phase, *known))

@@ -44,6 +44,7 @@ class Parameter:
     open_above: bool = False  # whether `most` itself is refused
     integer: bool = False
     optional: bool = False  # whether None is accepted
+    absent: str = ""  # what None stands for, in a few words
     slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
     logarithmic: bool = True  # of the slider
     live: bool = False  # whether a run continues from its point under another value

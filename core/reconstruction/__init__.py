@@ -29,12 +29,14 @@ from .settings import (
     LOW_RANK_TIPS,
     PRESETS,
     RECOMMENDED_PENALTY,
+    REFINEMENTS,
     ROTATION_SOURCES,
     SETTINGS,
     Settings,
     settings_of,
     suited_penalty,
 )
+from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, verdicts_from_list
 
 __all__ = [
     "CONTINUED",
@@ -45,8 +47,11 @@ __all__ = [
     "NEGLIGIBLE",
     "PRESETS",
     "RECOMMENDED_PENALTY",
+    "REFINEMENTS",
     "ROTATION_SOURCES",
     "SETTINGS",
+    "VERDICT_ACTIONS",
+    "VERDICT_KINDS",
     "Geometry",
     "HistoryEntry",
     "Iterate",
@@ -58,6 +63,7 @@ __all__ = [
     "Settings",
     "SolveStep",
     "StartReport",
+    "Verdict",
     "command_for",
     "count_shift",
     "finish",
@@ -84,4 +90,5 @@ __all__ = [
     "steps_from_list",
     "steps_to_list",
     "suited_penalty",
+    "verdicts_from_list",
 ]

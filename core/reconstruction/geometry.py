@@ -75,8 +75,9 @@ class Geometry:
     intrinsics: Floats  # (3, 3) from the camera frame to the units of the tracks
     affine: bool  # whether depth is not measured, so that the projection is orthogonal
     projective: Projective | None = None  # the solution of a low-rank problem
-    figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
+    figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade or the refinement, for `meta`
     flat: bool = False  # whether the penalty has removed the depth
+    std: Floats | None = None  # (F, 3, P) standard deviation of the points along the axes of the camera
 
     __repr__ = one_line_repr
 

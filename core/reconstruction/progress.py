@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..solvers.solver import Status
     from .provenance import ProvenanceChain
     from .settings import Settings
+    from .verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class HistoryEntry:
     phase: str
     primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`
     dual: float | None = None
+    energy: float | None = None  # of the depth refinement, in whose phases the loss stays what it was
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Iterate:
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
+    verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
     log: IterateLog | None = None  # None of an iterate that was read from a file
 
@@ -219,11 +222,25 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     >>> result.loss == iterates[-1].loss
     True
     """
-    best = last.best
-    problem, factors = best.problem, best.factors
-    geometry = last.view or geometry_of(problem, factors, last.intrinsics, last.calibration)
-    lines = [(record.iteration, record.seconds, record.loss) for record in history]
+    problem, factors, records = last.best.problem, last.best.factors, tuple(history)
+    own = geometry_of(problem, factors, last.intrinsics, last.calibration)
+    geometry = last.view or own
+    lines = [(record.iteration, record.seconds, record.loss) for record in records]
     meta = result_metadata(sequence, settings, last)
+    refined: dict[str, Any] = {}
+    if last.record.energy is not None:
+        meta["refinement"] = geometry.figures
+        energies = [
+            (each.iteration, each.seconds, each.energy) for each in records if each.energy is not None
+        ]
+        refined = {
+            "bilinear_B": own.B,
+            "bilinear_C": own.C,
+            "bilinear_rotations": own.rotations,
+            "bilinear_translations": own.translations,
+            "energy": last.record.energy,
+            "energy_history": np.array(energies, dtype=float).reshape(-1, 3),
+        }
     tracks, camera = problem.tracks, sequence.camera
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
@@ -251,6 +268,8 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         cameras=None if solved is None else solved.cameras,
         homogeneous=None if solved is None else solved.homogeneous,
         norm=None if solved is None else solved.norm,
+        std=geometry.std,
+        **refined,
     )
 
 
@@ -280,6 +299,7 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         "rotations": last.rotations,
         "starts": [asdict(start) for start in last.starts],
         "remarks": remarks(last.best.problem, last.best.factors, settings.penalty),
+        "verdicts": [asdict(verdict) for verdict in last.verdicts],
         "status": status,
         "phase": last.phase,
         "seconds": last.record.seconds,

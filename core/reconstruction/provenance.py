@@ -320,7 +320,8 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     Parameters
     ----------
     values
-        as `settings_to_dict` returns them; absent ones have their defaults.
+        as `settings_to_dict` returns them; absent ones have their defaults. Without `refine` they are of a
+        program that had no refinement.
 
     Returns
     -------
@@ -332,7 +333,7 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     InputError
         where a name is unknown or a value is outside its range.
     """
-    changes = dict(values)
+    changes = {"refine": "none"} | dict(values)
     unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
     if unknown:
         raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")

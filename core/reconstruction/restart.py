@@ -19,6 +19,7 @@ from .low_rank_pipeline import known_calibration, no_offsets
 from .progress import HistoryEntry, Iterate, Point
 from .provenance import Provenance, ProvenanceChain, SolveStep, settings_from_dict, steps_from_list
 from .result import load_result
+from .verdicts import verdicts_from_list
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
@@ -42,7 +43,8 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     Returns
     -------
     Iterate
-        with the point of the result as its current and best one.
+        with the point of the result as its current and best one; of a refined result the bilinear solution
+        that it started from, and what is shown is refined.
 
     Raises
     ------
@@ -100,7 +102,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     scale = np.diag([result.norm, result.norm, 1.0]) if low_rank else result.intrinsics
     return Iterate(
         settings=settings,
-        record=HistoryEntry(iteration, seconds, result.loss, phase),
+        record=HistoryEntry(iteration, seconds, result.loss, phase, energy=result.energy),
         status=status,
         phase=phase,
         fraction=1.0 if status.finished else 0.5,
@@ -111,6 +113,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         best=point,
         calibration=_calibration(sequence, settings) if low_rank else None,
         view=_view(result),
+        verdicts=verdicts_from_list(meta.get("verdicts", [])),
         provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
     )
 
@@ -141,12 +144,12 @@ def _point(result: Result, sequence: Sequence, settings: Settings) -> Point:
         B, C = result.homogeneous.T, result.cameras.transpose(2, 1, 0)
         factors = Factors(np.ascontiguousarray(B), np.ascontiguousarray(C), no_offsets(problem))
     else:
+        B, C, R, t = result.bilinear
         problem = NonRigidProblem(
-            result.tracks, result.visible, result.rotations, result.eta, result.weights, spectral=spectral
+            result.tracks, result.visible, R, result.eta, result.weights, spectral=spectral
         )
-        s = np.einsum("fab,fa->fb", result.rotations, result.translations)
-        C = result.C.T.reshape(result.B.shape[1], 3, -1)
-        factors = Factors(result.B, np.ascontiguousarray(C), s)
+        s = np.einsum("fab,fa->fb", R, t)
+        factors = Factors(B, np.ascontiguousarray(C.T.reshape(B.shape[1], 3, -1)), s)
     return Point(problem, factors, result.loss)
 
 
@@ -156,8 +159,8 @@ def _view(result: Result) -> Geometry:
         projective = Projective(result.cameras, result.homogeneous, result.norm)
     affine = projective is None and result.eta == 1.0
     R, t, K = result.rotations, result.translations, result.intrinsics
-    figures = dict(result.meta.get("low_rank") or {})
-    return Geometry(result.B, result.C, R, t, K, affine, projective, figures)
+    figures = dict(result.meta.get("low_rank") or result.meta.get("refinement") or {})
+    return Geometry(result.B, result.C, R, t, K, affine, projective, figures, std=result.std)
 
 
 def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:

@@ -23,6 +23,18 @@ Of a low-rank problem there are, besides
     norm                      x = norm X_12 / X_3 in the units of the tracks
 
 and rotations, translations, points, B, C and intrinsics are the view of it that `geometry` makes.
+
+Of a refined result B is (F, F), and points, rotations and translations are those after the refinement. The
+weights (R,), eta and loss are of the solution that the refinement started from, which is kept:
+
+    bilinear_B (F, R), bilinear_C (3P, R)
+    bilinear_rotations (F, 3, 3), bilinear_translations (F, 3)
+    energy                    scalar, of the refinement's last level
+    energy_history (M, 3)     iteration, seconds, energy; the energies of two levels do not compare
+
+Where it is known there is also
+
+    std (F, 3, P)             standard deviation of the points along x, y, z of the camera, calibrated units
 """
 
 from __future__ import annotations
@@ -65,6 +77,13 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "cameras": ("F", 3, "R"),
     "homogeneous": ("R", "P"),
     "norm": (),
+    "bilinear_B": ("F", "R"),
+    "bilinear_C": ("3P", "R"),
+    "bilinear_rotations": ("F", 3, 3),
+    "bilinear_translations": ("F", 3),
+    "energy": (),
+    "energy_history": ("M", 3),
+    "std": ("F", 3, "P"),
     "edges": ("E", 2),
     "faces": ("T", 3),
     "truth_points": ("G", 3, "P"),
@@ -72,13 +91,17 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "truth_reference": (),
 }
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
-OPTIONAL = LOW_RANK | {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
-# Arrays that must be finite; hidden tracks, the truth and the history may hold NaN.
+BILINEAR = ("bilinear_B", "bilinear_C", "bilinear_rotations", "bilinear_translations")
+REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
+OPTIONAL = LOW_RANK | REFINED | {"std", "edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+# Arrays that must be finite; hidden tracks, the truth, histories and std may hold NaN.
 FINITE = (
     *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
     *("cameras", "homogeneous", "norm"),
+    *(*BILINEAR, "energy"),
 )
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
+_REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all six"
 
 
 def log_loss(loss: float) -> float:
@@ -91,9 +114,9 @@ class Result:
     """A reconstruction with all that is needed to evaluate, show and reproduce it.
 
     Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
-    `content`, `reading`, `command`, `python`, `starts`, `remarks`, `status`, `seconds` and `units`, as
-    `core.reconstruction.progress.result_metadata` writes them; also `steps` and `start` where the run
-    had more than one step, or a start.
+    `content`, `reading`, `command`, `python`, `starts`, `remarks`, `verdicts`, `status`, `seconds`
+    and `units`, as `core.reconstruction.progress.result_metadata` writes them; also `steps` and `start` where
+    the run had more than one step, or a start, and `refinement` where it was refined.
 
     Raises
     ------
@@ -107,7 +130,7 @@ class Result:
     translations: Floats  # (F, 3)
     B: Floats  # (F, K)
     C: Floats  # (3P, K)
-    weights: Floats  # (R,) R is the rank that was solved for, K but for a low-rank solution
+    weights: Floats  # (R,) R is the rank that was solved for, K but for low-rank and refined solutions
     eta: float
     loss: float
     history: Floats  # (N, 3) iteration, seconds, loss
@@ -120,6 +143,13 @@ class Result:
     cameras: Floats | None = None  # (F, 3, R) of a low-rank solution, in tracks divided by their norm
     homogeneous: Floats | None = None  # (R, P)
     norm: float | None = None
+    bilinear_B: Floats | None = None  # (F, R) of a refined result: what the refinement started from
+    bilinear_C: Floats | None = None  # (3P, R)
+    bilinear_rotations: Floats | None = None  # (F, 3, 3)
+    bilinear_translations: Floats | None = None  # (F, 3)
+    energy: float | None = None
+    energy_history: Floats | None = None  # (M, 3) iteration, seconds, energy
+    std: Floats | None = None  # (F, 3, P) along the axes of the camera
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
@@ -128,8 +158,10 @@ class Result:
             object.__setattr__(self, name, read_only(value, KINDS.get(name, np.float64)))
         object.__setattr__(self, "eta", float(self.eta))
         object.__setattr__(self, "loss", float(self.loss))
-        if self.norm is not None:
-            object.__setattr__(self, "norm", float(self.norm))
+        for name in ("norm", "energy"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, float(value))
 
     def __repr__(self) -> str:
         size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
@@ -179,7 +211,7 @@ class Result:
 
     @property
     def rank(self) -> int:
-        """K, the rank that was solved for: the number of basis shapes, but for low-rank solutions."""
+        """The rank that was solved for: the number of basis shapes, but for low-rank and refined results."""
         return int(self.weights.size)
 
     @property
@@ -188,14 +220,28 @@ class Result:
         return self.cameras is not None
 
     @property
+    def refined(self) -> bool:
+        """Whether its points are those of a refinement, which the loss is not of."""
+        return self.bilinear_B is not None
+
+    @property
+    def bilinear(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """B (F, K), C (3P, K), rotations (F, 3, 3) and translations (F, 3) that the loss is of."""
+        kept = self.bilinear_B, self.bilinear_C, self.bilinear_rotations, self.bilinear_translations
+        B, C, R, t = kept
+        if B is None or C is None or R is None or t is None:
+            return self.B, self.C, self.rotations, self.translations
+        return B, C, R, t
+
+    @property
     def log_loss(self) -> float:
         """The logarithm to base 10 of the objective; minus infinity where it is 0."""
         return log_loss(self.loss)
 
     @property
     def singular_values(self) -> Floats:
-        """(K,) singular values of X# = BC', of a low-rank solution those of X, in descending order."""
-        left, right = self.B, self.C
+        """(R,) singular values of the X# = BC' that the loss is of, or of a low-rank X; descending."""
+        left, right, _, _ = self.bilinear
         if self.cameras is not None and self.homogeneous is not None:
             left, right = self.cameras.reshape(-1, self.rank), self.homogeneous.T
         _, R_B = np.linalg.qr(left)
@@ -237,10 +283,12 @@ def _own_arrays() -> list[str]:
 
 def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
     """Compare every array with SHAPES; the first array that uses a letter fixes its size."""
-    given = LOW_RANK & set(arrays)
-    if given and given != LOW_RANK:
-        missing, held = sorted(LOW_RANK - given), ", ".join(sorted(given))
-        raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; a low-rank solution needs all three")
+    for group, needed in ((LOW_RANK, "a low-rank solution needs all three"), (REFINED, _REFINED_NEEDS)):
+        given = group & set(arrays)
+        if given and given != group:
+            missing, held = sorted(group - given), ", ".join(sorted(given))
+            raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; {needed}")
+    view = not (LOW_RANK | REFINED).isdisjoint(arrays)  # B and C are then not what was solved for
     sizes: dict[str, int] = {}
     for name, wanted in SHAPES.items():
         if name not in arrays:
@@ -252,7 +300,7 @@ def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
                     sizes.setdefault(letter, size)
                     if letter == "P":
                         sizes.setdefault("3P", 3 * size)
-                    if letter == "K" and not given:  # otherwise B and C are a view of what was solved
+                    if letter == "K" and not view:
                         sizes.setdefault("R", size)
         expected = tuple(sizes.get(entry, entry) if isinstance(entry, str) else entry for entry in wanted)
         if shape != expected:

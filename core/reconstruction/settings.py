@@ -29,6 +29,10 @@ INTRINSICS_SOURCES = {
     "gt": "estimated from the ground-truth frame",
     "calibrated": "tracks are already calibrated (K = I)",
 }
+REFINEMENTS = {
+    "depth": "unknown depths along the observed rays, from the end of the bilinear form",
+    "none": "the bilinear solution as it is",
+}
 
 
 class SettingsFields(TypedDict, total=False):
@@ -47,6 +51,10 @@ class SettingsFields(TypedDict, total=False):
     seed: int
     tolerance: float
     max_iterations: int
+    refine: str
+    noise: float | None
+    isometry: float
+    neighbors: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +89,15 @@ class Settings:
         predicted decrease over the loss at which the last phase ends.
     max_iterations
         of a phase.
+    refine
+        a key of `REFINEMENTS`: what follows the solution of a non-rigid problem.
+    noise
+        standard deviation of a coordinate of the tracks, in their units; None estimates it, 0 keeps the
+        observed rays exactly.
+    isometry
+        weight of the lengths between neighbors in the depth refinement.
+    neighbors
+        of each point, whose distances the depth refinement keeps.
 
     Raises
     ------
@@ -129,6 +146,7 @@ class Settings:
         least=1,
         integer=True,
         optional=True,
+        absent="several, chosen by loss",
     )
     # A key of INTRINSICS_SOURCES, a file, or (fx, fy, cx, cy).
     intrinsics: str | Path | tuple[float, float, float, float] = parameter(
@@ -158,6 +176,32 @@ class Settings:
         1000,
         "Iterations per phase, at least 1.",
         label="max. iterations",
+        section="Advanced",
+        least=1,
+        integer=True,
+    )
+    refine: str = parameter(
+        "none",
+        "What follows the bilinear solution of a non-rigid problem.",
+        section="Solver",
+        choices=tuple(REFINEMENTS),
+    )
+    noise: float | None = parameter(
+        None,
+        "Standard deviation of a track's coordinate, in the units of the tracks, 0 or more; at 0 the depth "
+        "refinement keeps the rays exactly. Without it the tracks give it.",
+        section="Advanced",
+        optional=True,
+        absent="estimated from the tracks",
+    )
+    isometry: float = parameter(
+        0.3,
+        "Weight of the lengths between neighbors in the depth refinement, 0 or more.",
+        section="Advanced",
+    )
+    neighbors: int = parameter(
+        8,
+        "Neighbors of a point whose distances the depth refinement keeps, at least 1.",
         section="Advanced",
         least=1,
         integer=True,

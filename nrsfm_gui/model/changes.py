@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import METHODS, ExplicitWeights
-from core.reconstruction import LIVE
+from core.reconstruction import LIVE, SETTINGS
 from nrsfm_gui.model.numbers import format_number
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _format_value(name: str, value: object) -> str:
     if name == "method":
         return METHODS[str(value)].title
     if value is None:
-        return "several"  # rotation ranks
+        return SETTINGS[name].absent.partition(",")[0]
     if isinstance(value, Path):
         return value.name
     if isinstance(value, tuple):

@@ -261,8 +261,11 @@ def read_opened_result(path: Path) -> OpenedResult:
     result = load_result(path)
     sequence = _from_its_file(result) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
-    lines = result.history.tolist()
-    records = tuple(HistoryEntry(int(line[0]), line[1], line[2], iterate.phase) for line in lines)
+    energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
+    records = tuple(
+        HistoryEntry(int(iteration), seconds, loss, iterate.phase, energy=energies.get(iteration))
+        for iteration, seconds, loss in result.history.tolist()
+    )
     run = SavedRun(
         number=1,
         settings=iterate.settings,

@@ -19,7 +19,8 @@ the name of one, letters in brackets are its shape):
         shown             number of the run that is shown, or null
         runs              a list; each has
             number, warm_from, shown_before, state, message, title, note, pinned, settings
-            history       columns: array (N, 5) of iteration, seconds, loss, primal and dual residual;
+            history       columns: array (N, 6) of iteration, seconds, loss, primal and dual residual,
+                          energy, which files of earlier programs lack;
                           phases: [first record, name]; ticks, changes of settings: first (record),
                           text, restarts, before (the settings until then)
             update        null, or the newest point: settings, record, status, phase, fraction, rotations,
@@ -27,7 +28,9 @@ the name of one, letters in brackets are its shape):
                 current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
                                   tracks (F, 2, P) and visible (F, P) only where they are not the
                                   sequence's, calibrated (best is absent where it is the same)
-                view              a low-rank solution in three dimensions
+                view              a low-rank or refined solution in three dimensions
+                verdicts          of a finished run: kind, sentence, frames, action; absent in files of
+                                  earlier programs
                 lineage           steps (settings, updates) that lead there, from nothing or from `result`
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset

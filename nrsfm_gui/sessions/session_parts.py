@@ -27,12 +27,14 @@ from core.reconstruction import (
     Geometry,
     Projective,
     ProvenanceChain,
+    Verdict,
     penalty_from_dict,
     penalty_to_dict,
     settings_from_dict,
     settings_to_dict,
     steps_from_list,
     steps_to_list,
+    verdicts_from_list,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 
-COLUMNS = 5  # of a history: iteration, seconds, loss, primal and dual residual (NaN where there is none)
+# Of a history: iteration, seconds, loss, primal and dual residual, energy (NaN where there is none). Earlier
+# files lack the last.
+COLUMNS = 6
 
 
 # -- settings and history -------------------------------------------------------------------------------
@@ -65,15 +69,21 @@ def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> di
     for index, record in enumerate(records):
         if not phases or phases[-1][1] != record.phase:
             phases.append((index, record.phase))
-        residuals = (np.nan if value is None else value for value in (record.primal, record.dual))
-        lines.append((record.iteration, record.seconds, record.loss, *residuals))
+        others = (record.primal, record.dual, record.energy)
+        known = (np.nan if value is None else value for value in others)
+        lines.append((record.iteration, record.seconds, record.loss, *known))
     columns = np.array(lines, dtype=float).reshape(-1, COLUMNS)
     return {"columns": archive.name(columns), "phases": [list(phase) for phase in phases]}
 
 
 def read_history(node: Node) -> tuple[HistoryEntry, ...]:
     """Return the records of a history."""
-    columns = node.child("columns").array(None, COLUMNS)
+    columns = node.child("columns").array(None, None)
+    if columns.shape[1] not in (COLUMNS - 1, COLUMNS):
+        raise InputError(
+            f"{node.archive.path}: {node.where} has {columns.shape[1]} columns; accepted are {COLUMNS} and "
+            f"{COLUMNS - 1}"
+        )
     names = [""] * len(columns)
     for phase in node.child("phases").items():
         first, name = _pair(phase)
@@ -84,8 +94,8 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
             f"{node.archive.path}: {node.where} counts iterations or seconds that are not finite"
         )
     return tuple(
-        HistoryEntry(int(iteration), seconds, loss, name, _number(primal), _number(dual))
-        for (iteration, seconds, loss, primal, dual), name in zip(columns.tolist(), names, strict=True)
+        HistoryEntry(int(iteration), seconds, loss, name, *map(_number, others))
+        for (iteration, seconds, loss, *others), name in zip(columns.tolist(), names, strict=True)
     )
 
 
@@ -96,8 +106,8 @@ def _pair(node: Node) -> tuple[Node, Node]:
     return items[0], items[1]
 
 
-def _number(residual: float) -> float | None:
-    return None if np.isnan(residual) else residual
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 # -- iterates --------------------------------------------------------------------------------------------
@@ -119,6 +129,7 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
         "starts": [asdict(start) for start in iterate.starts],
         "calibration": None if iterate.calibration is None else archive.name(iterate.calibration),
         "view": None if iterate.view is None else _view_entry(iterate.view, archive),
+        "verdicts": [asdict(verdict) for verdict in iterate.verdicts],
         "lineage": _lineage_entry(iterate.provenance),
     }
     if iterate.best is not iterate.current:
@@ -139,7 +150,10 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
             record.child("seconds").number(),
             record.child("loss").number(),
             record.child("phase").text(),
-            *(None if part is None else part.number() for part in map(record.optional, ("primal", "dual"))),
+            *(
+                None if part is None else part.number()
+                for part in map(record.optional, ("primal", "dual", "energy"))
+            ),
         ),
         status=Status(node.child("status").one_of(status.value for status in Status)),
         phase=node.child("phase").text(),
@@ -152,6 +166,7 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         starts=tuple(_read_start(start) for start in node.child("starts").items()),
         calibration=None if calibration is None else calibration.finite(3, 3),
         view=None if view is None else _read_view(view, sequence),
+        verdicts=_read_verdicts(node.optional("verdicts")),
         provenance=_read_lineage(node.optional("lineage")),
     )
 
@@ -159,6 +174,15 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
 def _read_start(node: Node) -> StartReport:
     loss, agrees = node.child("loss").number(), node.child("agrees").flag()
     return StartReport(node.child("name").text(), loss, agrees, node.child("note").text())
+
+
+def _read_verdicts(node: Node | None) -> tuple[Verdict, ...]:
+    if node is None:
+        return ()
+    try:
+        return verdicts_from_list(item.value for item in node.items())
+    except InputError as error:
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
 
 
 # -- points and their problems --------------------------------------------------------------------------
@@ -246,6 +270,8 @@ def _view_entry(view: Geometry, archive: ArchiveWriter) -> dict[str, Any]:
         entry["cameras"] = archive.name(view.projective.cameras)
         entry["homogeneous"] = archive.name(view.projective.homogeneous)
         entry["norm"] = view.projective.norm
+    if view.std is not None:
+        entry["std"] = archive.name(view.std)
     return entry
 
 
@@ -267,6 +293,7 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
         projective,
         node.child("figures").mapping(),
         node.child("flat").flag(),
+        None if node.optional("std") is None else node.child("std").array(frames, 3, points),
     )
 
 

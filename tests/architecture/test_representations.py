@@ -71,6 +71,7 @@ from core.experiments.benchmark import (
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS
 from core.penalties import LinearPenalty
+from core.reconstruction import Verdict
 from core.solvers import Majorized, solve
 
 LONGEST = 200
@@ -125,7 +126,8 @@ def reconstruction_values(folder):
     return [
         scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
-        Settings(), HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
+        Verdict("jump", LONG, (11, 12), "look"), Settings(),
+        HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip
 
 

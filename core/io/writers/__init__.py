@@ -1,10 +1,11 @@
 """Results to files, one format a module; the table `WRITERS` lists them."""
 
 from .export import WRITERS, Writer, export, writer_for
-from .options import ALIGNMENTS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, numbered
+from .options import ALIGNMENTS, COLORS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, numbered
 
 __all__ = [
     "ALIGNMENTS",
+    "COLORS",
     "COORDINATES",
     "FRAMES",
     "INTERPOLATIONS",

@@ -1,12 +1,14 @@
 """Tables in long format, one row per frame and point, both counted from 0.
 
 Shapes: frame, point, x, y, z (the shape), visible (0 or 1), u, v (the measured track, empty where hidden),
-u_fit, v_fit (the reprojection), the last four in the units of the tracks.
+u_fit, v_fit (the reprojection), the last four in the units of the tracks; where the result has them std_x,
+std_y, std_z, the standard deviations along the axes of the camera in the unit of x, y, z.
 
 Trajectories: frame, point; x, y, z; visible (0 or 1); reprojection_error, the distance of the reprojection
 and the track, empty where hidden; error_3d, the distance to the ground truth after the alignment, empty where
-there is none. Units are part of the names, as in `x_mm` and `reprojection_error_px`; x, y, z without one are
-in calibrated units. Frames without ground truth take the alignment of the nearest frame that has one.
+there is none; where the result has them std_x, std_y, std_z as above. Units are part of the names, as in
+`x_mm` and `reprojection_error_px`; x, y, z without one are in calibrated units. Frames without
+ground truth take the alignment of the nearest frame that has one.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...foundation.atomic import replacing
-from .options import aligned_shapes, shapes, unit_of, with_progress
+from .options import aligned_shapes, shapes, std_of, unit_of, with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from .options import ExportOptions
 
 COLUMNS = ("x", "y", "z", "visible", "u", "v", "u_fit", "v_fit")
+STD_COLUMNS = ("std_x", "std_y", "std_z")
 
 
 def write_shapes(result: Result, path: Path, options: ExportOptions) -> list[Path]:
@@ -36,10 +39,18 @@ def write_shapes(result: Result, path: Path, options: ExportOptions) -> list[Pat
     fitted = result.reprojections()
 
     def columns(frame: int, points: Floats) -> list[Floats | Bools]:
-        return [*points, result.visible[frame], *measured[frame], *fitted[frame]]
+        known = [*points, result.visible[frame], *measured[frame], *fitted[frame]]
+        return known + _std_columns(result, frame, points)
 
     chosen = shapes(result, options, every=True)
-    return _write_table(path, COLUMNS, chosen, columns, options)
+    names = COLUMNS if result.std is None else COLUMNS + STD_COLUMNS
+    return _write_table(path, names, chosen, columns, options)
+
+
+def _std_columns(result: Result, frame: int, points: Floats) -> list[Floats | Bools]:
+    """Return the columns of the standard deviations, none where the result has none."""
+    std = std_of(result, frame, points)
+    return [] if std is None else [*std]
 
 
 def _write_table(
@@ -76,9 +87,12 @@ def write_trajectories(result: Result, path: Path, options: ExportOptions) -> li
     pixels = result.meta.get("units", "px")
     names = [f"{axis}{ends}" for axis in "xyz"]
     names += ["visible", f"reprojection_error_{pixels}", f"error_3d{ends}"]
+    if result.std is not None:
+        names += [f"{name}{ends}" for name in STD_COLUMNS]
 
     def columns(frame: int, shape: Floats) -> list[Floats | Bools]:
-        return [*shape, result.visible[frame], distances[frame], errors[frame]]
+        known = [*shape, result.visible[frame], distances[frame], errors[frame]]
+        return known + _std_columns(result, frame, shape)
 
     return _write_table(path, names, list(enumerate(points)), columns, options)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLACED = frozenset({"coordinates", "align", "mirror"})
 SHAPES = PLACED | {"frame", "frames"}
-ANIMATED = PLACED | {"frame", "fps", "interpolation"}
+ANIMATED = PLACED | {"frame", "fps", "interpolation", "color"}
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ def export(
     text: bool = False,
     fps: float = 15.0,
     interpolation: str = "linear",
+    color: str = "plain",
     progress: Callable[[int, int], None] = ignore_progress,
 ) -> list[Path]:
     """Write a result in the format that the suffix of `path` names, and return the files written.
@@ -129,6 +130,9 @@ def export(
         frames per second of a glTF animation.
     interpolation
         "linear" or "step": what a glTF animation shows between two frames.
+    color
+        "plain", or "std": the points of glTF are colored by their standard deviation, over all frames by its
+        root mean square.
     progress
         called with (done, total) while it works; what it raises ends the export, and nothing is written.
 
@@ -140,8 +144,8 @@ def export(
     Raises
     ------
     InputError
-        where an option is out of range, the ground truth that it needs is absent, or the file cannot be
-        written.
+        where an option is out of range, the ground truth or the standard deviations that it needs are
+        absent, or the file cannot be written.
 
     Examples
     --------
@@ -165,6 +169,7 @@ def export(
         text=text,
         fps=fps,
         interpolation=interpolation,
+        color=color,
         progress=progress,
     )
     progress(0, 1)

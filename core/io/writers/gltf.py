@@ -14,6 +14,9 @@ that of the reconstruction, so with the singular value decomposition D = U diag(
 r targets with weights in [-1, 1] reproduce every frame to the precision of the file (float32), and straight
 lines between weights are straight lines between shapes.  Triangles where faces are known, else lines and
 points where edges are, else points.  `.glb` is the same in one binary file.
+
+Colors by the standard deviation s_j = |std_fj| of a point (root mean square over the frames that are written)
+go along viridis from 0 to the largest, as vertex colors; the file names the largest in its extras.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ FLOAT, UNSIGNED = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # uses of a buffer view
 POINTS, LINES, TRIANGLES = 0, 1, 4
 COLOR = (0.353, 0.663, 1.0, 1.0)
+# Of viridis at 0, 1/8 ... 1; sRGB.
+VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
@@ -61,7 +66,8 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     if not np.isfinite(points).all():
         raise InputError(f"{path}: the shape holds a value that is not finite; glTF accepts finite numbers")
     asset = _Asset()
-    _build(asset, result, points, options)
+    std = None if options.color == "plain" else _std_by_point(result, path, options)
+    _build(asset, result, points, options, std)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": options.fps,
@@ -69,10 +75,41 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         "alignment": options.alignment,
         "unit": f"meters, from {unit}" if unit in TO_METERS else unit or "calibrated units",
     }
+    if std is not None:
+        asset.tree["asset"]["extras"]["largestStd"] = float(std.max())  # calibrated units
     content = asset.binary() if path.suffix.lower() == ".glb" else asset.text()
     with replacing(path) as temporary:
         temporary.write_bytes(content)
     return [path]
+
+
+def _std_by_point(result: Result, path: Path, options: ExportOptions) -> Floats:
+    """Return the standard deviation (P,) of the points in the frames that are written, calibrated units.
+
+    Raises
+    ------
+    InputError
+        where the result has none, or one that is not finite.
+    """
+    if result.std is None:
+        raise InputError(
+            f"{path}: color is 'std', but the result has no standard deviations; accepted is plain"
+        )
+    chosen = result.std if options.frame is None else result.std[options.frame][None]
+    std: Floats = np.sqrt((chosen**2).sum(axis=1).mean(axis=0))
+    if not np.isfinite(std).all():
+        raise InputError(f"{path}: std holds a value that is not finite; glTF accepts finite numbers")
+    return std
+
+
+def vertex_colors(values: Floats) -> Floats:
+    """Return linear RGB (P, 3) of values (P,) along viridis, from 0 to the largest."""
+    anchors = np.array([[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in VIRIDIS]) / 255
+    shares = values / (values.max() or 1.0)
+    at = np.linspace(0, 1, len(anchors))
+    srgb = np.stack([np.interp(shares, at, channel) for channel in anchors.T], axis=1)
+    linear: Floats = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    return linear
 
 
 def morph_targets(points: Floats) -> tuple[Floats, Floats]:
@@ -160,7 +197,7 @@ class _Asset:
         )
 
 
-def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions) -> None:
+def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions, std: Floats | None) -> None:
     base = asset.add(points[0].T, "VEC3", use=VERTICES, bounds=True)
     weights, displacements = morph_targets(points)
     targets = [
@@ -168,8 +205,12 @@ def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions
         for _index, target in with_progress(list(enumerate(displacements)), options)
     ]
     mesh: dict[str, Any] = {"name": "shape", "primitives": []}
+    attributes = {"POSITION": base}
+    if std is not None:
+        attributes["COLOR_0"] = asset.add(vertex_colors(std), "VEC3", use=VERTICES)
+        asset.tree["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"] = [1.0] * 4
     for mode, items in _primitives(result):
-        primitive: dict[str, Any] = {"attributes": {"POSITION": base}, "mode": mode, "material": 0}
+        primitive: dict[str, Any] = {"attributes": attributes, "mode": mode, "material": 0}
         if items is not None:
             primitive["indices"] = asset.add(items.reshape(-1), "SCALAR", use=INDICES)
         if targets:

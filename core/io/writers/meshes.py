@@ -1,7 +1,8 @@
 """Points with triangles where they are known, else with skeleton edges: Wavefront OBJ and PLY.
 
-OBJ counts indices from 1.  PLY is binary (little-endian) or text, and its points have `visible`. Stacked PLY
-files hold all frames, one after the other, and an integer property `frame`, counted from 0, for every point.
+OBJ counts indices from 1.  PLY is binary (little-endian) or text. Its points have `visible`, and where the
+result has them `std_x`, `std_y`, `std_z`: standard deviations along the axes of the camera. Stacked PLY files
+hold all frames, one after the other, and an integer property `frame`, counted from 0, for every point.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import shapes, with_progress, write_each
+from .options import shapes, std_of, with_progress, write_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +116,8 @@ def _cells(row: tuple[object, ...]) -> list[str]:
 
 def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool) -> np.ndarray:
     columns = [("x", "<f8"), ("y", "<f8"), ("z", "<f8"), ("visible", "u1")]
+    if result.std is not None:
+        columns += [("std_x", "<f8"), ("std_y", "<f8"), ("std_z", "<f8")]
     if stacked:
         columns.append(("frame", "<i4"))
     count = result.point_count
@@ -124,6 +127,10 @@ def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool
         for name, values in zip("xyz", points, strict=True):
             rows[name] = values
         rows["visible"] = result.visible[frame]
+        std = std_of(result, frame, points)
+        if std is not None:
+            for name, values in zip(("std_x", "std_y", "std_z"), std, strict=True):
+                rows[name] = values
         if stacked:
             rows["frame"] = frame
     return table

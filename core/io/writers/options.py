@@ -44,6 +44,10 @@ INTERPOLATIONS = {
     "linear": "points move along straight lines from frame to frame",
     "step": "every frame is shown until the next one",
 }
+COLORS = {
+    "plain": "one color",
+    "std": "by the standard deviation of every point; over all frames its root mean square",
+}
 
 
 def ignore_progress(done: int, total: int) -> None:
@@ -56,7 +60,7 @@ class ExportOptions:
 
     Parameters
     ----------
-    frame, frames, coordinates, align, mirror, text, fps, interpolation, progress
+    frame, frames, coordinates, align, mirror, text, fps, interpolation, color, progress
         as in `core.export`.
 
     Raises
@@ -79,7 +83,10 @@ class ExportOptions:
     text: bool = False
     fps: float = 15.0  # frames per second of an animation
     interpolation: str = "linear"  # a key of INTERPOLATIONS
-    progress: Callable[[int, int], None] = field(default=ignore_progress, compare=False)  # (done, total)
+    color: str = "plain"  # a key of COLORS
+    progress: Callable[[int, int], None] = field(
+        default=ignore_progress, compare=False, repr=False
+    )  # (done, total)
 
     def __post_init__(self) -> None:
         for name, table in (
@@ -87,6 +94,7 @@ class ExportOptions:
             ("coordinates", COORDINATES),
             ("align", ALIGNMENTS),
             ("interpolation", INTERPOLATIONS),
+            ("color", COLORS),
         ):
             value = getattr(self, name)
             if value not in table:
@@ -147,6 +155,20 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
     if options.align == "scale":
         return common_scale(points, truth) * points
     return align_all(points, truth, _alignment(options)).apply(points)
+
+
+def std_of(result: Result, frame: int, points: Floats) -> Floats | None:
+    """Return the standard deviations (3, P) of a frame in the unit of its aligned points (3, P).
+
+    They are along the axes of the camera, whatever the alignment. None where the result has none.
+    """
+    if result.std is None:
+        return None
+    size, aligned = (
+        np.linalg.norm(each - each.mean(axis=1)[:, None]) for each in (result.points[frame], points)
+    )
+    scaled: Floats = result.std[frame] * (aligned / size if size else 1.0)
+    return scaled
 
 
 def _alignment(options: ExportOptions) -> Alignment:

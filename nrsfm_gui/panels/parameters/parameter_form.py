@@ -6,7 +6,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, Settings
-from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, ROTATION_SOURCES, SETTINGS
+from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, REFINEMENTS, ROTATION_SOURCES, SETTINGS
 from core.solvers import PROBLEMS
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
@@ -33,12 +33,16 @@ INTRINSICS_TITLES = {
     "gt": "from the ground truth",
     "calibrated": "tracks are calibrated",
 }
+REFINEMENT_TITLES = {"depth": "depths along the rays", "none": "none"}
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "All parameters at once.",
     "problem": "What is minimized.",
     "method": METHOD_TIP,
 }
-NUMBERS = {name: described for name, described in SETTINGS.items() if not described.text}
+NUMBERS = {
+    name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
+}
+REFINEMENT_NUMBERS = ("noise", "isometry", "neighbors")
 ADVANCED = tuple(name for name, described in NUMBERS.items() if described.section == "Advanced")
 
 
@@ -54,6 +58,8 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     if settings.problem == "lowrank":
         free = "The low-rank problem has no rotations: its cameras are free matrices."
         reasons |= {"rotations": free, "rotation_rank": free}
+        rays = "The low-rank problem has no depth refinement: its cameras are not calibrated."
+        reasons |= dict.fromkeys(("refine", *REFINEMENT_NUMBERS), rays)
         if camera is CameraModel.ORTHOGONAL:
             reasons["intrinsics"] = "Orthogonal tracks come without K: the metric upgrade finds its own."
     elif camera is CameraModel.ORTHOGONAL:
@@ -64,6 +70,9 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
         reasons |= {"starts": closed, "seed": closed}
         if method.refined is None:
             reasons["tolerance"] = f"{method.title} has no second-order step that it would end."
+    if settings.refine == "none":
+        off = "It is a number of the depth refinement, which is off."
+        reasons = dict.fromkeys(REFINEMENT_NUMBERS, off) | reasons
     return reasons
 
 
@@ -97,6 +106,7 @@ class ParameterForm(QWidget):
             numbers_tip="focal lengths and principal point, in pixels",
         )
         self.penalty = PenaltyEditor()
+        self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 10, 10)
         self._layout.setSpacing(6)
@@ -104,6 +114,7 @@ class ParameterForm(QWidget):
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
+        self.refine.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
 
     def _build(self) -> None:
@@ -123,6 +134,8 @@ class ParameterForm(QWidget):
                     self._add_number(form, name)
             if title == "Cameras":
                 self._add(form, "intrinsics", "intrinsics", self.intrinsics)
+            if title == "Solver":
+                self._add(form, "refine", SETTINGS["refine"].title, self.refine)
             if title == "Model":
                 self._layout.addWidget(self.penalty)
         advanced = Form()
@@ -155,7 +168,7 @@ class ParameterForm(QWidget):
         described = NUMBERS[name]
         field = NumberField(integer=described.integer, optional=described.optional)
         if described.optional:
-            field.setPlaceholderText("several, chosen by loss")
+            field.setPlaceholderText(described.absent)
         field.edited.connect(self.edited)
         field.dragged.connect(self.dragged)
         self.fields[name] = field

@@ -145,6 +145,7 @@ class ParametersPanel(QScrollArea):
         self._form.method.set_method(settings.method, settings.options)
         self._form.rotations.set_value(settings.rotations)
         self._form.intrinsics.set_value(settings.intrinsics)
+        self._form.refine.set_key(settings.refine)
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._show_preset()
         self._read()  # what is accepted of a preset depends on the sequence
@@ -257,6 +258,7 @@ class ParametersPanel(QScrollArea):
         changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
+        readers["refine"] = lambda: self._form.refine.key
         refusals: list[str] = []
         for name, read in readers.items():
             try:

@@ -73,6 +73,7 @@ def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, 
     assert [float(row["loss"]) for row in rows] == result.history[:, 2].tolist()
     assert "rank 1" in rows[0]["phase"] and rows[-1]["phase"] == "refine"
     assert rows[0]["primal"] == rows[0]["dual"] == ""  # which only ADMM has
+    assert rows[0]["energy"] == ""  # which only a refinement has
 
 
 def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):

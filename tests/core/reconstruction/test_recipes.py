@@ -34,7 +34,7 @@ from core import (
     read_sequence,
 )
 from core.cli import parser, settings_from
-from core.reconstruction import options_for, preset_name, settings_from_dict, settings_to_dict
+from core.reconstruction import REFINEMENTS, options_for, preset_name, settings_from_dict, settings_to_dict
 from core.reconstruction.provenance import nearest_preset, penalty_name
 
 PAPER = PRESETS["paper"]
@@ -61,6 +61,8 @@ VARIED = [
     PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
     PAPER.with_changes(method="bilinear", rotation_rank=3),
     PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
+    *(Settings(refine=refine, noise=1 / 3, isometry=0.0, neighbors=5) for refine in REFINEMENTS),
+    PAPER.with_changes(refine="depth", noise=0.0),
 ]
 
 

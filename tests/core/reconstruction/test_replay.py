@@ -16,6 +16,7 @@ from core import (
     MCP,
     PRESETS,
     ExplicitWeights,
+    HistoryEntry,
     InputError,
     NuclearNorm,
     Settings,
@@ -34,7 +35,8 @@ from core import (
     write_npz,
 )
 from core.cli import main, parser, steps_from
-from core.reconstruction import steps_from_list, steps_to_list
+from core.reconstruction import steps_from_list, steps_to_list, verdicts_from_list
+from core.reconstruction.result import REFINED
 
 DIGITS = 1e-12
 QUICK = Settings(rank=2, starts=3, rotations="truth")
@@ -157,6 +159,29 @@ def test_a_result_holds_its_provenance_and_a_run_can_continue_from_it(sequence, 
         assert main([*shlex.split(command_for(sequence, recipe, out))[1:], "--quiet"]) == 0
         assert load_result(out).loss == pytest.approx(further.best.loss, rel=DIGITS, abs=0)
         assert load_result(out).meta["start"] == str(path)
+
+
+def test_a_run_continues_from_what_a_refined_result_was_refined_from(sequence, tmp_path, move_along_rays):
+    plain = reconstruct(sequence, QUICK)
+    refined = move_along_rays(plain)
+    start = load_start(save_result(refined, tmp_path / "refined.npz"), sequence)
+    assert start.record.energy == refined.energy
+    assert np.array_equal(start.geometry.points, refined.points)
+    assert np.array_equal(start.geometry.std, refined.std)
+    assert [verdict.kind for verdict in start.verdicts] == ["jump"]
+    assert start.best.problem.loss(start.best.factors) == pytest.approx(plain.loss, rel=DIGITS, abs=0)
+    before = load_start(save_result(plain, tmp_path / "plain.npz"), sequence)
+    changed = QUICK.with_changes(eta=0.2)
+    ends = [list(iterate(sequence, changed, start=one))[-1] for one in (start, before)]
+    assert ends[0].best.loss == ends[1].best.loss
+    # Without going on it is the same result again.
+    records = [HistoryEntry(int(i), s, loss, "refine") for i, s, loss in refined.history]
+    energies = dict(refined.energy_history[:, ::2].tolist())
+    records = [replace(each, energy=energies.get(each.iteration)) for each in records]
+    again = finish(sequence, QUICK, start, records)
+    for name in REFINED | {"B", "C", "rotations", "translations", "std", "weights"}:
+        np.testing.assert_allclose(getattr(again, name), getattr(refined, name), rtol=1e-12, err_msg=name)
+    assert verdicts_from_list(again.meta["verdicts"]) == start.verdicts
 
 
 def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):

@@ -20,7 +20,7 @@ from core import (
     save_result,
 )
 from core.foundation import replacing
-from core.reconstruction.result import LOW_RANK, OPTIONAL, SHAPES
+from core.reconstruction.result import LOW_RANK, OPTIONAL, REFINED, SHAPES
 
 
 def rewritten(path, **changes):
@@ -32,11 +32,13 @@ def rewritten(path, **changes):
     return path
 
 
-def test_a_result_survives_its_file_bit_for_bit(small_result, tmp_path):
-    path = save_result(small_result, tmp_path / "result.npz")
+@pytest.mark.parametrize("kind", ["small_result", "refined_result"])
+def test_a_result_survives_its_file_bit_for_bit(request, tmp_path, kind):
+    result = request.getfixturevalue(kind)
+    path = save_result(result, tmp_path / "result.npz")
     read = load_result(path)
-    for entry in fields(small_result):
-        before, after = getattr(small_result, entry.name), getattr(read, entry.name)
+    for entry in fields(result):
+        before, after = getattr(result, entry.name), getattr(read, entry.name)
         if isinstance(before, np.ndarray):
             assert np.array_equal(before, after), entry.name
             assert before.dtype == after.dtype
@@ -52,7 +54,7 @@ def test_a_result_survives_its_file_bit_for_bit(small_result, tmp_path):
 def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp_path):
     path = save_result(small_result, tmp_path / "result.npz")
     with np.load(path, allow_pickle=False) as archive:
-        assert set(archive.files) == set(SHAPES) - LOW_RANK | {"meta"}
+        assert set(archive.files) == set(SHAPES) - LOW_RANK - REFINED - {"std"} | {"meta"}
         S = (archive["B"] @ archive["C"].T).reshape(5, 3, 7)
         assert np.array_equal(archive["points"], S)
         meta = json.loads(str(archive["meta"]))
@@ -116,6 +118,31 @@ def test_a_point_at_depth_zero_has_no_reprojection(small_result):
 def test_singular_values_are_those_of_the_product(small_result):
     expected = np.linalg.svd(small_result.B @ small_result.C.T, compute_uv=False)[:2]
     assert np.allclose(small_result.singular_values, expected, rtol=1e-12)
+
+
+def test_a_refined_result_keeps_the_solution_that_its_loss_is_of(small_result, refined_result):
+    assert refined_result.refined and not small_result.refined
+    assert (refined_result.rank, refined_result.frame_count) == (2, 5)
+    expected = small_result.B, small_result.C, small_result.rotations, small_result.translations
+    for result in (small_result, refined_result):
+        assert all(np.array_equal(one, two) for one, two in zip(result.bilinear, expected, strict=True))
+    np.testing.assert_array_equal(refined_result.singular_values, small_result.singular_values)
+    assert not np.allclose(refined_result.points, small_result.points)
+    # Along the rays nothing moves in the picture.
+    np.testing.assert_allclose(
+        refined_result.reprojections(), small_result.reprojections(), rtol=1e-9, equal_nan=True
+    )
+
+
+def test_part_of_a_bilinear_solution_is_refused(refined_result):
+    with pytest.raises(InputError, match="lacks 'bilinear_C'; a refined result needs the bilinear solution"):
+        replace(refined_result, bilinear_C=None)
+    with pytest.raises(
+        InputError, match=r"bilinear_B has shape \(5, 3\); accepted is \(F, R\), here \(5, 2\)"
+    ):
+        replace(refined_result, bilinear_B=np.zeros((5, 3)))
+    with pytest.raises(InputError, match=r"std has shape \(5, 7\)"):
+        replace(refined_result, std=np.zeros((5, 7)))
 
 
 def test_numbers_read_off_a_result(small_result):

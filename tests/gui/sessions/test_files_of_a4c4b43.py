@@ -25,6 +25,7 @@ from nrsfm_gui.sessions.session_file import read_session, write_session
 FOLDER = Path(__file__).parents[2] / "fixtures" / "a4c4b43"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 SAME = 1e-12  # relative
+LATER = {"refine": "none", "noise": None, "isometry": 0.3, "neighbors": 8}
 
 
 def assert_same(found, expected, where=""):
@@ -77,8 +78,10 @@ def numbers_of(result):
 
 
 def plain(settings):
-    """Return settings as JSON keeps them."""
-    return json.loads(json.dumps(settings_to_dict(settings)))
+    """Return settings as JSON keeps them, without those that came later: nothing was refined then."""
+    known = json.loads(json.dumps(settings_to_dict(settings)))
+    assert {name: known.pop(name) for name in LATER} == LATER
+    return known
 
 
 def plain_recipe(recipe):

@@ -24,6 +24,7 @@ from core import (
 )
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
+from nrsfm_gui.sessions.session_file import SavedSequence, SavedSession, read_session, write_session
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
@@ -162,3 +163,22 @@ def test_a_result_of_the_open_sequence_joins_its_runs(qtbot, solved, tmp_path, s
     qtbot.waitUntil(lambda: len(window.session.runs) == 2)
     assert [each.number for each in window.session.runs] == [run.number, run.number + 1]
     assert window.session.shown.title == "opened: other"
+
+
+def test_a_refined_result_opens_with_its_energies_and_is_kept_in_a_session(
+    make_result, move_along_rays, tmp_path
+):
+    sequence, path = make_result(QUICK)
+    refined = move_along_rays(load_result(path))
+    save_result(refined, path)
+    opened = read_opened_result(path)
+    energies = [record.energy for record in opened.run.records]
+    assert energies[:-2] == [None] * (len(energies) - 2) and energies[-2:] == [-3.0, -12.5]
+    session = SavedSession((SavedSequence(sequence, (opened.run,), 1),), 0, QUICK)
+    (saved,) = read_session(write_session(session, tmp_path / "a.nrsfm")).sequences
+    (run,) = saved.runs
+    assert run.records == opened.run.records
+    assert run.iterate.record.energy == -12.5
+    assert run.iterate.verdicts == opened.run.iterate.verdicts != ()
+    assert np.array_equal(run.iterate.geometry.std, refined.std)
+    assert np.array_equal(run.iterate.geometry.points, refined.points)

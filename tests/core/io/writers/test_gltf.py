@@ -233,3 +233,25 @@ def test_another_library_loads_the_mesh(small_result, tmp_path, suffix):
     expected = 1e-3 * turned(aligned_shapes(small_result, ExportOptions(align="truth"))[0])
     assert np.array_equal(mesh.faces, small_result.faces)
     assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("frame", [None, 2])
+def test_points_are_colored_by_their_standard_deviation(refined_result, tmp_path, frame):
+    (path,) = export(refined_result, tmp_path / "a.glb", color="std", frame=frame)
+    tree, buffer = read_gltf(path)
+    check(tree, buffer)
+    (primitive,) = tree["meshes"][0]["primitives"]
+    colors = array(tree, buffer, primitive["attributes"]["COLOR_0"]).astype(float)
+    chosen = refined_result.std if frame is None else refined_result.std[frame : frame + 1]
+    std = np.sqrt((chosen**2).sum(axis=1).mean(axis=0))
+    assert tree["asset"]["extras"]["largestStd"] == pytest.approx(std.max())
+    # Viridis is the lighter, the larger the value: luminance of linear RGB, and yellow at its end.
+    assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(std))
+    assert colors[std.argmax()] == pytest.approx([0.984, 0.799, 0.0185], abs=2e-3)
+
+
+def test_standard_deviations_that_are_not_finite_have_no_color(refined_result, tmp_path):
+    std = np.array(refined_result.std)
+    std[1, 2, 3] = np.inf
+    with pytest.raises(InputError, match="std holds a value that is not finite"):
+        export(replace(refined_result, std=std), tmp_path / "a.glb", color="std")

@@ -246,6 +246,12 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("a.gltf", {"frames": "numbered"}, "glTF holds all frames as an animation"),
         ("a.glb", {"fps": 0.0}, "fps is 0; accepted are frames per second above 0"),
         ("a.glb", {"interpolation": "cubic"}, "interpolation is 'cubic'; accepted are linear, step"),
+        ("a.glb", {"color": "red"}, "color is 'red'; accepted are plain, std"),
+        (
+            "a.glb",
+            {"color": "std"},
+            "color is 'std', but the result has no standard deviations",
+        ),
         (".glb", {}, "has no suffix"),
         ("absent/a.ply", {}, "absent does not exist"),
     ],
@@ -319,6 +325,31 @@ def test_trajectories_without_alignment_have_no_three_d_error(small_result, tmp_
     assert {row["error_3d"] for row in rows} == {""}
     got = np.array([[float(row[axis]) for axis in "xyz"] for row in rows]).reshape(5, 7, 3)
     assert np.array_equal(got.transpose(0, 2, 1), small_result.camera_points)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.trajectories.csv"])
+@pytest.mark.parametrize("align", ["none", "sequence"])
+def test_tables_hold_standard_deviations_in_the_unit_of_the_points(refined_result, tmp_path, name, align):
+    (path,) = export(refined_result, tmp_path / name, align=align)
+    rows = rows_of(path)
+    ends = "_mm" if align == "sequence" and "trajectories" in name else ""
+    points = aligned_shapes(refined_result, ExportOptions(align=align))
+    # One similarity for all frames: how much larger the distance of two points is.
+    factor = np.linalg.norm(points[4, :, 0] - points[4, :, 1])
+    factor /= np.linalg.norm(refined_result.points[4, :, 0] - refined_result.points[4, :, 1])
+    assert (factor == pytest.approx(1)) == (align == "none")
+    for index, row in enumerate(rows):
+        f, p = divmod(index, 7)
+        got = [float(row[f"std_{axis}{ends}"]) for axis in "xyz"]
+        assert got == pytest.approx((factor * refined_result.std[f, :, p]).tolist(), rel=1e-9)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_ply_holds_standard_deviations(refined_result, tmp_path, text):
+    (path,) = export(refined_result, tmp_path / "a.ply", frames="stacked", text=text)
+    vertices = read_ply(path)["vertex"]
+    assert np.allclose(vertices[:, 4:7], refined_result.std.transpose(0, 2, 1).reshape(-1, 3), rtol=1e-12)
+    assert np.array_equal(vertices[:, 7], np.repeat(np.arange(5), 7))
 
 
 class Stop(Exception):
