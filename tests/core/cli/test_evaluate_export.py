@@ -11,7 +11,7 @@ import pytest
 from core import CameraModel, Result, load_result, save_result, simulate
 from core.cameras import calibrate
 from core.cameras.calibration import orthogonal_intrinsics
-from core.cli import main
+from core.cli import as_lines, main, summary_of
 
 
 def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys):
@@ -32,6 +32,44 @@ def test_evaluate_knows_the_objective_of_a_concave_penalty(tmp_path, capsys, pen
     assert main(["evaluate", str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["loss_difference"] < 1e-10 and said["relative_gradient"] < 1e-6
+
+
+def test_evaluate_measures_the_minimum_of_a_refined_result_where_the_refinement_began(
+    solved, tmp_path, capsys, move_along_rays
+):
+    plain = load_result(solved)
+    path = save_result(move_along_rays(plain), tmp_path / "refined.npz")
+    said = []
+    for each in (solved, path):
+        assert main(["evaluate", str(each), "--json"]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0]["loss_recomputed"] == said[1]["loss_recomputed"]
+    assert said[0]["relative_gradient"] == said[1]["relative_gradient"] < 1e-7
+    assert said[0]["errors"]["procrustes_mm"] != said[1]["errors"]["procrustes_mm"]
+
+
+def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wrong(refined_result):
+    ends = [
+        {"name": "lowest", "energy": -12.5, "distance": 0.0},
+        {"name": "2", "energy": -12, "distance": 0.1},
+    ]
+    figures = {"energy": -12.5, "noise_px": 0.3, "isometry": 0.3, "neighbors": 8, "ends": ends}
+    result = replace(refined_result, meta=refined_result.meta | {"refinement": figures})
+    lines = as_lines(summary_of(result) | {"output": []})
+    assert "depth refinement: energy -12.5, noise 0.3 px, isometry 0.3, 8 neighbors" in lines
+    assert "end of 2: energy -12, 10 % from the lowest" in lines
+    assert "note: It jumps at frame 2." in lines
+
+
+def test_export_colors_by_standard_deviation_where_there_is_one(
+    refined_result, small_result, tmp_path, capsys
+):
+    for name, result, code in (("with", refined_result, 0), ("without", small_result, 2)):
+        path = save_result(result, tmp_path / f"{name}.npz")
+        assert main(["export", str(path), "-o", str(tmp_path / f"{name}.glb"), "--color", "std"]) == code
+    assert "has no standard deviations" in capsys.readouterr().err
+    assert main(["export", str(path), "-o", str(tmp_path / "a.ply"), "--color", "std"]) == 2
+    assert "--color has no effect on a.ply; it is for .gltf, .glb" in capsys.readouterr().err
 
 
 def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
