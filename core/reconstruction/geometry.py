@@ -32,6 +32,7 @@ from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
 from ..foundation.exceptions import InputError
+from ..foundation.linalg import procrustes
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
@@ -41,8 +42,10 @@ from ..solvers.variable_projection import VariableProjection
 from .diagnostics import NEGLIGIBLE, singular_values
 
 if TYPE_CHECKING:
+    from ..depth import DepthStep
     from ..foundation.types import Bools, Floats
     from ..problem.nonrigid import Problem
+    from .settings import Settings
 
 PROJECTIVE = 4  # rank of a rigid scene
 DOUBTFUL = 0.1  # constraint error of a given K from which auto-calibration is tried as well
@@ -75,9 +78,10 @@ class Geometry:
     intrinsics: Floats  # (3, 3) from the camera frame to the units of the tracks
     affine: bool  # whether depth is not measured, so that the projection is orthogonal
     projective: Projective | None = None  # the solution of a low-rank problem
-    figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade or the refinement, for `meta`
+    figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
     flat: bool = False  # whether the penalty has removed the depth
     std: Floats | None = None  # (F, 3, P) standard deviation of the points along the axes of the camera
+    refinement: dict[str, Any] | None = None  # noise, energies and ends of a refined solution, for `meta`
 
     __repr__ = one_line_repr
 
@@ -115,6 +119,52 @@ def geometry_of(
         t[:, 2] = 0.0  # it is not measured
     C = factors.C.reshape(factors.rank, -1).T
     return Geometry(factors.B, C, problem.rotations, t, intrinsics, problem.affine)
+
+
+def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, noise: float) -> Geometry:
+    """Return the geometry of the best point of a depth refinement: every frame is a basis shape of its own.
+
+    Parameters
+    ----------
+    step
+        of the refinement.
+    intrinsics
+        (3, 3) what undoes the calibration of its tracks.
+    settings
+        of the run.
+    noise
+        that the refinement expects, in the units of the tracks; for `meta`.
+
+    Returns
+    -------
+    Geometry
+        whose shapes have their centers in the origin.
+    """
+    best = step.best
+    Y, R = best.camera_points(), best.rotations
+    t = Y.mean(axis=2)
+    S = R.transpose(0, 2, 1) @ (Y - t[:, :, None])
+    if best.affine:
+        t[:, 2] = 0.0  # it is not measured
+    refinement = {
+        "noise_px": noise,
+        "isometry": settings.isometry,
+        "neighbors": settings.neighbors,
+        "energy": step.best_energy,
+        "ends": [
+            {"name": end.name, "energy": end.energy, "distance": _distance(end.point.camera_points(), Y)}
+            for end in step.ends
+        ],
+    }
+    C = S.reshape(len(Y), -1).T
+    return Geometry(np.eye(len(Y)), C, R, t, intrinsics, best.affine, refinement=refinement)
+
+
+def _distance(one: Floats, other: Floats) -> float:
+    """Return the root mean square distance of shapes (F, 3, P), each aligned, over the size of the others."""
+    missed = procrustes(one, other).apply(one) - other
+    size = np.linalg.norm(other - other.mean(axis=2, keepdims=True))
+    return float(np.linalg.norm(missed) / size)
 
 
 def _of_low_rank(

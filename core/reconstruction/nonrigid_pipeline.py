@@ -9,6 +9,7 @@
                   converged to 1e-8
     start n       the lowest end so far: solved at rank K + 1, cut to rank K, followed like random ones
     refine        the best of them, to the tolerance
+    depths        its depths along the observed rays, where the settings ask for it (`refinement`)
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
 form instead.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +53,7 @@ from .pipeline import (
     solve_phase,
     start_groups,
 )
+from .refinement import CANDIDATES, with_refinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -87,16 +90,19 @@ def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     compared = len(candidates) if len(candidates) > 1 else 0
     search = 2 if method.on_matrix else 1 + count_phases(settings.starts, 1 if compared else settings.rank)
     log.phase_count = compared * settings.rank + search
-    factors = None
+    factors, others = None, {}
     if compared:
-        name, chosen = yield from _compare_rotations(context, candidates)
+        ends = yield from _compare_rotations(context, candidates)
+        name, chosen = next(iter(ends.items()))
         problem, factors = chosen.problem, chosen.factors
+        others = dict(islice(ends.items(), CANDIDATES))
         assert isinstance(problem, NonRigidProblem)  # as all candidates are
     else:
         name, problem = candidates[0].name, _pose(context, candidates[0])
     context = replace(context, rotations=name, rotations_chosen=True)
     log.best = None
-    yield from run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
+    run = run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
+    yield from with_refinement(context, run, others, thorough=True)
 
 
 def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
@@ -112,10 +118,11 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
         point = rigid_start(problem)
     factors = with_rank(point, settings.rank, context.rng(0))
     if context.method.on_matrix:
-        yield from run_on_matrix(context, problem, factors)
-        return
-    algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
-    yield from run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
+        run = run_on_matrix(context, problem, factors)
+    else:
+        algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
+        run = run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
+    yield from with_refinement(context, run, {}, thorough=False)
 
 
 def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
@@ -129,8 +136,8 @@ def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
 
 def _compare_rotations(
     context: RunContext, candidates: tuple[RotationCandidate, ...]
-) -> Generator[Iterate, None, tuple[str, Point]]:
-    """Grow a reconstruction on each candidate's rotations; return the name and the end of the best one.
+) -> Generator[Iterate, None, dict[str, Point]]:
+    """Grow a reconstruction on each candidate's rotations; return the ends by name, the best one first.
 
     Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
     overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit is not informative.)
@@ -156,7 +163,7 @@ def _compare_rotations(
         with np.errstate(divide="ignore", invalid="ignore"):
             score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
         ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, point))
-    return ends[min(ends)]
+    return dict(ends[score] for score in sorted(ends))
 
 
 def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:

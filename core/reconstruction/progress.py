@@ -14,7 +14,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from .diagnostics import remarks
-from .geometry import Geometry, geometry_of
+from .geometry import Geometry, geometry_of, refined_geometry
 from .provenance import (
     as_provenance,
     command_for,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..data.sequence import Sequence
+    from ..depth import DepthStep
     from ..foundation.types import Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
@@ -102,6 +103,8 @@ class Iterate:
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
+    depth: DepthStep | None = None  # of the depth refinement, while `current` and `best` stay bilinear
+    noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
     log: IterateLog | None = None  # None of an iterate that was read from a file
@@ -142,9 +145,11 @@ class Iterate:
 
     @cached_property
     def geometry(self) -> Geometry:
-        """The three-dimensional geometry of `displayed`, for both problems."""
+        """The three-dimensional geometry of what is refined, else of `displayed`; for both problems."""
         if self.view is not None:
             return self.view
+        if self.depth is not None:
+            return refined_geometry(self.depth, self.intrinsics, self.settings, self.noise)
         return geometry_of(self.displayed.problem, self.displayed.factors, self.intrinsics, self.calibration)
 
     @property
@@ -224,12 +229,12 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     """
     problem, factors, records = last.best.problem, last.best.factors, tuple(history)
     own = geometry_of(problem, factors, last.intrinsics, last.calibration)
-    geometry = last.view or own
+    geometry = own if last.view is None and last.depth is None else last.geometry
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     meta = result_metadata(sequence, settings, last)
     refined: dict[str, Any] = {}
     if last.record.energy is not None:
-        meta["refinement"] = geometry.figures
+        meta["refinement"] = geometry.refinement
         energies = [
             (each.iteration, each.seconds, each.energy) for each in records if each.energy is not None
         ]
@@ -238,7 +243,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
             "bilinear_C": own.C,
             "bilinear_rotations": own.rotations,
             "bilinear_translations": own.translations,
-            "energy": last.record.energy,
+            "energy": last.record.energy if last.depth is None else last.depth.best_energy,
             "energy_history": np.array(energies, dtype=float).reshape(-1, 3),
         }
     tracks, camera = problem.tracks, sequence.camera

@@ -159,8 +159,10 @@ def _view(result: Result) -> Geometry:
         projective = Projective(result.cameras, result.homogeneous, result.norm)
     affine = projective is None and result.eta == 1.0
     R, t, K = result.rotations, result.translations, result.intrinsics
-    figures = dict(result.meta.get("low_rank") or result.meta.get("refinement") or {})
-    return Geometry(result.B, result.C, R, t, K, affine, projective, figures, std=result.std)
+    figures, refinement = dict(result.meta.get("low_rank") or {}), result.meta.get("refinement")
+    return Geometry(
+        result.B, result.C, R, t, K, affine, projective, figures, std=result.std, refinement=refinement
+    )
 
 
 def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:

@@ -5,7 +5,8 @@ kept of those that the window received. Where there are too many, the one that l
 dropped, so that the gaps double one after the other. The first and the newest stay. The ends of phases, and
 those that a change of the parameters protects, are dropped last.
 
-A snapshot shows the point of its own record, while the run itself shows the best one so far.
+A snapshot shows the point of its own record, while the run itself shows the best one so far. While depths are
+refined the factors stay the best ones, and the snapshot has the depths of its record.
 """
 
 from __future__ import annotations
@@ -128,7 +129,10 @@ def _as_seen(iterate: Iterate) -> Iterate:
     current = _light(iterate.current)
     if iterate.status.finished and iterate.best is not iterate.current:
         return replace(iterate, current=current, best=_light(iterate.best))
-    return replace(iterate, current=current, best=current)
+    depth = iterate.depth
+    if depth is not None and not depth.finished:
+        depth = replace(depth, best=depth.point, best_energy=depth.energy)
+    return replace(iterate, current=current, best=current, depth=depth)
 
 
 def _light(candidate: Point) -> Point:
@@ -138,5 +142,8 @@ def _light(candidate: Point) -> Point:
 
 def _size(iterate: Iterate) -> int:
     """Return the bytes of the point that a snapshot shows; the last iterate of a run may have two points."""
-    point = iterate.current.factors
-    return point.B.nbytes + point.C.nbytes + point.s.nbytes
+    point, depth = iterate.current.factors, iterate.depth
+    size = point.B.nbytes + point.C.nbytes + point.s.nbytes
+    if depth is not None:
+        size += depth.point.rotations.nbytes + depth.point.depths.nbytes + depth.point.rays.nbytes
+    return size

@@ -42,7 +42,7 @@ class SceneRequest:
 
 def _point(iterate: Iterate | None) -> tuple[int, int]:
     # The same point may be seen in another way at the end of a run.
-    return (0, 0) if iterate is None else (id(iterate.displayed), id(iterate.view))
+    return (0, 0) if iterate is None else (id(iterate.displayed), id(iterate.view or iterate.depth))
 
 
 @dataclass(frozen=True, eq=False)

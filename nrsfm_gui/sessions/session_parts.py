@@ -22,6 +22,7 @@ from core import (
     Status,
 )
 from core.cameras import calibrate
+from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.penalties import ConcavePenalty
 from core.reconstruction import (
     Geometry,
@@ -129,6 +130,8 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
         "starts": [asdict(start) for start in iterate.starts],
         "calibration": None if iterate.calibration is None else archive.name(iterate.calibration),
         "view": None if iterate.view is None else _view_entry(iterate.view, archive),
+        "depth": None if iterate.depth is None else _depth_entry(iterate.depth, archive),
+        "noise": iterate.noise,
         "verdicts": [asdict(verdict) for verdict in iterate.verdicts],
         "lineage": _lineage_entry(iterate.provenance),
     }
@@ -142,7 +145,7 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
     record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
     current = _read_candidate(node.child("current"), intrinsics, sequence)
     best, calibration = node.optional("best"), node.optional("calibration")
-    view = node.optional("view")
+    view, depth, noise = map(node.optional, ("view", "depth", "noise"))
     return Iterate(
         settings=read_settings(node.child("settings")),
         record=HistoryEntry(
@@ -166,6 +169,8 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         starts=tuple(_read_start(start) for start in node.child("starts").items()),
         calibration=None if calibration is None else calibration.finite(3, 3),
         view=None if view is None else _read_view(view, sequence),
+        depth=None if depth is None else _read_depth(depth, sequence),
+        noise=0.0 if noise is None else noise.number(),
         verdicts=_read_verdicts(node.optional("verdicts")),
         provenance=_read_lineage(node.optional("lineage")),
     )
@@ -272,6 +277,8 @@ def _view_entry(view: Geometry, archive: ArchiveWriter) -> dict[str, Any]:
         entry["norm"] = view.projective.norm
     if view.std is not None:
         entry["std"] = archive.name(view.std)
+    if view.refinement is not None:
+        entry["refinement"] = view.refinement
     return entry
 
 
@@ -294,6 +301,62 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
         node.child("figures").mapping(),
         node.child("flat").flag(),
         None if node.optional("std") is None else node.child("std").array(frames, 3, points),
+        None if node.optional("refinement") is None else node.child("refinement").mapping(),
+    )
+
+
+def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "point": _depths_entry(step.point, archive),
+        "energy": step.energy,
+        "best_energy": step.best_energy,
+        "phase": step.phase,
+        "fraction": step.fraction,
+        "finished": step.finished,
+        "ends": [
+            {"name": end.name, "energy": end.energy, "point": _depths_entry(end.point, archive)}
+            for end in step.ends
+        ],
+    }
+    if step.best is not step.point:
+        entry["best"] = _depths_entry(step.best, archive)
+    return entry
+
+
+def _depths_entry(point: DepthPoint, archive: ArchiveWriter) -> dict[str, Any]:
+    arrays = {name: archive.name(getattr(point, name)) for name in ("rotations", "depths", "rays")}
+    return arrays | {"affine": point.affine}
+
+
+def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
+    point, best = _read_depths(node.child("point"), sequence), node.optional("best")
+    ends = (
+        DepthEnd(
+            end.child("name").text(),
+            _read_depths(end.child("point"), sequence),
+            end.child("energy").number(),
+        )
+        for end in node.child("ends").items()
+    )
+    return DepthStep(
+        point,
+        node.child("energy").number(),
+        point if best is None else _read_depths(best, sequence),
+        node.child("best_energy").number(),
+        node.child("phase").text(),
+        node.child("fraction").number(),
+        node.child("finished").flag(),
+        tuple(ends),
+    )
+
+
+def _read_depths(node: Node, sequence: Sequence) -> DepthPoint:
+    frames, points = sequence.visible.shape
+    return DepthPoint(
+        node.child("rotations").finite(frames, 3, 3),
+        node.child("depths").finite(frames, points),
+        node.child("rays").finite(frames, 2, points),
+        node.child("affine").flag(),
     )
 
 

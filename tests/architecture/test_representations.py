@@ -37,7 +37,15 @@ from core import (
     write_npz,
 )
 from core.cameras import MetricUpgrade
-from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
+from core.depth import (
+    LBFGS,
+    DepthLevel,
+    DepthOptions,
+    DepthPoint,
+    DepthProblem,
+    LevelEnergy,
+    refine_depths,
+)
 from core.evaluation import HoldoutPlan, Views, sweep
 from core.experiments import (
     BulletList,
@@ -160,7 +168,9 @@ def depth_values():
     point = DepthPoint.from_camera_points(problem, Y, scene.rotations)
     energy = LevelEnergy.about(problem.anchored(point), DepthLevel(0.1, 0.15), point)
     method = LBFGS(max_iterations=3)
-    return [problem, point, energy, method, solve(energy, method, point)]
+    options = DepthOptions()
+    *_, last = refine_depths(problem, {"truth": point}, options)
+    return [problem, point, energy, method, solve(energy, method, point), options, last]
 
 
 def experiment_values(folder):

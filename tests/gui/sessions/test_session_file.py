@@ -43,6 +43,8 @@ CASES = {
     ],
     "concave": [(QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)), None)],
     "matrix method with a tail": [(QUICK.with_changes(method="admm", max_iterations=60), None)],
+    "refined": [(QUICK.with_changes(refine="depth", isometry=0.2), None)],
+    "refined, stopped": [(QUICK.with_changes(starts=1, refine="depth"), 50)],
     "low rank": [(LOW_RANK, None)],
     "low rank, stopped": [(LOW_RANK, 5)],
     "low rank, steered": [(LOW_RANK, 9), (LOW_RANK.with_changes(rank=5), None)],

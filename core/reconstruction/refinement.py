@@ -1,0 +1,160 @@
+"""The depth refinement as the last phases of a run: from the bilinear solution, and other candidates for it.
+
+The starts are the end of the bilinear run and, where rotations were compared, the ends of the candidates with
+the lowest scores.  While depths are refined, `current` and `best` of the iterates stay the bilinear solution,
+whose loss the history repeats; the energy is in a column of its own, and what is shown is refined.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..depth import DepthOptions, DepthPoint, DepthProblem, refine_depths
+from ..foundation.exceptions import InputError
+from ..problem.nonrigid import NonRigidProblem
+from ..solvers.solver import Status, single_threaded
+from .diagnostics import is_collapsed
+from .geometry import geometry_of
+from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .pipeline import RunContext
+    from .progress import Iterate, Point
+
+CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
+BILINEAR_SHARE = 0.4  # about, of the time of a run: the phases before the refinement
+CONTINUED_SHARE = 0.1  # the same of a run that continues another one
+FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
+
+
+def with_refinement(
+    context: RunContext, iterates: Iterator[Iterate], candidates: Mapping[str, Point], *, thorough: bool
+) -> Iterator[Iterate]:
+    """Yield the iterates of a bilinear run, then those of the refinement where the settings ask for it.
+
+    Parameters
+    ----------
+    context
+        of the run.
+    iterates
+        those of the bilinear run, the last of which is finished.
+    candidates
+        by name, other points to start from.
+    thorough
+        whether all starts are searched, or the end of the bilinear run only.
+    """
+    if context.settings.refine == "none":
+        yield from iterates
+        return
+    share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
+    for each in iterates:
+        if not each.status.finished:
+            yield replace(each, fraction=share * each.fraction)
+            continue
+        try:
+            problem = depth_problem(context, each.best)
+            first = depth_point(problem, each.best)
+        except InputError as error:
+            why = Verdict("uncertain", f"The depths were not refined: {error}.")
+            yield replace(each, verdicts=(why,))
+            return
+        yield replace(each, status=Status.RUNNING, fraction=share)
+        starts = {"bilinear solution": first} | usable_starts(problem, candidates)
+        yield from _refine(context, each, problem, starts, thorough=thorough, share=share)
+
+
+def depth_problem(context: RunContext, point: Point) -> DepthProblem:
+    """Return the tracks of a run as a problem of depths, with the noise of the settings.
+
+    Raises
+    ------
+    InputError
+        where there are too few frames or points, or everything was shrunk to zero.
+    """
+    problem, noise = point.problem, context.settings.noise
+    assert isinstance(problem, NonRigidProblem)  # no other problem has rays
+    frames, points = problem.shape
+    if frames < FEWEST_FRAMES or points < FEWEST_POINTS:
+        raise InputError(
+            f"there are {frames} frames of {points} points; accepted are at least {FEWEST_FRAMES} frames of "
+            f"{FEWEST_POINTS} points"
+        )
+    if not np.isfinite(point.loss) or is_collapsed(problem, point.factors):
+        raise InputError("the bilinear solution has no shape")
+    calibrated = 0.0 if noise is None else noise / _focal_length(context)
+    return DepthProblem(problem.tracks, problem.visible, problem.affine, calibrated)
+
+
+def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
+    """Return the depths and the rotations of a point of a non-rigid problem.
+
+    Raises
+    ------
+    InputError
+        where it has no positive depths.
+    """
+    geometry = geometry_of(point.problem, point.factors, np.eye(3))
+    Y = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
+    return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
+
+
+def _focal_length(context: RunContext) -> float:
+    """Return the units of the tracks per calibrated unit; the geometric mean where x and y have others."""
+    K = context.tracks.intrinsics
+    return float(np.sqrt(K[0, 0] * K[1, 1]))
+
+
+def usable_starts(problem: DepthProblem, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
+    """Return the candidates that lie in front of their cameras."""
+    usable = {}
+    for name, point in candidates.items():
+        try:
+            usable[name] = depth_point(problem, point)
+        except InputError:  # it cannot be a start; the others can
+            continue
+    return usable
+
+
+def _refine(
+    context: RunContext,
+    end: Iterate,
+    problem: DepthProblem,
+    starts: Mapping[str, DepthPoint],
+    *,
+    thorough: bool,
+    share: float,
+) -> Iterator[Iterate]:
+    """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
+    settings, record = context.settings, end.record
+    options = DepthOptions(isometry=settings.isometry, neighbors=settings.neighbors, thorough=thorough)
+    steps = refine_depths(problem, starts, options)
+    noise = problem.noise * _focal_length(context)
+    while True:
+        began = time.perf_counter()
+        with single_threaded():
+            step = next(steps, None)
+        if step is None:
+            return
+        record = replace(
+            record,
+            iteration=record.iteration + 1,
+            seconds=record.seconds + time.perf_counter() - began,
+            loss=end.best.loss,
+            phase=step.phase,
+            energy=step.energy,
+        )
+        yield replace(
+            end,
+            record=record,
+            status=end.status if step.finished else Status.RUNNING,
+            phase=step.phase,
+            fraction=1.0 if step.finished else share + (1 - share) * min(step.fraction, 1.0),
+            depth=step,
+            noise=noise,
+        )

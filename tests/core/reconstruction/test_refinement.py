@@ -1,0 +1,170 @@
+"""The depth refinement follows the bilinear solution, keeps its rays, and leaves its numbers alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby, islice, pairwise
+
+import numpy as np
+import pytest
+
+from core import (
+    CameraModel,
+    Settings,
+    SolveStep,
+    Status,
+    iterate,
+    load_result,
+    reconstruct,
+    save_result,
+    simulate,
+)
+from core.depth import DepthProblem
+from core.evaluation import procrustes_mm
+from core.reconstruction import refinement
+
+QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
+REFINED = QUICK.with_changes(refine="depth")
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=16, points=24, occlusion=0.1, noise=0.0, seed=3)
+
+
+@pytest.fixture(scope="module")
+def plain(sequence):
+    return tuple(iterate(sequence, QUICK))
+
+
+@pytest.fixture(scope="module")
+def refined(sequence):
+    return tuple(iterate(sequence, REFINED))
+
+
+def test_the_bilinear_phases_are_those_of_a_run_without_refinement(plain, refined):
+    for before, after in zip(plain, refined, strict=False):
+        assert after.depth is None and after.record.energy is None
+        assert (after.record.iteration, after.record.loss) == (before.record.iteration, before.record.loss)
+        assert np.array_equal(after.current.factors.B, before.current.factors.B)
+        assert after.status is Status.RUNNING
+    assert refined[len(plain) - 1].phase == plain[-1].phase
+    assert all(each.depth is not None for each in refined[len(plain) :])
+    assert refined[-1].status is plain[-1].status
+
+
+def test_the_history_counts_on_and_the_energy_falls_in_every_phase(plain, refined):
+    records = [each.record for each in refined]
+    assert [record.iteration for record in records[len(plain) - 1 :]] == list(
+        range(records[len(plain) - 1].iteration, records[-1].iteration + 1)
+    )
+    assert all(one.seconds <= two.seconds for one, two in pairwise(records))
+    assert all(one.fraction <= two.fraction for one, two in pairwise(refined[len(plain) :]))
+    assert refined[-1].fraction == 1.0
+    depths = refined[len(plain) :]
+    assert {each.record.loss for each in depths} == {plain[-1].loss}
+    for _, phase in groupby(depths, key=lambda each: each.phase):
+        energies = [each.record.energy for each in phase]
+        assert len(energies) > 1 and all(one >= two for one, two in pairwise(energies))
+
+
+def test_a_refined_result_keeps_the_rays_and_what_it_was_refined_from(sequence, plain, refined, tmp_path):
+    before, after = plain[-1].result(), refined[-1].result()
+    assert after.refined and not before.refined
+    missed = np.linalg.norm(after.reprojections() - after.observations(), axis=1)[sequence.visible]
+    assert missed.max() < 1e-9
+    assert np.array_equal(after.bilinear_B, before.B) and np.array_equal(after.bilinear_C, before.C)
+    assert np.array_equal(after.bilinear_rotations, before.rotations)
+    assert (after.loss, after.eta, after.rank) == (before.loss, before.eta, before.rank)
+    assert np.array_equal(after.weights, before.weights)
+    assert np.array_equal(after.singular_values, before.singular_values)
+    np.testing.assert_allclose(
+        after.camera_points, refined[-1].depth.best.camera_points(), rtol=0, atol=1e-12
+    )
+    assert (
+        procrustes_mm(after.points, sequence.truth).mean < procrustes_mm(before.points, sequence.truth).mean
+    )
+    figures = after.meta["refinement"]
+    assert figures["energy"] == after.energy == after.energy_history[-1, 2] == figures["ends"][0]["energy"]
+    assert figures["ends"][0]["distance"] < 1e-12
+    assert len(after.energy_history) == len(refined) - len(plain)
+    assert load_result(save_result(after, tmp_path / "a.npz")).meta["refinement"] == figures
+
+
+def test_a_run_that_is_left_while_depths_are_refined_keeps_the_best_depths(sequence, plain, refined):
+    left = refined[len(plain) + 20]
+    result = left.result()
+    assert result.refined and result.meta["status"] == "stopped"
+    assert result.energy == left.depth.best_energy
+    np.testing.assert_allclose(result.camera_points, left.depth.best.camera_points(), rtol=0, atol=1e-12)
+    assert not np.allclose(result.points, refined[-1].result().points, atol=1e-6)
+
+
+def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, refined):
+    changed = REFINED.with_changes(eta=0.1)
+    for start in (refined[-1], refined[-30]):
+        iterates = list(iterate(sequence, changed, start=start))
+        first = next(index for index, each in enumerate(iterates) if each.depth is not None)
+        unrefined = list(iterate(sequence, changed.with_changes(refine="none"), start=start))
+        assert iterates[first].best.loss == unrefined[-1].best.loss and len(unrefined) == first
+        assert iterates[-1].status.finished and len(iterates[-1].depth.ends) == 1
+
+
+def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequence, plain):
+    steps = [SolveStep(REFINED, len(plain) + 15), SolveStep(REFINED.with_changes(isometry=0.1))]
+    one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
+    assert np.array_equal(one.points, two.points) and one.energy == two.energy
+    assert one.meta["command"] == two.meta["command"]
+
+
+@pytest.mark.parametrize("changes", [{"isometry": 0.0}, {"neighbors": 3}])
+def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
+    other = reconstruct(sequence, REFINED.with_changes(starts=1, **changes))
+    assert not np.allclose(other.points, refined[-1].result().points, atol=1e-5)
+    assert {name: other.meta["refinement"][name] for name in changes} == changes
+
+
+def test_orthogonal_tracks_are_refined_by_additive_depths():
+    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.0, seed=1)
+    before, after = (reconstruct(sequence, settings) for settings in (QUICK, REFINED))
+    assert after.refined and not after.translations[:, 2].any()
+    missed = np.linalg.norm(after.reprojections() - after.observations(), axis=1)[sequence.visible]
+    assert missed.max() < 1e-9
+    before, after = (
+        procrustes_mm(result.points, sequence.truth, reflection=True).mean for result in (before, after)
+    )
+    assert after < before
+
+
+def test_what_has_no_depths_to_refine_keeps_its_bilinear_solution_and_a_verdict_on_it():
+    few = simulate("paper", frames=2, points=24, noise=0.0, seed=1)
+    *_, last = iterate(few, REFINED.with_changes(rank=1, starts=1))
+    assert last.status.finished and last.depth is None and not last.result().refined
+    (verdict,) = last.verdicts
+    assert verdict.sentence == (
+        "The depths were not refined: there are 2 frames of 24 points; accepted are at least 3 frames of 4 "
+        "points."
+    )
+
+
+def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined):
+    best, depths = plain[-1].best, refined[-1].depth.best
+    problem = DepthProblem(best.problem.tracks, sequence.visible, affine=False)
+    behind = replace(best, factors=replace(best.factors, s=-best.factors.s))
+    starts = refinement.usable_starts(problem, {"behind": behind, "in front": best})
+    assert list(starts) == ["in front"]
+    assert starts["in front"].depths.shape == depths.depths.shape
+
+
+def test_rotations_that_were_compared_give_further_starts(sequence, monkeypatch):
+    given = []
+
+    def watch(problem, starts, options):
+        given.append((list(starts), options.thorough))
+        return iter(())
+
+    monkeypatch.setattr(refinement, "refine_depths", watch)
+    list(islice(iterate(sequence, REFINED.with_changes(starts=1, rotations="best")), 10_000))
+    ((names, thorough),) = given
+    assert thorough and names[0] == "bilinear solution"
+    assert len(names) == 1 + refinement.CANDIDATES and len(set(names)) == len(names)
