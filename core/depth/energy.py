@@ -50,7 +50,9 @@ vectors, and no transposition is needed.
 Preconditioner.  With A_fj = dX_fj/dd_fj and W = M^-1 less its row and column means, the depths of a point
 are coupled through (A_fj . A_gj) W_fg, the curvature of the first term for a fixed M; each edge adds the
 curvature iso P/E (A_fj . direction)^2 / (v_e + r_e eiso^2) to the diagonal.  Rotations are coupled likewise.
-Points are coupled neither with each other nor with rotations: that costs more than it saves.
+Points are coupled neither with each other nor with rotations: that costs more than it saves.  Frames are
+coupled within runs of at most 50, so that the cost is linear in F: at 100 frames it is a third of that of one
+run, for 2 % more iterations.
 """
 
 from __future__ import annotations
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
 EXTENT_WEIGHT = 20.0  # of the squared log of the extent's ratio, a frame
 SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
 SERIES = 1e-3  # radians below which the right Jacobian is a series
+LONGEST_RUN = 50  # frames that the preconditioner couples
 ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
 
 
@@ -150,23 +153,30 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Preconditioner:
-    """An approximate inverse of the energy's Hessian, block by block."""
+    """An approximate inverse of the energy's Hessian, block by block; the frames are N runs of b.
 
-    depths: Singles  # (P, F, F)
-    rotations: Singles  # (3F, 3F)
-    rays: Singles  # (N,) for both coordinates of each free ray
+    The last run is filled up with frames that do not exist, and which nothing is coupled with.
+    """
+
+    frames: int
+    depths: Singles  # (P, N, b, b)
+    rotations: Singles  # (N, 3b, 3b)
+    rays: Singles  # (free rays,) for both of their coordinates
 
     __repr__ = one_line_repr
 
     def apply(self, gradient: Floats) -> Floats:
         """Return the approximate inverse of the Hessian times a vector of the unknowns' form."""
-        points, frames, _ = self.depths.shape
-        d, w, u = _split(gradient.astype(np.float32), points, frames)
+        points, runs, length, _ = self.depths.shape
+        d, w, u = _split(gradient, points, self.frames)
         out = np.empty(len(gradient))
-        out_d, out_w, out_u = _split(out, points, frames)
-        out_d[:] = np.matmul(self.depths, d[:, :, None])[:, :, 0]
-        out_w[:] = (self.rotations @ w.ravel()).reshape(3, frames)
-        out_u[:] = self.rays * u
+        out_d, out_w, out_u = _split(out, points, self.frames)
+        padded = _in_runs(d, runs, length)[..., None]
+        out_d[:] = np.matmul(self.depths, padded).reshape(points, -1)[:, : self.frames]
+        padded = _in_runs(w, runs, length).transpose(1, 0, 2).reshape(runs, -1, 1)
+        turned = np.matmul(self.rotations, padded).reshape(runs, 3, length)
+        out_w[:] = turned.transpose(1, 0, 2).reshape(3, -1)[:, : self.frames]
+        np.multiply(u, self.rays, out=out_u)
         return out
 
 
@@ -476,17 +486,24 @@ class LevelEnergy:
         X = _rotate(r, Y - Y.mean(axis=1, keepdims=True))
         W = self._coupling(X)
         along, stiffness = self._edge_curvature(X, depth_rate)
-        A = depth_rate.astype(np.float32)
-        depths = np.matmul(A.transpose(1, 2, 0), A.transpose(1, 0, 2))
-        depths *= W.astype(np.float32)
-        diagonal = np.arange(frames)
-        depths[:, diagonal, diagonal] += along.astype(np.float32)
-        depths[:, diagonal, diagonal] += np.float32(DEPTH_FLOOR * np.trace(W) / frames)
+        runs = -(-frames // LONGEST_RUN)
+        length = -(-frames // runs)
+        coupling = _diagonal_runs(W, runs, length)
+        floor = DEPTH_FLOOR * np.trace(W) / frames
+        A = _in_runs(depth_rate, runs, length)
+        depths = np.einsum("apnf,apng->pnfg", A, A, optimize=True)
+        depths *= coupling
+        steps = np.arange(length)
+        depths[:, :, steps, steps] += _in_runs(along + floor, runs, length, fill=1.0)
         scale = np.linalg.norm(r[:, 0], axis=0)  # 1 / s
         rays = (np.diagonal(W) + 0.5 * stiffness[:, None]) * np.square(ray_rate * scale)
         free = rays.ravel()[self._free] * np.square(self._ray_unit) + self.price * self._priced
-        inverse: Singles = np.linalg.inv(depths).astype(np.float32, copy=False)
-        return Preconditioner(inverse, _turning_block(X, W), (1.0 / free).astype(np.float32))
+        return Preconditioner(
+            frames,
+            np.linalg.inv(depths).astype(np.float32, copy=False),
+            _turning_blocks(_in_runs(X, runs, length), coupling, frames),
+            (1.0 / free).astype(np.float32),
+        )
 
     def _coupling(self, X: Floats) -> Floats:
         """Return W, the inverse of D'D/F + eps^2 I less its row and column means, (F, F)."""
@@ -554,14 +571,33 @@ def _right_jacobian(w: Floats) -> Floats:
     return jacobian
 
 
-def _turning_block(X: Floats, W: Floats) -> Singles:
-    """Return the inverse of the rotations' block (3F, 3F): sum_j [X_fj]x' [X_gj]x W_fg."""
-    frames = X.shape[2]
-    moment = np.einsum("apf,bpg->abfg", X, X, optimize=True)
-    block = -moment.transpose(1, 2, 0, 3)  # [x]x'[y]x = (x.y) I - y x'
-    block[np.arange(3), :, np.arange(3)] += np.trace(moment)
-    block *= W[None, :, None, :]
-    block = np.ascontiguousarray(block, dtype=np.float32).reshape(3 * frames, 3 * frames)
-    block.ravel()[:: len(block) + 1] += ROTATION_FLOOR * np.trace(block) / len(block)
-    inverse: Singles = np.linalg.inv(block)
+def _turning_blocks(X: Singles, coupling: Singles, frames: int) -> Singles:
+    """Return the inverses of the rotations' blocks (N, 3b, 3b): sum_j [X_fj]x' [X_gj]x W_fg."""
+    _, _, runs, length = X.shape
+    X = X.transpose(2, 0, 3, 1)  # (N, 3, b, P)
+    moment = np.einsum("nafp,nbgp->nabfg", X, X, optimize=True)
+    blocks = -moment.transpose(0, 2, 3, 1, 4)  # [x]x'[y]x = (x.y) I - y x'
+    blocks[:, np.arange(3), :, np.arange(3)] += np.trace(moment, axis1=1, axis2=2)
+    blocks *= coupling[:, None, :, None, :]
+    blocks = np.ascontiguousarray(blocks).reshape(runs, 3 * length, 3 * length)
+    diagonal = np.einsum("nff->nf", blocks)  # a view
+    diagonal += ROTATION_FLOOR * diagonal.sum() / (3 * frames)
+    inverse: Singles = np.linalg.inv(blocks).astype(np.float32, copy=False)
     return inverse
+
+
+def _in_runs(values: Floats, runs: int, length: int, fill: float = 0.0) -> Singles:
+    """Return values (..., F) of the frames as (..., N, b), in single precision."""
+    *shape, frames = values.shape
+    padded = np.full((*shape, runs * length), fill, dtype=np.float32)
+    padded[..., :frames] = values
+    return padded.reshape(*shape, runs, length)
+
+
+def _diagonal_runs(W: Floats, runs: int, length: int) -> Singles:
+    """Return the blocks (N, b, b) of a matrix (F, F) along its diagonal."""
+    blocks = np.zeros((runs, length, length), dtype=np.float32)
+    for run, block in enumerate(blocks):
+        part = W[run * length : (run + 1) * length, run * length : (run + 1) * length]
+        block[: len(part), : len(part)] = part
+    return blocks

@@ -8,8 +8,9 @@ A step t d has to satisfy the weak Wolfe conditions
 
     E(x + t d) <= E(x) + 1e-4 t g'd,        grad E(x + t d)'d >= 0.9 g'd,
 
-and is found by doubling and bisection from t = 1, which ends for functions that are bounded below, also where
-they have kinks (Lewis and Overton 2013).  The second condition makes s'y positive.
+and is found from t = 1 by doubling, and by cubic interpolation in an interval that shrinks by 0.9 or less: it
+ends for functions that are bounded below, also where they have kinks (as bisection does, Lewis and Overton
+2013).  The second condition makes s'y positive.
 
 All that a step needs is in the state, the preconditioner too: a run resumed from a snapshot equals an
 uninterrupted one bit for bit.
@@ -18,7 +19,7 @@ uninterrupted one bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 MOST_TRIALS = 20  # of a line search
+NEAREST, FARTHEST = 0.1, 0.5  # of the interval of a line search, between which its next trial lies
 LEAST_CURVATURE = 1e-12  # of s'y over |s| |y|: a pair below it is left out
+
+
+class Trial(NamedTuple):
+    """A step length of a line search, with the value there and the slope along the direction."""
+
+    t: float
+    value: float
+    slope: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +93,13 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
     Examples
     --------
     >>> LBFGS(max_iterations=80, tolerance=1e-7)
-    LBFGS(max_iterations=80, tolerance=1e-07, memory=20, refresh=20, window=3)
+    LBFGS(max_iterations=80, tolerance=1e-07, memory=20, refresh=40, window=3)
     """
 
     max_iterations: int = 200
     tolerance: float = 1e-9
     memory: int = 20
-    refresh: int = 20
+    refresh: int = 40
     window: int = 3
 
     def init(self, problem: LevelEnergy, start: DepthPoint) -> LBFGSState:
@@ -138,18 +148,18 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         slope = float(state.gradient @ direction)
         if not slope < 0:
             return None
-        t, low, high = 1.0, 0.0, np.inf
+        t, low, high = 1.0, Trial(0.0, state.value, slope), None
         best: tuple[float, float, Floats] | None = None  # t, value and gradient of sufficient decrease
         for _ in range(MOST_TRIALS):
             value, gradient = problem.value_and_gradient(state.x + t * direction)
-            if not value <= state.value + DECREASE * t * slope:
-                high = t
-            else:
-                best = t, value, gradient
-                if float(gradient @ direction) >= CURVATURE * slope:
+            trial = Trial(t, value, float(gradient @ direction))
+            if value <= state.value + DECREASE * t * slope:
+                low, best = trial, (t, value, gradient)
+                if trial.slope >= CURVATURE * slope:
                     break
-                low = t
-            t = 2.0 * t if high == np.inf else 0.5 * (low + high)
+            else:
+                high = trial
+            t = 2.0 * t if high is None else _between(low, high)
         if best is None or not best[1] < state.value:
             return None
         t, value, gradient = best
@@ -159,6 +169,24 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
             pairs = (*pairs, Pair(s, y, 1.0 / product))[-self.memory :]
         recent = (*state.recent, value)[-self.window - 1 :]
         return LBFGSState(state.x + s, value, gradient, pairs, preconditioner, state.age + 1, recent)
+
+
+def _between(low: Trial, high: Trial) -> float:
+    """Return the minimum of the cubic through two trials, within part of their interval.
+
+    Nocedal and Wright, equation 3.59. The part is nearer to the lower end, which has the lower value.
+    """
+    width = high.t - low.t
+    least, most = low.t + NEAREST * width, low.t + FARTHEST * width
+    if not np.isfinite(high.value):
+        return least
+    d1 = low.slope + high.slope - 3.0 * (high.value - low.value) / width
+    square = d1 * d1 - low.slope * high.slope
+    if not square >= 0:
+        return most
+    d2 = float(np.sqrt(square))
+    t = high.t - width * (high.slope + d2 - d1) / (high.slope - low.slope + 2.0 * d2)
+    return min(max(t, least), most)
 
 
 def _times_inverse_hessian(state: LBFGSState, preconditioner: Preconditioner) -> Floats:
