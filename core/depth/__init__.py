@@ -3,7 +3,16 @@
 from .energy import DepthLevel, LevelEnergy, neighbor_edges
 from .lbfgs import LBFGS
 from .problem import DepthPoint, DepthProblem
+from .reflections import (
+    FrameBlock,
+    candidate_blocks,
+    mirror_in_depth,
+    reflect_block,
+    shape_distances,
+    suspicions,
+)
 from .search import DepthEnd, DepthOptions, DepthStep, refine_depths
+from .subset import DepthSubset, point_subset
 
 __all__ = [
     "LBFGS",
@@ -13,7 +22,15 @@ __all__ = [
     "DepthPoint",
     "DepthProblem",
     "DepthStep",
+    "DepthSubset",
+    "FrameBlock",
     "LevelEnergy",
+    "candidate_blocks",
+    "mirror_in_depth",
     "neighbor_edges",
+    "point_subset",
     "refine_depths",
+    "reflect_block",
+    "shape_distances",
+    "suspicions",
 ]

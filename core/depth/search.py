@@ -1,34 +1,68 @@
 """The schedule of the depth refinement, as one stream of steps.
 
-Each level begins where the one before ended, with the edges of the shapes there: from scales at which many
-wrong shapes have no minimum of their own to those of the tracks' noise.  The energies of two levels do not
-compare, and neither do those of two levels with other edges.
+    starts      the bilinear solution and other candidates pass two coarse levels, on some of the points
+    blocks      of the lowest ends that differ, runs of frames are mirrored in depth; what lowers the energy
+                stays (`reflections`)
+    all points  the lowest end is extended to all points (`subset`)
+    fine        levels of decreasing scales, down to the noise of the tracks
+
+Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
+where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
+same points only; all are given per point and frame.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import iterate
 from .energy import DepthLevel, LevelEnergy
 from .lbfgs import LBFGS
+from .reflections import (
+    FrameBlock,
+    candidate_blocks,
+    mirror_in_depth,
+    reflect_block,
+    shape_distances,
+    suspicions,
+)
+from .subset import DepthSubset, point_subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     from .problem import DepthPoint, DepthProblem
 
-SCHEDULE = (
-    DepthLevel(0.1, 0.15, iterations=80, tolerance=1e-7),
-    DepthLevel(0.05, 0.07, iterations=120, tolerance=1e-7),
-    DepthLevel(0.02, 0.03, iterations=200),
-    DepthLevel(0.02, 0.08, relative=True, iterations=150),
-    DepthLevel(0.02, 0.03, relative=True, iterations=300),
-    DepthLevel(0.01, 0.015, relative=True, iterations=200),
-    DepthLevel(0.005, 0.0075, relative=True, iterations=200),
+FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
+COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
+SETTLED = replace(COMPARED, iterations=60)  # of a reflection that was accepted
+TRIAL = (
+    replace(FIRST, iterations=8, tolerance=1e-5),
+    replace(COMPARED, iterations=10, tolerance=1e-5),
 )
+EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
+FINE = (
+    DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7),
+    DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
+    DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
+    DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(0.0025, 0.00375, relative=True, iterations=150, tolerance=3e-7),
+)
+
+SEARCHED = 40  # points that starts are compared on
+REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
+ROUNDS = 5  # of reflections of one end
+SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
+AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
+HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
+FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
+GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
+LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 
 
 @dataclass(frozen=True)
@@ -42,7 +76,7 @@ class DepthOptions:
     neighbors
         of each point, that it has edges to.
     thorough
-        whether all starts are searched, or the first one only.
+        whether all starts are searched and blocks are mirrored, or the first start is followed.
     """
 
     isometry: float = 0.3
@@ -54,11 +88,11 @@ class DepthOptions:
 
 @dataclass(frozen=True, eq=False)
 class DepthEnd:
-    """Where a start ended: its name, its point, and the energy of the last level there."""
+    """Where a start ended: its name, its point, and the energy there."""
 
     name: str
     point: DepthPoint
-    energy: float
+    energy: float  # per point and frame, of the level and of the points that starts are compared on
 
     __repr__ = one_line_repr
 
@@ -68,7 +102,7 @@ class DepthStep:
     """One iteration of a depth refinement."""
 
     point: DepthPoint
-    energy: float  # of the current level
+    energy: float  # of the current level, per point and frame
     best: DepthPoint  # what a stopped run keeps
     best_energy: float  # of `best`, at the level where it was kept
     phase: str
@@ -93,28 +127,173 @@ def refine_depths(
     options
         what is asked for.
 
-    Yields
-    ------
-    DepthStep
+    Returns
+    -------
+    Iterator[DepthStep]
         one per iteration; the last is finished, and has the ends.
     """
-    name, point = next(iter(starts.items()))
-    problem = problem.anchored(point)
-    whole, done = sum(level.iterations for level in SCHEDULE), 0
-    for number, level in enumerate(SCHEDULE, start=1):
-        level = replace(level, isometry=options.isometry)
-        energy = LevelEnergy.about(problem, level, point, options.neighbors)
-        algorithm = LBFGS(level.iterations, level.tolerance)
-        for snapshot in iterate(energy, algorithm, point):
-            current, value = energy.point(snapshot.state.x), snapshot.progress.loss
-            share = (done + snapshot.progress.iteration) / whole
-            step = DepthStep(
-                current, value, current, value, f"depth: level {number} of {len(SCHEDULE)}", share
+    anchor = next(iter(starts.values()))
+    problem = problem.anchored(anchor)
+    most = SEARCHED if options.thorough else problem.shape[1]
+    chosen = point_subset(problem, problem.shapes(anchor), most)
+    if not chosen.complete:
+        chosen = replace(chosen, part=chosen.part.anchored(chosen.restrict(anchor)))
+    search = _Search(chosen, options, anchor)
+    if not options.thorough:
+        starts = dict([next(iter(starts.items()))])
+    return search.run(starts)
+
+
+@dataclass(eq=False)
+class _CoarseEnd:
+    """An end of the coarse levels, on the searched points."""
+
+    name: str
+    point: DepthPoint
+    energy: float
+    rays: np.ndarray  # (F, 2, P) of its start, for the points that are not searched
+    agreeing: int = 0  # further starts that came near it
+
+    __repr__ = one_line_repr
+
+    @property
+    def score(self) -> float:
+        return self.energy - AGREEMENT * abs(self.energy) * self.agreeing
+
+
+@dataclass(eq=False)
+class _Search:
+    """The state of a refinement: what is kept so far, and how much is done."""
+
+    subset: DepthSubset
+    options: DepthOptions
+    best: DepthPoint  # on all points
+    best_energy: float = np.inf
+    planned: float = 1.0  # iterations, each weighted by its points
+    done: float = 0.0
+    following: bool = field(default=False)  # whether `best` follows the current point
+
+    __repr__ = one_line_repr
+
+    def run(self, starts: Mapping[str, DepthPoint]) -> Iterator[DepthStep]:
+        """Yield all phases."""
+        part, full = self.subset.part, self.subset.problem
+        fine = sum(level.iterations for level in (*FINE, *EXTENDED)) * full.shape[1]
+        coarse = (FIRST.iterations + COMPARED.iterations) * part.shape[1]
+        self.planned = coarse * len(starts) * (2 if self.options.thorough else 1) + fine
+        ends: list[_CoarseEnd] = []
+        for number, (name, start) in enumerate(starts.items(), start=1):
+            phase = f"depth, start {number} of {len(starts)}: {name}"
+            point, energy = yield from self._levels(
+                part, self.subset.restrict(start), (FIRST, COMPARED), phase
             )
-            if not snapshot.status.finished:
-                yield step
-        done += level.iterations
-        point = step.point
-        if number < len(SCHEDULE):
-            yield step
-    yield replace(step, fraction=1.0, finished=True, ends=(DepthEnd(name, point, step.energy),))
+            ends.append(_CoarseEnd(name, point, energy, start.rays))
+            if energy < self.best_energy:
+                self.best, self.best_energy = self.subset.extend(point, start.rays), energy
+        kept = self._distinct(ends)
+        if self.options.thorough:
+            for end in kept:
+                yield from self._reflect(end)
+        self.done = max(self.done, self.planned - fine)
+        kept.sort(key=lambda end: end.score)
+        lowest = kept[0]
+        point = self.subset.extend(lowest.point, lowest.rays)
+        self.best, self.following = point, True
+        levels = FINE if self.subset.complete else (*EXTENDED, *FINE)
+        point, energy = yield from self._levels(full, point, levels, "depth, fine")
+        compared = [DepthEnd(lowest.name, point, lowest.energy)]
+        for end in kept[1:]:
+            compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
+        phase = f"depth, fine, level {len(levels)} of {len(levels)}"
+        yield DepthStep(point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared))
+
+    def _levels(
+        self,
+        problem: DepthProblem,
+        point: DepthPoint,
+        levels: tuple[DepthLevel, ...],
+        phase: str,
+        first_limit: float = np.inf,
+    ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
+        """Yield the steps of levels, one after the other; return where they end, and the energy there.
+
+        Where the first level ends above a limit the others are left out, and the energy is infinite.
+        """
+        weight = float(problem.shape[1])
+        for number, level in enumerate(levels, start=1):
+            energy = LevelEnergy.about(
+                problem, replace(level, isometry=self.options.isometry), point, self.options.neighbors
+            )
+            algorithm = LBFGS(level.iterations, level.tolerance)
+            described = phase if len(levels) == 1 else f"{phase}, level {number} of {len(levels)}"
+            before = self.done
+            for snapshot in iterate(energy, algorithm, point):
+                value = snapshot.progress.loss / problem.visible.size
+                self.done = before + weight * snapshot.progress.iteration
+                if self.following:
+                    self.best, self.best_energy = energy.point(snapshot.state.x), value
+                yield self._step(value, described)
+            point = energy.point(snapshot.state.x)
+            self.done = before + weight * level.iterations
+            if number == 1 and value > first_limit:
+                return point, np.inf
+        return point, value
+
+    def _step(self, energy: float, phase: str) -> DepthStep:
+        share = min(self.done / self.planned, 1.0)
+        return DepthStep(self.best, energy, self.best, self.best_energy, phase, share)
+
+    def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
+        """Return the lowest ends that differ, and count those that agree with each."""
+        kept: list[_CoarseEnd] = []
+        for end in sorted(ends, key=lambda end: end.energy):
+            if len(kept) < REFLECTED and all(self._distance(end, other) >= SAME for other in kept):
+                kept.append(end)
+        for end in kept:
+            end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
+        return kept
+
+    def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:
+        """Return the distance of the shapes of two ends after rotation, relative to their size."""
+        X, Z = self.subset.part.shapes(end.point), self.subset.part.shapes(other.point)
+        return float(np.sqrt(shape_distances(X, Z).mean() / np.square(X).sum(axis=(1, 2)).mean()))
+
+    def _reflect(self, end: _CoarseEnd) -> Iterator[DepthStep]:
+        """Mirror blocks of frames of an end as long as this lowers its energy."""
+        problem = self.subset.part
+        refused: set[FrameBlock] = set()
+        for _ in range(ROUNDS):
+            mirrored = mirror_in_depth(end.point)
+            blocks = candidate_blocks(suspicions(problem, end.point, mirrored))
+            limit = self._energy(end.point, TRIAL[0])
+            limit += HOPELESS * abs(limit)
+            lowest: tuple[float, DepthPoint, FrameBlock] | None = None
+            for block in blocks:
+                if block in refused:
+                    continue
+                phase = f"depth, {end.name}: mirror {block}"
+                point = reflect_block(problem, end.point, mirrored, block)
+                point, energy = yield from self._levels(problem, point, TRIAL, phase, first_limit=limit)
+                if lowest is None or energy < lowest[0]:
+                    lowest = energy, point, block
+                if energy > end.energy + FAR * abs(end.energy):
+                    refused.add(block)
+                if energy < end.energy - GOOD * abs(end.energy):
+                    break
+            if lowest is None:
+                return
+            phase = f"depth, {end.name}: {lowest[2]} mirrored"
+            point, energy = yield from self._levels(problem, lowest[1], (SETTLED,), phase)
+            if energy > end.energy - LEAST_GAIN:
+                return
+            end.point, end.energy = point, energy
+            if energy < self.best_energy:
+                self.best, self.best_energy = self.subset.extend(point, end.rays), energy
+
+    def _energy(self, point: DepthPoint, level: DepthLevel) -> float:
+        """Return the energy of a point at a level, per point and frame."""
+        problem = self.subset.part
+        level = replace(level, isometry=self.options.isometry)
+        energy = LevelEnergy.about(problem, level, point, self.options.neighbors)
+        value, _ = energy.value_and_gradient(energy.start(point))
+        return value / problem.visible.size

@@ -43,7 +43,9 @@ from core.depth import (
     DepthOptions,
     DepthPoint,
     DepthProblem,
+    FrameBlock,
     LevelEnergy,
+    point_subset,
     refine_depths,
 )
 from core.evaluation import HoldoutPlan, Views, sweep
@@ -170,7 +172,18 @@ def depth_values():
     method = LBFGS(max_iterations=3)
     options = DepthOptions()
     *_, last = refine_depths(problem, {"truth": point}, options)
-    return [problem, point, energy, method, solve(energy, method, point), options, last]
+    subset = point_subset(problem, problem.shapes(point), 8)
+    return [
+        problem,
+        point,
+        energy,
+        method,
+        solve(energy, method, point),
+        options,
+        last,
+        subset,
+        FrameBlock(3, 9),
+    ]
 
 
 def experiment_values(folder):

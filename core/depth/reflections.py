@@ -1,0 +1,168 @@
+r"""Reflections in depth of blocks of frames, which no descent finds.
+
+An image of a point set under an orthogonal camera is also that of its mirror image in depth, and under a
+perspective camera nearly so.  A wrong start therefore often has a run of frames mirrored, and between the two
+there is a barrier.  The mirrored depths of a frame are
+
+    log z -> 2 mean_j log z - log z,    R -> diag(1, 1, -1) R diag(1, 1, -1),
+
+with z in place of log z where the camera is orthogonal, after which the block is turned as a whole onto the
+mean shape of the other frames.
+
+Where a block may begin or end is a matter of the links between successive frames.  With d the squared
+distance of two shapes after rotation, and ~ for mirrored, a link is suspicious where
+
+    log(d(X_f, X_f+1) + 1e-4) - log(min(d(X_f, X~_f+1), d(X~_f, X_f+1)) + 1e-4)
+
+is high relative to the others of the sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.linalg import nearest_rotation
+from .problem import DepthPoint
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+    from .problem import DepthProblem
+
+MOST_CUTS = 6  # links at which a block may begin or end
+LEAST_SUSPICION = -2.0  # of a link, below which it is not a cut
+LARGEST_BLOCK = 0.6  # of the frames
+FLOOR = 1e-4  # added to squared distances, in units of s
+MIRROR = np.diag([1.0, 1.0, -1.0])
+
+
+@dataclass(frozen=True, order=True)
+class FrameBlock:
+    """A run of frames, `first` to `last - 1`."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        """Return the frames, counted from 1."""
+        if self.last - self.first == 1:
+            return f"frame {self.last}"
+        return f"frames {self.first + 1}-{self.last}"
+
+
+def mirror_in_depth(point: DepthPoint) -> DepthPoint:
+    """Return every frame mirrored in depth.
+
+    Parameters
+    ----------
+    point
+        any point.
+
+    Returns
+    -------
+    DepthPoint
+        with the same rays.
+    """
+    if point.affine:
+        depths = 2.0 * point.depths.mean(axis=1, keepdims=True) - point.depths
+    else:
+        log_depths = np.log(point.depths)
+        depths = np.exp(2.0 * log_depths.mean(axis=1, keepdims=True) - log_depths)
+    return DepthPoint(MIRROR @ point.rotations @ MIRROR, depths, point.rays, point.affine)
+
+
+def shape_distances(X: Floats, other: Floats) -> Floats:
+    """Return the squared distances of shapes after the rotation that makes them least.
+
+    Parameters
+    ----------
+    X, other
+        (..., 3, P) centered shapes.
+
+    Returns
+    -------
+    Floats
+        (...) sums over the points.
+    """
+    turn = nearest_rotation(other @ np.swapaxes(X, -1, -2))
+    distances: Floats = np.square(turn @ X - other).sum(axis=(-2, -1))
+    return distances
+
+
+def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:
+    """Return how much better each frame fits the mirrored next one than the plain one, (F - 1,).
+
+    Parameters
+    ----------
+    problem
+        gives the unit of the shapes.
+    point, mirrored
+        a point, and the same mirrored in depth.
+
+    Returns
+    -------
+    Floats
+        log ratios of squared distances; positive where a mirrored neighbor is nearer.
+    """
+    X, M = problem.shapes(point), problem.shapes(mirrored)
+    plain = shape_distances(X[:-1], X[1:])
+    crossed = np.minimum(shape_distances(X[:-1], M[1:]), shape_distances(M[:-1], X[1:]))
+    scores: Floats = np.log(plain + FLOOR) - np.log(crossed + FLOOR)
+    return scores
+
+
+def candidate_blocks(scores: Floats) -> list[FrameBlock]:
+    """Return the blocks between suspicious links, the most suspicious first.
+
+    Parameters
+    ----------
+    scores
+        (F - 1,) of the links.
+
+    Returns
+    -------
+    list[FrameBlock]
+        of at most 60 % of the frames each: to mirror a block is to mirror the others.
+    """
+    frames = len(scores) + 1
+    most = LARGEST_BLOCK * frames
+    order = np.argsort(-scores, kind="stable")[:MOST_CUTS]
+    cuts = [0, *sorted(int(link) + 1 for link in order if scores[link] > LEAST_SUSPICION), frames]
+    ends = np.concatenate(([0.0], scores, [0.0]))  # a block may begin with the sequence, and end with it
+    blocks = [
+        FrameBlock(first, last)
+        for index, first in enumerate(cuts)
+        for last in cuts[index + 1 :]
+        if last - first <= most and (first, last) != (0, frames)
+    ]
+    return sorted(blocks, key=lambda block: (-ends[block.first] - ends[block.last], block))
+
+
+def reflect_block(
+    problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint, block: FrameBlock
+) -> DepthPoint:
+    """Return the point with the frames of a block mirrored, and turned onto the mean shape of the others.
+
+    Parameters
+    ----------
+    problem
+        gives the unit of the shapes.
+    point, mirrored
+        a point, and the same mirrored in depth.
+    block
+        the frames.
+
+    Returns
+    -------
+    DepthPoint
+        a start of the energy.
+    """
+    inside = np.zeros(len(point.depths), dtype=bool)
+    inside[block.first : block.last] = True
+    X, M = problem.shapes(point), problem.shapes(mirrored)
+    turn = nearest_rotation(X[~inside].mean(axis=0) @ M[inside].mean(axis=0).T)
+    R = np.where(inside[:, None, None], mirrored.rotations @ turn.T, point.rotations)
+    depths = np.where(inside[:, None], mirrored.depths, point.depths)
+    return DepthPoint(R, depths, point.rays, point.affine)

@@ -1,0 +1,137 @@
+"""The search of the depth refinement: subsets of points, reflections of blocks, and the stream of steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import CameraModel, simulate
+from core.depth import (
+    DepthOptions,
+    DepthPoint,
+    DepthProblem,
+    FrameBlock,
+    candidate_blocks,
+    mirror_in_depth,
+    point_subset,
+    refine_depths,
+    reflect_block,
+    suspicions,
+)
+from core.foundation import procrustes
+
+
+def simulated(*, affine=False, frames=24, points=60, occlusion=0.0):
+    """Return the problem of a simulated sequence and its true point."""
+    camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
+    scene = simulate("paper", camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
+    Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
+    tracks = scene.tracks
+    if not affine:
+        tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
+    problem = DepthProblem(tracks, scene.visible, affine)
+    return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
+
+
+def error(problem, point, truth):
+    """Return the mean distance after a similarity for each frame, relative to the size of the shapes."""
+    source, target = problem.shapes(point), problem.shapes(truth)
+    apart = np.linalg.norm(procrustes(source, target).apply(source) - target, axis=1)
+    return float(apart.mean() / np.linalg.norm(target, axis=1).mean())
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_to_mirror_twice_changes_nothing(affine):
+    _, truth = simulated(affine=affine, points=15)
+    twice = mirror_in_depth(mirror_in_depth(truth))
+    np.testing.assert_allclose(twice.depths, truth.depths, rtol=1e-12)
+    np.testing.assert_allclose(twice.rotations, truth.rotations, atol=1e-12)
+
+
+def test_the_mirror_image_of_an_orthogonal_point_is_congruent_to_it():
+    problem, truth = simulated(affine=True, points=15)
+    mirrored = problem.shapes(mirror_in_depth(truth))
+    flipped = problem.shapes(truth) * np.array([1.0, 1.0, -1.0])[:, None]
+    np.testing.assert_allclose(mirrored, flipped, atol=1e-12)
+
+
+def test_the_links_at_the_ends_of_a_mirrored_block_are_the_most_suspicious():
+    problem, truth = simulated(points=20)
+    wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(8, 15))
+    scores = suspicions(problem, wrong, mirror_in_depth(wrong))
+    assert set(np.argsort(-scores)[:2]) == {7, 14}
+    assert FrameBlock(8, 15) in candidate_blocks(scores)[:3]
+
+
+def test_blocks_lie_between_suspicious_links_and_hold_at_most_sixty_percent_of_the_frames():
+    scores = np.full(9, -5.0)
+    scores[[2, 5]] = 1.0, 0.5
+    blocks = candidate_blocks(scores)
+    assert set(blocks) == {FrameBlock(0, 3), FrameBlock(0, 6), FrameBlock(3, 6), FrameBlock(6, 10)}
+    assert blocks[0] == FrameBlock(3, 6)
+    assert [str(FrameBlock(3, 6)), str(FrameBlock(3, 4))] == ["frames 4-6", "frame 4"]
+    assert candidate_blocks(np.full(9, -5.0)) == []
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_depths_of_other_points_follow_from_those_of_a_subset(affine):
+    problem, truth = simulated(affine=affine, occlusion=0.1)
+    subset = point_subset(problem, problem.shapes(truth), 25)
+    assert not subset.complete and subset.part.shape == (24, 25)
+    extended = subset.extend(subset.restrict(truth), truth.rays)
+    np.testing.assert_allclose(extended.rotations, truth.rotations)
+    # To the mean of all points, whose place an orthogonal camera does not measure.
+    own, known = extended.camera_points()[:, 2], truth.camera_points()[:, 2]
+    own, known = (z - z.mean(axis=1, keepdims=True) for z in (own, known))
+    assert np.abs(own - known).mean() < 0.1 * np.abs(known).mean()
+
+
+def test_a_subset_of_all_points_is_the_problem_itself():
+    problem, truth = simulated(points=20)
+    subset = point_subset(problem, problem.shapes(truth), 20)
+    assert subset.complete
+    assert subset.restrict(truth) is truth and subset.extend(truth, truth.rays) is truth
+
+
+@pytest.fixture(scope="module")
+def repaired():
+    """Return a problem, its truth, a start with a mirrored block, and the steps of its refinement."""
+    problem, truth = simulated()
+    start = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
+    return problem, truth, start, list(refine_depths(problem, {"mirrored": start}, DepthOptions()))
+
+
+def test_a_mirrored_block_is_found_and_repaired(repaired):
+    problem, truth, start, steps = repaired
+    assert error(problem, start, truth) > 0.05
+    assert error(problem, steps[-1].point, truth) < 0.02
+    assert any("frames 10-16 mirrored" in step.phase for step in steps)
+
+
+def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
+    *_, steps = repaired
+    assert [step.finished for step in steps].index(True) == len(steps) - 1
+    shares = [step.fraction for step in steps]
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    assert steps[-1].ends and not steps[-2].ends
+
+
+def test_the_same_refinement_gives_the_same_numbers(repaired):
+    problem, _, start, steps = repaired
+    again = list(refine_depths(problem, {"mirrored": start}, DepthOptions()))
+    assert [step.energy for step in again] == [step.energy for step in steps]
+    assert np.array_equal(again[-1].point.depths, steps[-1].point.depths)
+
+
+def test_without_a_search_only_the_first_start_is_followed_on_all_points():
+    problem, truth = simulated(frames=12, points=50)
+    disturbed = replace(
+        truth, depths=truth.depths * np.exp(0.01 * np.random.default_rng(0).normal(size=(12, 50)))
+    )
+    starts = {"near": disturbed, "mirrored": mirror_in_depth(truth)}
+    steps = list(refine_depths(problem, starts, DepthOptions(thorough=False)))
+    assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
+    assert not any("mirror" in step.phase for step in steps)
+    assert error(problem, steps[-1].point, truth) < error(problem, disturbed, truth)
