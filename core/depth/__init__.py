@@ -2,6 +2,7 @@
 
 from .energy import DepthLevel, LevelEnergy, neighbor_edges
 from .lbfgs import LBFGS
+from .noise import estimate_noise
 from .problem import DepthPoint, DepthProblem
 from .reflections import (
     FrameBlock,
@@ -26,6 +27,7 @@ __all__ = [
     "FrameBlock",
     "LevelEnergy",
     "candidate_blocks",
+    "estimate_noise",
     "mirror_in_depth",
     "neighbor_edges",
     "point_subset",

@@ -1,0 +1,121 @@
+r"""Estimate of the noise of tracks from the tracks alone: the least of two estimates, each an upper bound.
+
+In time.  The difference of order d of a coordinate of a point over d + 1 successive frames has the noise's
+variance times C(2d, d), plus what is left of a smooth motion, which the higher orders remove.  The median
+absolute difference over all points and frames is robust against points that jump.  It is good for videos, and
+far too large for views that are far apart.
+
+In space.  The tracks (2F x P, each row less its mean) are of low rank but for the noise.  For r = 1, 2, ...
+hidden entries are filled in turn with the best approximation of rank r, and
+
+    sigma^2 = (sum over the visible of squared residuals) / (number - degrees of freedom),
+
+with r (2F + P - r) + 2F degrees of freedom, bounds the variance from above while r is below the rank of the
+motion, and falls below it above.  The rank has been passed where the r-th singular value of the filled tracks
+is one that noise has, at most sigma (sqrt(2F - r) + sqrt(P - r)) (Marchenko and Pastur; the test of Kritchman
+and Nadler 2009) over the square root of the visible share, since hidden entries are filled from the noise of
+the others.
+
+On tracks of real shapes with noise of 1 and 2 px the estimate is 0.97 to 1.4 of it, also where a third is
+hidden, and up to 1.7 where half is.  At 0.3 px it is 1.0 to 1.9, and up
+to 3 of shapes that are noisy themselves.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..foundation.types import Bools, Floats, Ints
+
+ORDERS = range(2, 6)  # of the differences in time
+FEWEST = 30  # differences for an estimate
+GAUSSIAN = 1.4826  # standard deviation over median absolute value of a normal variable
+LARGEST = 100  # frames and points that the ranks are counted on
+FILLINGS = 6  # for each rank; with many more, hidden entries follow the noise before the rank is found
+MOST_FREEDOM = 0.65  # of the observations: with more degrees of freedom the residuals say little
+
+
+def estimate_noise(tracks: Floats, visible: Bools) -> float:
+    """Return the standard deviation of the noise of a coordinate, in the units of the tracks.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) the observations; hidden entries are not used.
+    visible
+        (F, P) whether a point is seen in a frame.
+
+    Returns
+    -------
+    float
+        0 where there are too few observations to tell noise from motion.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=50, points=40, noise=0.5)
+    >>> 0.4 < estimate_noise(scene.tracks, scene.visible) < 0.6
+    True
+    """
+    known = np.where(visible[:, None, :], tracks, 0.0)
+    estimates = [_difference_noise(known, visible, order) for order in ORDERS]
+    every_frame, every_point = (_evenly_spaced(size) for size in visible.shape)
+    seen = visible[np.ix_(every_frame, every_point)]
+    estimates.append(_low_rank_noise(known[every_frame][:, :, every_point], seen))
+    return min((each for each in estimates if each is not None), default=0.0)
+
+
+def _evenly_spaced(size: int) -> Ints:
+    """Return at most LARGEST evenly spaced indices."""
+    return np.unique(np.linspace(0, size - 1, min(size, LARGEST)).round().astype(np.int64))
+
+
+def _difference_noise(tracks: Floats, visible: Bools, order: int) -> float | None:
+    """Return the noise by differences in time of an order."""
+    count = len(tracks) - order
+    if count < 1:
+        return None
+    difference = np.diff(tracks, n=order, axis=0).transpose(0, 2, 1)
+    complete = np.lib.stride_tricks.sliding_window_view(visible, order + 1, axis=0).all(axis=-1)
+    values = difference[complete]
+    if len(values) < FEWEST:
+        return None
+    return float(GAUSSIAN * np.median(np.abs(values)) / np.sqrt(comb(2 * order, order)))
+
+
+def _low_rank_noise(tracks: Floats, visible: Bools) -> float | None:
+    """Return the noise by the residuals of the tracks from a low rank."""
+    rows, columns = 2 * len(tracks), tracks.shape[2]
+    seen = np.repeat(visible, 2, axis=0)
+    known = tracks.reshape(rows, columns)
+    known = np.where(seen, known - (known.sum(axis=1) / np.maximum(seen.sum(axis=1), 1))[:, None], 0.0)
+    observations, share = int(seen.sum()), float(seen.mean())
+    fitted = np.zeros_like(known)
+    least: float | None = None
+    for rank in range(1, min(rows, columns) - 1):
+        freedom = rank * (rows + columns - rank) + rows
+        if freedom > MOST_FREEDOM * observations:
+            break
+        for _ in range(FILLINGS):
+            fitted, weakest = _best_of_rank(np.where(seen, known, fitted), rank)
+        variance = float(np.square((known - fitted)[seen]).sum()) / (observations - freedom)
+        least = variance if least is None else min(least, variance)
+        edge = variance * (np.sqrt(rows - rank) + np.sqrt(columns - rank)) ** 2
+        if weakest < edge / share:
+            break
+    return None if least is None else float(np.sqrt(least))
+
+
+def _best_of_rank(matrix: Floats, rank: int) -> tuple[Floats, float]:
+    """Return the best approximation of a rank, row means apart, and its smallest squared singular value."""
+    mean = matrix.mean(axis=1, keepdims=True)
+    centered = matrix - mean
+    wide = matrix.shape[0] < matrix.shape[1]
+    values, vectors = np.linalg.eigh(centered @ centered.T if wide else centered.T @ centered)
+    leading = vectors[:, -rank:]
+    part = leading @ (leading.T @ centered) if wide else (centered @ leading) @ leading.T
+    return mean + part, float(values[-rank])
