@@ -91,7 +91,7 @@ def _trials(
     sequence: Sequence, settings: Settings, plan: HoldoutPlan, line: ProgressLine
 ) -> list[HoldoutTrial]:
     start: Iterate | None = None
-    for start in iterate_sequence(sequence, settings):
+    for start in iterate_sequence(sequence, settings.with_changes(refine="none")):
         line.show(start)
     assert start is not None  # a run yields at least where it begins
     trials = []

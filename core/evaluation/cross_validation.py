@@ -319,7 +319,7 @@ def _choose_rotations_again(
         companion = replace(companion, visible=companion.visible & seen)
     blind = replace(sequence, visible=sequence.visible & seen, companion=companion)
     best = start.best
-    for last in iterate_sequence(blind, settings.with_changes(starts=1)):
+    for last in iterate_sequence(blind, settings.with_changes(starts=1, refine="none")):
         best = last.best
     return best.problem, best.factors
 
@@ -502,5 +502,5 @@ def cross_validate(
     )
     plan = HoldoutPlan(name, series, share=share, folds=folds, hiding=hiding, seed=chosen.seed)
     if start is None:
-        (start,) = deque(iterate_sequence(sequence, chosen), maxlen=1)
+        (start,) = deque(iterate_sequence(sequence, chosen.with_changes(refine="none")), maxlen=1)
     return gather_curve(sweep(sequence, start, chosen, plan), name)

@@ -24,6 +24,7 @@ from .reconstruct import iterate, iterate_sequence, reconstruct, replay
 from .restart import load_start, start_from
 from .result import Result, load_result, save_result
 from .settings import (
+    DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
     LIVE,
     LOW_RANK_TIPS,
@@ -35,11 +36,13 @@ from .settings import (
     Settings,
     settings_of,
     suited_penalty,
+    suited_refinement,
 )
 from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, verdicts_from_list
 
 __all__ = [
     "CONTINUED",
+    "DEFAULT_PRESETS",
     "ENOUGH_AGREEING",
     "INTRINSICS_SOURCES",
     "LIVE",
@@ -90,5 +93,6 @@ __all__ = [
     "steps_from_list",
     "steps_to_list",
     "suited_penalty",
+    "suited_refinement",
     "verdicts_from_list",
 ]

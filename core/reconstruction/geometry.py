@@ -31,8 +31,8 @@ import numpy as np
 from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
+from ..depth import shape_distances
 from ..foundation.exceptions import InputError
-from ..foundation.linalg import procrustes
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
@@ -161,10 +161,9 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
 
 
 def _distance(one: Floats, other: Floats) -> float:
-    """Return the root mean square distance of shapes (F, 3, P), each aligned, over the size of the others."""
-    missed = procrustes(one, other).apply(one) - other
-    size = np.linalg.norm(other - other.mean(axis=2, keepdims=True))
-    return float(np.linalg.norm(missed) / size)
+    """Return the root mean square distance of shapes (F, 3, P), each rotated, over the size of the others."""
+    X, Z = (shape - shape.mean(axis=2, keepdims=True) for shape in (one, other))
+    return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
 
 
 def _of_low_rank(

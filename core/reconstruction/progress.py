@@ -233,8 +233,9 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     meta = result_metadata(sequence, settings, last)
     refined: dict[str, Any] = {}
-    if last.record.energy is not None:
-        meta["refinement"] = geometry.refinement
+    energy = _energy_of_best(last)
+    if energy is not None:
+        meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
         energies = [
             (each.iteration, each.seconds, each.energy) for each in records if each.energy is not None
         ]
@@ -243,7 +244,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
             "bilinear_C": own.C,
             "bilinear_rotations": own.rotations,
             "bilinear_translations": own.translations,
-            "energy": last.record.energy if last.depth is None else last.depth.best_energy,
+            "energy": energy,
             "energy_history": np.array(energies, dtype=float).reshape(-1, 3),
         }
     tracks, camera = problem.tracks, sequence.camera
@@ -276,6 +277,13 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         std=geometry.std,
         **refined,
     )
+
+
+def _energy_of_best(last: Iterate) -> float | None:
+    """Return the energy of what a refined iterate keeps; before the first start has ended, the newest."""
+    if last.depth is None or not np.isfinite(last.depth.best_energy):
+        return last.record.energy
+    return last.depth.best_energy
 
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:

@@ -448,10 +448,13 @@ def as_provenance(how: Settings | Provenance) -> Provenance:
 
 
 def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
+    """Return what differs from a preset, without the refinement that problem and method bring."""
+    brought = base.with_changes(problem=settings.problem, method=settings.method)
+    references = {entry.name: base for entry in fields(settings)} | {"refine": brought}
     return {
-        entry.name: getattr(settings, entry.name)
-        for entry in fields(settings)
-        if getattr(settings, entry.name) != getattr(base, entry.name)
+        name: getattr(settings, name)
+        for name, reference in references.items()
+        if getattr(settings, name) != getattr(reference, name)
     }
 
 

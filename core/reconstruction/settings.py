@@ -33,6 +33,25 @@ REFINEMENTS = {
     "depth": "unknown depths along the observed rays, from the end of the bilinear form",
     "none": "the bilinear solution as it is",
 }
+REFINED_METHODS = ("bilinear", "lm")  # that a refinement follows unless it is declined
+
+
+def suited_refinement(method: str, problem: str) -> str:
+    """Return the refinement that follows a method by itself.
+
+    Parameters
+    ----------
+    method
+        a key of `METHODS`.
+    problem
+        "nonrigid" or "lowrank".
+
+    Returns
+    -------
+    str
+        a key of `REFINEMENTS`.
+    """
+    return "depth" if problem == "nonrigid" and method in REFINED_METHODS else "none"
 
 
 class SettingsFields(TypedDict, total=False):
@@ -90,7 +109,8 @@ class Settings:
     max_iterations
         of a phase.
     refine
-        a key of `REFINEMENTS`: what follows the solution of a non-rigid problem.
+        a key of `REFINEMENTS`: what follows the solution of a non-rigid problem. By default "depth" after the
+        methods `bilinear` and `lm`, "none" after the others, as their papers have it.
     noise
         standard deviation of a coordinate of the tracks, in their units; None estimates it, 0 keeps the
         observed rays exactly.
@@ -181,7 +201,7 @@ class Settings:
         integer=True,
     )
     refine: str = parameter(
-        "none",
+        "",  # replaced by what suits problem and method
         "What follows the bilinear solution of a non-rigid problem.",
         section="Solver",
         choices=tuple(REFINEMENTS),
@@ -220,19 +240,28 @@ class Settings:
             object.__setattr__(self, "intrinsics", Path(self.intrinsics))
         if not isinstance(self.intrinsics, str | Path):
             object.__setattr__(self, "intrinsics", _checked_intrinsics(self.intrinsics))
+        if not self.refine:
+            object.__setattr__(self, "refine", suited_refinement(self.method, self.problem))
         check_parameters(self)
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
     def with_changes(self, **changes: Any) -> Settings:
-        """Return a copy with some fields changed; another method keeps the options that it has too."""
+        """Return a copy with some fields changed; another method keeps the options that it has too.
+
+        A method that is not followed by a refinement by itself ends one that was not asked for again.
+        """
         if "method" in changes and "options" not in changes and changes["method"] in METHODS:
             known = {option.name for option in METHODS[changes["method"]].options}
             changes["options"] = tuple(entry for entry in self.options if entry[0] in known)
+        if self.refine == "depth" and not {"problem", "method"}.isdisjoint(changes):
+            changes.setdefault("refine", "")
         return replace(self, **changes)
 
     def refusal(self, camera: CameraModel) -> str | None:
         """Return the reason why these are not offered together for a camera model; None where they are."""
+        if self.problem == "lowrank" and self.refine != "none":
+            return "the low-rank problem has no depth refinement: its cameras are not calibrated"
         affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
         return refusal(self.method, self.problem, self.penalty, affine=affine)
 
@@ -276,6 +305,7 @@ LOW_RANK_TIPS = {
 }
 PRESETS: dict[str, Settings] = {
     "recommended": Settings(),
+    "bilinear": Settings(refine="none"),
     "paper": Settings(
         method="admm+bilinear",
         rank=2,

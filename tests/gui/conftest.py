@@ -594,7 +594,7 @@ def add_three_runs(
     """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
 
     def add(session: Session) -> None:
-        quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20)
+        quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, refine="none")
         session.set_live(False)
         session.set_sequence(known.sequence)
         for number, changes in enumerate(({}, {"rank": 3}, {"penalty": NuclearNorm()}), 1):

@@ -16,7 +16,8 @@ from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.form import Collapsible, Form
 
 PRESET_TIPS = {
-    "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
+    "recommended": "the bilinear solution, then the depths along the rays from it and from other rotations",
+    "bilinear": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
     "paper": "the paper's settings exactly: ADMM, then the bilinear form",
     "lowrank": "a rigid scene from uncalibrated tracks: rank 4, and what goes beyond it is suppressed",
     "custom": "none of the presets",

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidg
 
 from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.penalties import penalty_name
-from core.reconstruction import suited_penalty
+from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.parameter_form import ADVANCED, ParameterForm, tips, without_effect
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Floats
 
-# Rank and penalty that a problem begins with: those of its preset.
-FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
-    "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
-    "lowrank": (PRESETS["lowrank"].rank, PRESETS["lowrank"].penalty),
+# Rank, penalty and refinement that a problem begins with: those of its preset.
+FIRST_MODELS: dict[str, tuple[int, Penalty, str]] = {
+    problem: (PRESETS[name].rank, PRESETS[name].penalty, PRESETS[name].refine)
+    for problem, name in DEFAULT_PRESETS.items()
 }
 
 
@@ -322,11 +322,12 @@ class ParametersPanel(QScrollArea):
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
     def _on_problem_chosen(self, problem: str) -> None:
-        """Choose a problem, with the rank and the penalty that it had last: those of one suit no other."""
+        """Choose a problem, with rank, penalty and refinement as it had them last: they suit no other."""
         before = self._settings
         if problem != before.problem:
-            self._models[before.problem] = before.rank, before.penalty
-            rank, penalty = self._models[problem]
+            self._models[before.problem] = before.rank, before.penalty, before.refine
+            rank, penalty, refine = self._models[problem]
+            self._form.refine.set_key(refine)
             self._fields["rank"].set_value(rank)
             self._penalty.set_penalty(penalty, rank)
         self.flush()
@@ -335,9 +336,14 @@ class ParametersPanel(QScrollArea):
         """Apply a chosen method or option; a method that does not support the penalty replaces it.
 
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
-        meanwhile.
+        meanwhile. A method that brings another refinement than the one before it replaces that, too.
         """
         method, rank = self._form.method.method, self._settings.rank
+        brought, before = (
+            suited_refinement(each, self._form.problem.key) for each in (method, self._settings.method)
+        )
+        if brought != before:
+            self._form.refine.set_key(brought)
         try:
             present = self._penalty.read(rank)
         except InputError:  # shown by the editor

@@ -24,5 +24,6 @@ def tracks(folder):
 def solved(tracks, tmp_path_factory):
     """A result file that the command line wrote."""
     path = tmp_path_factory.mktemp("solved") / "result.npz"
-    assert main(["solve", tracks, "--rank", "2", "--rotations", "truth", "--quiet", "-o", str(path)]) == 0
+    words = ["--rank", "2", "--rotations", "truth", "--refine", "none", "--quiet"]
+    assert main(["solve", tracks, *words, "-o", str(path)]) == 0
     return path

@@ -27,7 +27,9 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     assert main(["guide", tracks, *words]) == 0
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
-    settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
+    settings = Settings(
+        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), refine="none"
+    )
     *_, last = iterate(sequence, settings)
     line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]

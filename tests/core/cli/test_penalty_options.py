@@ -12,7 +12,7 @@ from core.cli import main, parser, settings_from
 from core.foundation import parameters_of
 from core.penalties import is_spectral
 
-FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--quiet"]
+FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--refine", "none", "--quiet"]
 
 
 @pytest.fixture(scope="module")
@@ -85,5 +85,5 @@ def test_the_help_describes_each_number(capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "schatten, log: Singular values well below it" in said
     assert f"rank {PENALTIES['rank']().mu}" in said
-    assert "wnn in recommended 0.5, wnn in paper 0.005" in said
+    assert "wnn in recommended 0.5, wnn in bilinear 0.5, wnn in paper 0.005" in said
     assert f"log {LogPenalty().mu}, capped" in said

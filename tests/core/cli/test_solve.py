@@ -31,7 +31,7 @@ from core import (
 from core.cli import main, parser, settings_from
 from core.reconstruction import settings_to_dict
 
-FAST = ["--rank", "2", "--rotations", "truth"]
+FAST = ["--rank", "2", "--rotations", "truth", "--refine", "none"]
 
 
 def same(first, second):
@@ -44,7 +44,9 @@ def same(first, second):
 
 def test_solve_gives_the_numbers_of_python(solved, tracks):
     sequence = read_sequence(tracks)
-    assert same(load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth")))
+    assert same(
+        load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth", refine="none"))
+    )
 
 
 def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, capsys):
@@ -226,7 +228,8 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
     truth = folder / "truth" / "circle.npz"
     fx, fy, cx, cy = 1400.0, 1390.5, 640.0, 480.0
     path = tmp_path / "a.npz"
-    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--quiet", "-o", str(path)]
+    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--refine", "none"]
+    words += ["--quiet", "-o", str(path)]
     assert main([*words, "--intrinsics", f"{fx},{fy},{cx},{cy}"]) == 0
     result = load_result(path)
     assert np.array_equal(result.intrinsics, [[fx, 0, cx], [0, fy, cy], [0, 0, 1]])

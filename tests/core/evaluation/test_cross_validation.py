@@ -47,7 +47,7 @@ from core.evaluation.cross_validation import (
 )
 from core.solvers import Majorized
 
-SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5))
+SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5), refine="none")
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -429,7 +429,7 @@ def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
 def quick():
     """A small sequence, its settings, the end of its reconstruction, and a curve over the rank."""
     sequence = simulate("balloon", frames=20, points=30)
-    settings = Settings(rank=2, starts=1, rotations="truth")
+    settings = Settings(rank=2, starts=1, rotations="truth", refine="none")
     *_, last = iterate(sequence, settings)
     return sequence, settings, last, cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2)
 

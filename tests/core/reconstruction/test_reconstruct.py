@@ -29,7 +29,7 @@ from core import (
 from core.problem import printed_form as residuals
 from core.problem.subsampling import subset
 
-QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4)
+QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4, refine="none")
 
 
 @pytest.fixture(scope="module")
@@ -153,15 +153,15 @@ def test_explicit_weights_are_used_as_they_are(sequence):
 
 def test_an_orthogonal_sequence_is_solved_at_eta_one(sequence):
     flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=24, points=40, noise=0.05, seed=1)
-    result = reconstruct(flat, replace(PRESETS["recommended"], rank=3, starts=2))
+    result = reconstruct(flat, replace(PRESETS["bilinear"], rank=3, starts=2))
     assert result.eta == 1.0
     np.testing.assert_array_equal(result.translations[:, 2], 0.0)
     size = np.sqrt((flat.truth.points**2).sum(axis=1).mean())
     assert procrustes_mm(result.points, flat.truth, reflection=True).mean < 0.05 * size
 
 
-def test_the_recommended_preset_recovers_a_deforming_object(sequence):
-    result = reconstruct(sequence, replace(PRESETS["recommended"], starts=2))
+def test_the_bilinear_preset_recovers_a_deforming_object(sequence):
+    result = reconstruct(sequence, replace(PRESETS["bilinear"], starts=2))
     size = np.sqrt((sequence.truth.points**2).sum(axis=1).mean())
     assert procrustes_mm(result.points, sequence.truth).mean < 0.05 * size
 

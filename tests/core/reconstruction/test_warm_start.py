@@ -25,7 +25,7 @@ from core import (
 from core.problem import reference_singular_values
 from core.solvers.variable_projection import CONTINUED_PRODUCTS, MOST_PRODUCTS
 
-SETTINGS = Settings(rank=3, starts=1, rotations="truth")
+SETTINGS = Settings(rank=3, starts=1, rotations="truth", refine="none")
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_few_products_make_short_steps_to_the_same_end(ended):
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
 def test_a_continued_run_takes_short_steps(sequence, monkeypatch, problem):
-    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth")
+    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth", refine="none")
     *_, last = iterate(sequence, settings)
     changed = settings.with_changes(eta=0.5)
     counts = []

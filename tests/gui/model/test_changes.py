@@ -27,7 +27,8 @@ def weighed(*values):
         (WEIGHTS, weighed(0.0, 0.15, 0.15, 0.4), "a2 0.1 → 0.15, a3 0.2 → 0.15"),
         (WEIGHTS, weighed(0.5, 0.5, 0.5, 0.5), "a1 and 3 more 0 → 0.5"),
         (WEIGHTS, Settings(rank=2, penalty=ExplicitWeights((0.0, 0.1))), "rank 4 → 2"),
-        (Settings(), Settings(problem="lowrank"), "problem nonrigid → lowrank"),
+        (Settings(), Settings(problem="lowrank"), "problem nonrigid → lowrank, refine depth → none"),
+        (Settings(), Settings(noise=0.5), "noise estimated from the tracks → 0.5"),
         (Settings(), Settings(max_iterations=5), "max iterations 1000 → 5"),
         (Settings(method="admm"), Settings(method="admm", options=(("rho", 2.5),)), "rho 0.01 → 2.5"),
         (Settings(), Settings(rotation_rank=3), "rotation rank several → 3"),
@@ -61,5 +62,5 @@ def test_live_mode_applies_only_weights_eta_and_rank():
 def test_under_another_method_or_problem_all_waits():
     wanted = Settings(method="admm", eta=0.2)
     assert live_settings(Settings(), wanted) == Settings()
-    assert waiting_sentence(Settings(), wanted) == "Method, eta: press Run to apply them (Ctrl+R)"
+    assert waiting_sentence(Settings(), wanted) == "Method, eta, refine: press Run to apply them (Ctrl+R)"
     assert live_settings(Settings(), Settings(problem="lowrank", rank=4)) == Settings()

@@ -165,7 +165,7 @@ def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_iterate):
 
 def test_a_snapshot_of_a_real_run_can_be_continued_and_has_no_data_term():
     sequence = simulate("paper", frames=12, points=20, seed=0)
-    settings = Settings(rank=2, starts=1, rotations="truth")
+    settings = Settings(rank=2, starts=1, rotations="truth", refine="none")
     iterates = list(iterate(sequence, settings))
     snapshots = Snapshots()
     for index, state in enumerate(iterates):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core import Settings
 from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack
 
-QUICK = Settings(rank=2, starts=1, rotations="truth")
+QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 
 
 def changed(**changes):

@@ -14,7 +14,7 @@ from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNucle
 from nrsfm_gui.model.run import RunState
 
 ROOT = Path(__file__).parents[3]
-QUICK = Settings(rank=2, starts=2, rotations="truth")
+QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 DIGITS = 1e-12
 

@@ -9,6 +9,7 @@ import ast
 import json
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,11 +128,16 @@ def assert_run_is(sequence, run, expected):
     """Compare a run; its command and program are those of today, and must lead to the same steps."""
     expected = expected | {"update": dict(expected["update"])}
     steps = recorded_steps(expected["update"])
-    for text in (expected["update"].pop("command"), command_for(sequence, run.iterate.provenance.flatten())):
-        assert steps_of_command(text) == steps
+    assert unrefined(steps_of_command(expected["update"].pop("command"))) == steps
+    assert steps_of_command(command_for(sequence, run.iterate.provenance.flatten())) == steps
     assert ast.parse(expected["update"].pop("python"))
     assert steps_of_program(python_for(sequence, run.iterate.provenance.flatten())) == steps
     assert_same(numbers_of_run(sequence, run), expected, f"run {run.number}")
+
+
+def unrefined(steps):
+    """Return steps of a command that a4c4b43 printed, whose defaults had no refinement."""
+    return tuple(replace(step, settings=step.settings.with_changes(refine="none")) for step in steps)
 
 
 def recorded_steps(state):
@@ -203,7 +209,7 @@ def test_a_result_holds_the_same_numbers(name):
     else:
         assert_run_is(read.sequence, read.run, opened)
     assert plain(settings_from_dict(meta["settings"])) == meta["settings"]
-    assert steps_of_command(meta["command"])[-1].settings == settings_from_dict(meta["settings"])
+    assert unrefined(steps_of_command(meta["command"]))[-1].settings == settings_from_dict(meta["settings"])
 
 
 @pytest.mark.parametrize("name", ["truth_and_faces", "low_rank", "steered"])

@@ -33,7 +33,7 @@ from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.archive import DOCUMENT
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
-QUICK = Settings(rank=2, starts=2, rotations="truth")
+QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)
 CASES = {
     "bilinear": [(QUICK, None)],

@@ -20,7 +20,7 @@ from nrsfm_gui.widgets.style import apply_theme
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from nrsfm_gui.sessions import opening as module
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.state_cards import StateCards
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,9 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
         Settings(
             problem="lowrank", method="agd", options=(("restart", "loss"),), rank=4, penalty=RampWeights()
         ),
-        Settings(intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25)),
+        Settings(
+            intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25), refine="none"
+        ),
     ):
         assert parse(["a.npz", *options_for(settings)]).settings == settings
     assert parse(["--preset", "recommended"]).settings == Settings()
@@ -162,7 +164,7 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(tmp_path, arguments, 
 @pytest.mark.parametrize("opened", ["result.npz", "work.nrsfm"])
 def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_path, opened):
     sequence = simulate("balloon", frames=14, points=16, seed=3)
-    before = Settings(rank=2, starts=1, rotations="truth")
+    before = Settings(rank=2, starts=1, rotations="truth", refine="none")
     run = Run(1, sequence, before, state=RunState.FINISHED)
     for state in iterate(sequence, before):
         run.history.extend([state.record])
@@ -177,7 +179,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
     )
     assert done.returncode == 0, done.stderr
     result = load_result(made)
-    assert result.B.shape[1] == result.meta["settings"]["rank"] == 3
+    assert result.rank == result.meta["settings"]["rank"] == 3
 
 
 @pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])

@@ -8,7 +8,7 @@ from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.shell.layout import docks
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture

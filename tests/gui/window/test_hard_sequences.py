@@ -7,7 +7,7 @@ import pytest
 
 from core import CameraModel, GroundTruth, InputError, Sequence, Settings, simulate
 
-QUICK = Settings(rank=1, starts=1, rotations="tracks")
+QUICK = Settings(rank=1, starts=1, rotations="tracks", refine="none")
 
 
 def sequence_of(tracks, visible, *, name="hard", truth=None):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.main_window import MainWindow
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 INTERACTIVE = (
     QAbstractButton, QLineEdit, QComboBox, QAbstractSlider, QAbstractSpinBox, QAbstractItemView,
     QPlainTextEdit, QTextEdit,

@@ -12,7 +12,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.drag_number import DragSlider
 
-QUICK = Settings(rank=2, starts=1, rotations="truth")
+QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
 SESSION = Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "inside.nrsfm"
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")
@@ -469,7 +469,8 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     def reweight():
         base = sorted(10 ** chance.uniform(-4, 0) for _ in range(chance.choice((1, 2, 3))))
         window.session.set_settings(Settings(
-            rank=len(base), penalty=ExplicitWeights(tuple(base)), rotations="companion", rotation_rank=2
+            rank=len(base), penalty=ExplicitWeights(tuple(base)), rotations="companion", rotation_rank=2,
+            refine="none",
         ))  # fmt: skip
 
     def export():
@@ -548,7 +549,9 @@ def test_everything_in_a_window_follows_the_theme(window):
 
 
 def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
-    window = make_window(simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1))
+    window = make_window(
+        simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, refine="none")
+    )
     gone = []
     for _ in range(3):
         window.parameters_controller.run_from_scratch()

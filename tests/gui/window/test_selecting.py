@@ -13,7 +13,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.fields import NumberField
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
 

@@ -9,7 +9,7 @@ from core import Settings
 from nrsfm_gui.model.changes import GESTURE
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 
-QUICK = Settings(rank=2, starts=1, rotations="truth")
+QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 
 
 def changed(**changes):

@@ -25,7 +25,7 @@ from nrsfm_gui.widgets.style import apply_theme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
+SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", refine="none")
 
 
 @pytest.fixture

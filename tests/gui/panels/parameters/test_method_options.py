@@ -158,7 +158,7 @@ def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known
     panel.settings_changed.connect(emitted.append)
     choose(panel, "method", "bmm")
     assert panel.valid
-    assert emitted == [replace(before, method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
+    assert emitted == [before.with_changes(method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
     words = note(panel, "method")
     assert (
         words.startswith("BMM brings its own penalty (nuclear norm)")

@@ -15,7 +15,7 @@ from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.text.point_table import PointTable
 
 LEFT = Qt.MouseButton.LeftButton
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from nrsfm_gui.panels.runs.run_tree import COLUMNS, LOSS, NAME
 from nrsfm_gui.text.run_rows import RunRow
 from nrsfm_gui.widgets.style import faint_text
 
-QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20)
+QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, refine="none")
 
 
 def press(parts, name):

@@ -12,7 +12,7 @@ from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, or
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")
