@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..depth import DepthOptions, DepthPoint, DepthProblem, refine_depths
+from ..depth import DepthOptions, DepthPoint, DepthProblem, estimate_noise, refine_depths
 from ..foundation.exceptions import InputError
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
@@ -87,7 +87,10 @@ def depth_problem(context: RunContext, point: Point) -> DepthProblem:
         )
     if not np.isfinite(point.loss) or is_collapsed(problem, point.factors):
         raise InputError("the bilinear solution has no shape")
-    calibrated = 0.0 if noise is None else noise / _focal_length(context)
+    if noise is None:
+        calibrated = estimate_noise(problem.tracks, problem.visible)
+    else:
+        calibrated = noise / _focal_length(context)
     return DepthProblem(problem.tracks, problem.visible, problem.affine, calibrated)
 
 

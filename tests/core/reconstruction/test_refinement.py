@@ -20,11 +20,11 @@ from core import (
     simulate,
 )
 from core.depth import DepthProblem
-from core.evaluation import procrustes_mm
+from core.evaluation import errors_of, procrustes_mm
 from core.reconstruction import refinement
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
-REFINED = QUICK.with_changes(refine="depth")
+REFINED = QUICK.with_changes(refine="depth", noise=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +137,17 @@ def test_orthogonal_tracks_are_refined_by_additive_depths():
         procrustes_mm(result.points, sequence.truth, reflection=True).mean for result in (before, after)
     )
     assert after < before
+
+
+def test_noise_is_estimated_where_it_is_not_given_and_lets_observations_leave_their_rays():
+    noisy = simulate("paper", frames=30, points=40, noise=1.0, seed=2)
+    found = {noise: reconstruct(noisy, REFINED.with_changes(noise=noise)) for noise in (None, 0.0, 1.0)}
+    known = {noise: result.meta["refinement"]["noise_px"] for noise, result in found.items()}
+    assert 0.7 < known[None] < 1.5 and (known[0.0], known[1.0]) == pytest.approx((0.0, 1.0))
+    left = {noise: errors_of(result)["reprojection_px"] for noise, result in found.items()}
+    assert left[0.0] < 1e-9 and 0.1 < left[1.0] < 2.0
+    errors = {noise: errors_of(result)["procrustes_mm"] for noise, result in found.items()}
+    assert max(errors[None], errors[1.0]) < errors[0.0]
 
 
 def test_what_has_no_depths_to_refine_keeps_its_bilinear_solution_and_a_verdict_on_it():
