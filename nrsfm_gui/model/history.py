@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core import HistoryEntry, Settings
-    from core.foundation import Floats
+    from core.foundation import Bools, Floats
 
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
@@ -45,9 +45,10 @@ class History:
         self.records: list[HistoryEntry] = []
         self.phases: list[Phase] = []
         self.ticks: list[Tick] = []
-        # iteration, seconds, log10 of loss, primal and dual residual
-        self._columns = np.empty((5, FIRST_ROOM))
+        # iteration, seconds, log10 of loss, primal and dual residual, energy
+        self._columns = np.empty((6, FIRST_ROOM))
         self.has_residuals = False  # whether there is a record with residuals
+        self.has_energies = False  # whether there is a record of the depth refinement
 
     def __len__(self) -> int:
         return len(self.records)
@@ -64,7 +65,10 @@ class History:
             clamped = min(max(loss, LOWEST_LOSS), HIGHEST_LOSS)
             primal, dual = _logarithm(record.primal), _logarithm(record.dual)
             self.has_residuals = self.has_residuals or bool(np.isfinite(primal))
-            self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped), primal, dual
+            energy = np.nan if record.energy is None else record.energy
+            self.has_energies = self.has_energies or bool(np.isfinite(energy))
+            row = record.iteration, record.seconds, np.log10(clamped), primal, dual, energy
+            self._columns[:, count] = row
             self.records.append(record)
 
     def until(self, count: int) -> History:
@@ -74,6 +78,7 @@ class History:
         first.phases = [phase for phase in self.phases if phase.first < count]
         first.ticks = [tick for tick in self.ticks if tick.first < count]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
+        first.has_energies = bool(np.isfinite(first.energies).any())
         return first
 
     def tick(self, iteration: int, text: str, *, before: Settings, restarts: bool = False) -> Tick:
@@ -106,7 +111,19 @@ class History:
     @property
     def log_residuals(self) -> Floats:
         """(2, N) base-10 logarithms of the primal and the dual residual, NaN where there is none."""
-        return self._columns[3:, : len(self.records)]
+        return self._columns[3:5, : len(self.records)]
+
+    @property
+    def energies(self) -> Floats:
+        """(N,) energies of the depth refinement, NaN where there is none; two phases do not compare."""
+        return self._columns[5, : len(self.records)]
+
+    @property
+    def phase_ends(self) -> Bools:
+        """(N,) whether another phase begins after a record."""
+        ends = np.zeros(len(self.records), dtype=bool)
+        ends[[phase.first - 1 for phase in self.phases[1:]]] = True
+        return ends
 
 
 def _logarithm(residual: float | None) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QPointF, Qt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,9 @@ FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
+ENERGY_LABEL = "energy per point and frame"
+LEAST_ENERGY_SPAN = 1e-6  # that the energy's axis holds at least
+ENERGY_MARGIN = 0.08  # of the range of energies, above and below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 
@@ -49,6 +52,7 @@ class LossCurves:
         self._current: int | None = None
         self._compared: int | None = None
         self._theme: Theme | None = None
+        self._energy: pg.PlotDataItem | None = None  # its curve, while it is shown
         self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
         self._legend.setParentItem(plot.getViewBox())
         self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
@@ -114,6 +118,12 @@ class LossCurves:
                 curve.item.setData(self.x(curve.history), curve.history.log_losses)
                 curve.drawn = count
 
+    def name_energy(self, item: pg.PlotDataItem | None) -> None:
+        """List the curve of the energy in the legend, or with None no more."""
+        if item is not self._energy:
+            self._energy = item
+            self._color()
+
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
@@ -132,7 +142,7 @@ class LossCurves:
         self._name_curves(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
-        """Write the legend, where there is more than one curve."""
+        """Write the legend, where there is more than one curve; that of the energy comes first."""
         self._legend.clear()
         ground = pg.mkColor(theme.panel)
         ground.setAlpha(LEGEND_ALPHA)
@@ -140,8 +150,76 @@ class LossCurves:
         self._legend.setLabelTextColor(theme.muted)
         space = self._plot.getViewBox().height() - LEGEND_TOP - LEGEND_MARGIN
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
+        if self._energy is not None:
+            self._legend.addItem(self._energy, "energy (right axis)")
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
+
+
+class EnergyCurve:
+    """The energy of the depth refinement on an axis of its own at the right, one line per phase."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot, self._box = plot, pg.ViewBox(enableMenu=False)
+        self._axis = plot.getAxis("right")
+        self._axis.enableAutoSIPrefix(False)
+        self._axis.linkToView(self._box)
+        self._axis.setZValue(-5)
+        plot.scene().addItem(self._box)
+        self._box.setXLink(plot.getViewBox())
+        self._box.setMouseEnabled(x=False, y=False)
+        self._box.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self._box.setZValue(plot.getViewBox().zValue() + 1)  # in front of the loss, which is flat meanwhile
+        self.item = pg.PlotDataItem(antialias=False)
+        self._box.addItem(self.item)
+        plot.getViewBox().sigResized.connect(self._on_resized)
+        plot.getViewBox().sigXRangeChanged.connect(self._fit)
+        self._data: tuple[Floats, Floats] | None = None
+        self._box.hide()
+
+    def show(self, history: History | None, x: Floats | None) -> None:
+        """Draw the energies of a history at `x` (N,), or nothing."""
+        self._data = None
+        if history is not None and x is not None and history.has_energies:
+            self._data = x, history.energies
+        self._box.setVisible(self._data is not None)
+        self._plot.showAxis("right", self._data is not None)
+        if self._data is None or history is None:
+            return
+        known = np.isfinite(history.energies)
+        joined = known & np.append(known[1:], False) & ~history.phase_ends
+        self.item.setData(x, np.where(known, history.energies, 0.0), connect=joined)
+        self._on_resized()
+        self._fit()
+
+    def place(self, record: int) -> float | None:
+        """Return where the energy of a record is on the loss's axis; None where it has none."""
+        if self._data is None or not np.isfinite(self._data[1][record]):
+            return None
+        point = self._box.mapViewToScene(QPointF(self._data[0][record], self._data[1][record]))
+        return float(self._plot.getViewBox().mapSceneToView(point).y())
+
+    def set_colors(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+        self.item.setPen(pg.mkPen(theme.energy, width=1))
+        self._axis.setTextPen(pg.mkPen(theme.energy))
+        self._axis.setLabel(ENERGY_LABEL, color=theme.energy)
+
+    def _on_resized(self, *_: object) -> None:
+        self._box.setGeometry(self._plot.getViewBox().sceneBoundingRect())
+        self._box.linkedViewChanged(self._plot.getViewBox(), pg.ViewBox.XAxis)
+
+    def _fit(self, *_: object) -> None:
+        """Let the axis hold the energies between left and right, whose range the mouse may have changed."""
+        if self._data is None:
+            return
+        x, energies = self._data
+        left, right = self._plot.getViewBox().viewRange()[0]
+        seen = energies[(x >= left) & (x <= right) & np.isfinite(energies)]
+        if seen.size:
+            low, high = float(seen.min()), float(seen.max())
+            span = max(high - low, LEAST_ENERGY_SPAN)
+            self._box.setYRange(low - ENERGY_MARGIN * span, high + ENERGY_MARGIN * span, padding=0)
 
 
 class ResidualCurves:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GAP = 6.0  # pixels between two names
 LEAST_NAME = 44.0  # pixels that an elided name needs to be readable
 SUBSET = " (subset)"
+DEPTH = "depth, "  # how the names of the phases of the refinement begin
 BEHIND = -10  # the curves are in front
 TICK_SIZE = 11
 HANDLE_SIZE = 9
@@ -128,20 +129,21 @@ class PhaseMarks:
 def short_phases(history: History) -> list[tuple[int, str]]:
     """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
 
-    Parts of a phase, separated by a colon, are merged. Losses of a subset, which are
-    not those of all points, are named so.
+    Parts of a phase, separated by a colon, are merged, and so are the levels of the depth refinement, which
+    is named at its first phase only. Losses of a subset, which are not those of all points, are named so.
     """
     result: list[tuple[int, str]] = []
     before = ""
     for phase in history.phases:
-        name = phase.name.split(":")[0]
+        name = phase.name.split(":")[0].split(", level")[0]
         if phase.name.endswith(SUBSET) and not name.endswith(SUBSET):
             name += SUBSET
         if name == before:
             continue
-        words, last = name.split(), before.split()
+        deep = name.startswith(DEPTH) and before.startswith(DEPTH)
+        words, last = ((part.removeprefix(DEPTH) if deep else part).split() for part in (name, before))
         numbered = len(words) > 1 and words[1].isdigit() and words[:1] == last[:1] and last[1].isdigit()
-        result.append((phase.first, words[1] if numbered else name))
+        result.append((phase.first, words[1] if numbered else " ".join(words)))
         before = name
     return result
 

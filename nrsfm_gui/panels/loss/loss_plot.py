@@ -15,7 +15,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.loss.loss_curves import AXES, LossCurves, ResidualCurves
+from nrsfm_gui.panels.loss.loss_curves import AXES, EnergyCurve, LossCurves, ResidualCurves
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
+TIP = (
+    "Left: base-10 logarithm of the loss. Right: the energy of the depth refinement, per point and frame; "
+    "energies of two phases do not compare, so each has a line of its own.\n"
+    "Click: go to an iteration. Wheel: zoom; drag: move."
+)
 EMPTY = "The loss appears here while a run goes on"
 
 
@@ -198,9 +203,10 @@ class LossPlot(Themed, QWidget):
         super().__init__(parent)
         self._follow = Follow.RUN
         self._moment: int | None = None
-        axes = {side: SignedAxis(side) for side in ("left", "bottom")}
+        axes = {side: SignedAxis(side) for side in ("left", "bottom", "right")}
         self._widget = pg.PlotWidget(axisItems=axes)
         self._widget.setAccessibleName("Loss over iterations or seconds")
+        self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
@@ -220,6 +226,7 @@ class LossPlot(Themed, QWidget):
         box.sigRangeChangedManually.connect(lambda _axes: self._set_follow(Follow.NOTHING))
         self._empty = EmptyLabel(EMPTY, self._widget)
         self._residuals = ResidualCurves(self._plot)
+        self._energy = EnergyCurve(self._plot)
         self.header = LossHeader(AXES)
         self.header.axis_chosen.connect(self.set_axis)
         self.header.fit_requested.connect(self.fit)
@@ -277,6 +284,7 @@ class LossPlot(Themed, QWidget):
         self._show_cursor()
         self._show_residuals()
         self._apply_range()
+        self._show_energy()
         self._place_phases()
 
     def set_axis(self, axis: str) -> None:
@@ -303,7 +311,7 @@ class LossPlot(Themed, QWidget):
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._phases)
-        for part in (self._curves, self._residuals, *marks):
+        for part in (self._curves, self._residuals, self._energy, *marks):
             part.set_colors(theme)
         self._place_phases()
 
@@ -349,6 +357,13 @@ class LossPlot(Themed, QWidget):
         shown = history if there and self.header.residuals else None
         self._residuals.show(shown, None if shown is None else self._curves.x(shown))
 
+    def _show_energy(self) -> None:
+        """Draw the energy of the run in front, if it has one."""
+        history = self._curves.front
+        self._energy.show(history, None if history is None else self._curves.x(history))
+        there = history is not None and history.has_energies
+        self._curves.name_energy(self._energy.item if there else None)
+
     def _place_phases(self, *_: object) -> None:
         logarithmic = self._curves.logarithmic
         left, right = self._plot.getViewBox().viewRange()[0]
@@ -374,10 +389,14 @@ class LossPlot(Themed, QWidget):
             f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
         )
         loss = f"{history.log_losses[index]:.4f}".replace("-", MINUS)
+        energy = "" if record.energy is None else f" · energy {record.energy:.5f}".replace("-", MINUS)
         self.header.set_reading(
-            f"{record.iteration}: {loss} · {record.phase} · {record.seconds:.3g} s{residuals}"
+            f"{record.iteration}: {loss}{energy} · {record.phase} · {record.seconds:.3g} s{residuals}"
         )
-        self._reading.show(float(x[index]), float(history.log_losses[index]), f"{record.iteration}: {loss}")
+        place = self._energy.place(index)
+        seen = float(history.log_losses[index]) if place is None else place
+        value = loss if place is None else energy.removeprefix(" · ")
+        self._reading.show(float(x[index]), seen, f"{record.iteration}: {value}")
 
     def _clear_reading(self) -> None:
         self.header.set_reading("")

@@ -18,6 +18,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
+from nrsfm_gui.widgets.plots.plot_export import save_plot
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
 from nrsfm_gui.widgets.style import palette
 
@@ -80,6 +81,97 @@ def test_phases_have_short_names_and_their_parts_are_merged():
         (5, "3"),
         (6, "refine"),
     ]
+
+
+def test_the_phases_of_the_depth_refinement_are_named_once_without_their_levels():
+    made = History()
+    names = [
+        "refine",
+        "depth, start 1 of 2: bilinear solution, level 1 of 2",
+        "depth, start 1 of 2: bilinear solution, level 2 of 2",
+        "depth, start 2 of 2: companion 3, level 1 of 2",
+        "depth, bilinear solution: mirror frames 3-8, level 1 of 2",
+        "depth, fine, level 1 of 6",
+        "depth, fine, level 2 of 6",
+    ]
+    made.extend(HistoryEntry(k, k, 1.0, name) for k, name in enumerate(names))
+    assert short_phases(made) == [
+        (0, "refine"),
+        (1, "depth, start 1 of 2"),
+        (3, "2"),
+        (4, "bilinear solution"),
+        (5, "fine"),
+    ]
+
+
+def refined_history() -> History:
+    """Return a run of 20 records, a refinement of two levels whose energies do not compare, of 10 each."""
+    made = History()
+    made.extend(HistoryEntry(k, 0.1 * k, 1.0 / (1 + k), "refine") for k in range(20))
+    for first, phase, top in (
+        (20, "depth, fine, level 1 of 2", -2.0),
+        (30, "depth, fine, level 2 of 2", 7.0),
+    ):
+        made.extend(
+            HistoryEntry(k, 0.1 * k, 0.05, phase, energy=top - 0.1 * (k - first))
+            for k in range(first, first + 10)
+        )
+    return made
+
+
+def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
+    made = refined_history()
+    assert made.has_energies and np.isnan(made.energies[:20]).all()
+    np.testing.assert_allclose(made.energies[[20, 29, 30, 39]], [-2.0, -2.9, 7.0, 6.1])
+    assert np.flatnonzero(made.phase_ends).tolist() == [19, 29]
+    assert not made.until(20).has_energies and made.until(21).has_energies
+
+
+def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot, near, legend_of, history):
+    plot.set_histories({1: history(40)}, 1)
+    item = plot.plot_widget.getPlotItem()
+    assert not item.getAxis("right").isVisible()
+    plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
+    qtbot.wait(50)
+    axis = item.getAxis("right")
+    assert axis.isVisible() and "energy" in axis.labelText and "per point and frame" in axis.labelText
+    low, high = axis.range
+    assert low < -2.9 and high > 7.0
+    assert legend_of(plot)[0] == "energy (right axis)"
+    shown = near(plot.plot_widget.grab().toImage(), DARK.energy)
+    box = item.getViewBox().sceneBoundingRect()
+    inside = shown[int(box.top()) : int(box.bottom()), int(box.left()) : int(box.right())]
+    inside = inside[:, : inside.shape[1] * 9 // 10]  # the legend is at the right
+    filled = np.flatnonzero(inside.any(axis=1)) / len(inside)
+    assert len(filled) and ((filled < 0.3) | (filled > 0.7)).all()  # nothing joins the two levels
+    plot.set_histories({1: history(40)}, 1)
+    assert not axis.isVisible() and "energy (right axis)" not in legend_of(plot)
+
+
+def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_path):
+    plot.set_histories({1: refined_history()}, 1)
+    save_plot(plot.plot_widget, tmp_path / "plot.svg")
+    text = (tmp_path / "plot.svg").read_text("utf-8")
+    assert "energy per point and frame" in text and DARK.energy in text.lower()
+
+
+def test_the_energy_axis_holds_what_is_seen_of_the_energies(plot):
+    plot.set_histories({1: refined_history()}, 1)
+    item = plot.plot_widget.getPlotItem()
+    item.getViewBox().setXRange(20, 29, padding=0)
+    low, high = item.getAxis("right").range
+    assert -3.2 < low < -2.9 and -2.0 < high < -1.7
+
+
+def test_the_energy_is_read_under_the_mouse(qtbot, plot):
+    plot.set_histories({1: refined_history()}, 1)
+    qtbot.wait(50)
+    box = plot.plot_widget.getPlotItem().getViewBox()
+    plot._on_mouse_moved(box.mapViewToScene(QPointF(25.0, -1.0)))
+    assert "energy −2.50000 · depth, fine, level 1 of 2" in plot.header.reading.full_text
+    assert plot._reading.text == "25: energy −2.50000"
+    plot._on_mouse_moved(box.mapViewToScene(QPointF(10.0, -1.0)))
+    assert "energy" not in plot.header.reading.full_text and "energy" not in plot._reading.text
 
 
 def test_losses_of_a_subset_are_named_so():
