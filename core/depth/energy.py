@@ -66,7 +66,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from scipy.spatial.transform import Rotation
 
-from ..foundation.linalg import cross_matrix, rotation_from_vector
+from ..foundation.linalg import rotation_from_vector
 from ..foundation.representation import one_line_repr
 from .problem import DepthPoint, DepthProblem
 
@@ -165,11 +165,11 @@ class Preconditioner:
 
     __repr__ = one_line_repr
 
-    def apply(self, gradient: Floats) -> Floats:
+    def apply(self, gradient: Singles) -> Singles:
         """Return the approximate inverse of the Hessian times a vector of the unknowns' form."""
         points, runs, length, _ = self.depths.shape
         d, w, u = _split(gradient, points, self.frames)
-        out = np.empty(len(gradient))
+        out = np.empty(len(gradient), dtype=np.float32)
         out_d, out_w, out_u = _split(out, points, self.frames)
         padded = _in_runs(d, runs, length)[..., None]
         out_d[:] = np.matmul(self.depths, padded).reshape(points, -1)[:, : self.frames]
@@ -248,7 +248,7 @@ class LevelEnergy:
         """Return the unknowns of a point, (n,)."""
         frames, points = self.problem.shape
         depths = point.depths / self.problem.size if self.problem.affine else np.log(point.depths)
-        x = np.empty(points * frames + 3 * frames + 2 * len(self._free))
+        x = np.empty(points * frames + 3 * frames + 2 * len(self._priced))
         d, w, u = _split(x, points, frames)
         d[:] = depths.T
         w[:] = 0.0
@@ -273,10 +273,10 @@ class LevelEnergy:
         return np.ascontiguousarray(self.problem.tracks.transpose(1, 2, 0))
 
     @cached_property
-    def _free(self) -> Ints:
-        """(N,) indices into (P, F) of the rays that are unknown."""
+    def _free(self) -> Ints | slice:
+        """The indices into (P, F), raveled, of the N rays that are unknown."""
         if self.problem.noise > 0:
-            return np.arange(self.problem.visible.size)
+            return slice(None)
         return np.flatnonzero(~self.problem.visible.T)
 
     @cached_property
@@ -297,6 +297,8 @@ class LevelEnergy:
 
     def _rays(self, u: Floats) -> Floats:
         """Return the rays (2, P, F)."""
+        if self.problem.noise > 0:
+            return self._tracks + (self._ray_unit * u).reshape(self._tracks.shape)
         if not u.size:
             return self._tracks
         rays = self._tracks.copy()
@@ -553,22 +555,20 @@ def _rotate(r: Floats, Y: Floats) -> Floats:
 
 
 def _turning(w: Floats, X: Floats, g: Floats) -> Floats:
-    """Return the gradient (3, F) in the rotation vectors w (3, F), g (3, P, F) being that in X."""
+    """Return the gradient (3, F) in the rotation vectors w (3, F), g (3, P, F) being that in X.
+
+    It is J't with t = -sum_j X_j x g_j and the right Jacobian J = a I - b [w]x + c w w', where
+    a = sin |w| / |w|, b = (1 - cos |w|) / |w|^2 and c = (1 - a) / |w|^2.
+    """
     moment = np.einsum("apf,bpf->abf", g, X)
-    turned = np.stack((moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]))
-    gradient: Floats = np.einsum("fba,bf->af", _right_jacobian(w.T), turned)
-    return gradient
-
-
-def _right_jacobian(w: Floats) -> Floats:
-    """Return J with exp([w + dw]x) = exp([w]x) exp([J dw]x) to first order, for w (F, 3)."""
-    angle = np.linalg.norm(w, axis=-1)[:, None, None]
-    cross = cross_matrix(w)
-    versine = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # (1 - cos) / angle^2
+    t = np.stack((moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]))
+    angle = np.sqrt(np.einsum("af,af->f", w, w))
+    a = np.sinc(angle / np.pi)
+    b = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
     safe = np.maximum(angle, SERIES)
-    rest = np.where(angle < SERIES, 1.0 / 6.0 - angle**2 / 120.0, (safe - np.sin(safe)) / safe**3)
-    jacobian: Floats = np.eye(3) - versine * cross + rest * (cross @ cross)
-    return jacobian
+    c = np.where(angle < SERIES, 1.0 / 6.0 - angle**2 / 120.0, (1.0 - np.sinc(safe / np.pi)) / safe**2)
+    gradient: Floats = a * t + b * np.cross(w, t, axis=0) + c * np.einsum("af,af->f", w, t) * w
+    return gradient
 
 
 def _turning_blocks(X: Singles, coupling: Singles, frames: int) -> Singles:
@@ -586,7 +586,7 @@ def _turning_blocks(X: Singles, coupling: Singles, frames: int) -> Singles:
     return inverse
 
 
-def _in_runs(values: Floats, runs: int, length: int, fill: float = 0.0) -> Singles:
+def _in_runs(values: npt.NDArray[Any], runs: int, length: int, fill: float = 0.0) -> Singles:
     """Return values (..., F) of the frames as (..., N, b), in single precision."""
     *shape, frames = values.shape
     padded = np.full((*shape, runs * length), fill, dtype=np.float32)

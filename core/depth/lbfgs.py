@@ -28,7 +28,7 @@ from ..solvers.solver import IterativeMethod, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
-    from .energy import LevelEnergy, Preconditioner
+    from .energy import LevelEnergy, Preconditioner, Singles
     from .problem import DepthPoint
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
@@ -49,8 +49,8 @@ class Trial(NamedTuple):
 class Pair:
     """A step and the change of the gradient along it."""
 
-    s: Floats  # (n,)
-    y: Floats  # (n,)
+    s: Singles  # (n,)
+    y: Singles  # (n,)
     rho: float  # 1 / s'y
 
     __repr__ = one_line_repr
@@ -166,7 +166,8 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         s, y = t * direction, gradient - state.gradient
         pairs, product = state.pairs, float(s @ y)
         if product > LEAST_CURVATURE * float(np.linalg.norm(s) * np.linalg.norm(y)):
-            pairs = (*pairs, Pair(s, y, 1.0 / product))[-self.memory :]
+            pair = Pair(s.astype(np.float32), y.astype(np.float32), 1.0 / product)
+            pairs = (*pairs, pair)[-self.memory :]
         recent = (*state.recent, value)[-self.window - 1 :]
         return LBFGSState(state.x + s, value, gradient, pairs, preconditioner, state.age + 1, recent)
 
@@ -190,8 +191,8 @@ def _between(low: Trial, high: Trial) -> float:
 
 
 def _times_inverse_hessian(state: LBFGSState, preconditioner: Preconditioner) -> Floats:
-    """Return H g by the two loops over the pairs."""
-    q = state.gradient.copy()
+    """Return H g by the two loops over the pairs, in single precision: a direction needs no more."""
+    q = state.gradient.astype(np.float32)
     shares = []
     for pair in reversed(state.pairs):
         share = pair.rho * float(pair.s @ q)
@@ -200,4 +201,4 @@ def _times_inverse_hessian(state: LBFGSState, preconditioner: Preconditioner) ->
     q = preconditioner.apply(q)
     for pair, share in zip(state.pairs, reversed(shares), strict=True):
         q += (share - pair.rho * float(pair.y @ q)) * pair.s
-    return q
+    return q.astype(float)

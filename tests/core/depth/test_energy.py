@@ -169,14 +169,41 @@ def test_a_cheap_determinant_is_that_of_the_larger_side():
         assert energy.value_and_gradient(x)[0] - extent == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_preconditioner_is_a_positive_definite_inverse_of_most_of_the_hessian(frames, points):
-    energy, x = random_energy(frames, points, LEVELS[0], noise=0.01)
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize(("frames", "points"), [*SHAPES, (103, 5)])  # one run of frames, and three
+def test_the_preconditioner_is_symmetric_and_positive_definite(frames, points, noise):
+    energy, x = random_energy(frames, points, LEVELS[0], noise=noise)
     M = energy.preconditioner(x)
-    rng = np.random.default_rng(2)
-    vectors = rng.normal(size=(2, len(x)))
-    assert vectors[0] @ M.apply(vectors[0]) > 0
-    assert vectors[0] @ M.apply(vectors[1]) == pytest.approx(vectors[1] @ M.apply(vectors[0]), rel=1e-3)
+    first, second = np.random.default_rng(2).normal(size=(2, len(x))).astype(np.float32)
+    assert first @ M.apply(first) > 0
+    assert first @ M.apply(second) == pytest.approx(second @ M.apply(first), rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(frames, points, affine):
+    energy, x = random_energy(frames, points, LEVELS[0], affine=affine)
+    problem, level, point = energy.problem, energy.level, energy.point(x)
+    X, s = problem.shapes(point), problem.unit(point)
+    D = (X - X.mean(axis=0)).reshape(frames, -1)
+    center = np.eye(frames) - 1.0 / frames
+    W = center @ np.linalg.inv(D @ D.T / frames + level.eps**2 * np.eye(frames)) @ center
+    ray = np.insert(point.rays[:, :, 2], 2, 1.0, axis=1) * point.depths[:, 2, None] / s
+    if affine:
+        ray = np.tile([0.0, 0.0, problem.size / s], (frames, 1))
+    A = np.einsum("fab,fa->fb", point.rotations, ray)
+    H = (A @ A.T) * W
+    for i, j in energy.edges.T:
+        if 2 in (i, j):
+            difference = X[:, :, i] - X[:, :, j]
+            length = np.linalg.norm(difference, axis=1)
+            weight = level.isometry * points / energy.edges.shape[1] / (length.var() + level.edge_eps**2)
+            H += np.diag(weight * (A * difference / length[:, None]).sum(axis=1) ** 2)
+    vector = np.zeros(len(x), dtype=np.float32)
+    vector[2 * frames : 3 * frames] = np.random.default_rng(3).normal(size=frames)
+    solved = np.linalg.solve(H, vector[2 * frames : 3 * frames])
+    found = energy.preconditioner(x).apply(vector)
+    np.testing.assert_allclose(found[2 * frames : 3 * frames], solved, atol=2e-3 * np.abs(solved).max())
 
 
 def test_neighbors_are_those_of_least_mean_distance():
