@@ -42,7 +42,7 @@ from ..solvers.variable_projection import VariableProjection
 from .diagnostics import NEGLIGIBLE, singular_values
 
 if TYPE_CHECKING:
-    from ..depth import DepthStep
+    from ..depth import DepthPoint, DepthStep
     from ..foundation.types import Bools, Floats
     from ..problem.nonrigid import Problem
     from .settings import Settings
@@ -152,7 +152,7 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
         "neighbors": settings.neighbors,
         "energy": step.best_energy,
         "ends": [
-            {"name": end.name, "energy": end.energy, "distance": _distance(end.point.camera_points(), Y)}
+            {"name": end.name, "energy": end.energy, "distance": _distance(end.point, best)}
             for end in step.ends
         ],
     }
@@ -160,9 +160,11 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
     return Geometry(np.eye(len(Y)), C, R, t, intrinsics, best.affine, refinement=refinement)
 
 
-def _distance(one: Floats, other: Floats) -> float:
-    """Return the root mean square distance of shapes (F, 3, P), each rotated, over the size of the others."""
-    X, Z = (shape - shape.mean(axis=2, keepdims=True) for shape in (one, other))
+def _distance(one: DepthPoint, other: DepthPoint) -> float:
+    """Return the root mean square distance of shapes, each rotated, over the size of the other ones."""
+    if one is other:
+        return 0.0
+    X, Z = (Y - Y.mean(axis=2, keepdims=True) for Y in (one.camera_points(), other.camera_points()))
     return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
 
 
