@@ -42,7 +42,10 @@ class SceneRequest:
 
 def _point(iterate: Iterate | None) -> tuple[int, int]:
     # The same point may be seen in another way at the end of a run.
-    return (0, 0) if iterate is None else (id(iterate.displayed), id(iterate.view or iterate.depth))
+    if iterate is None:
+        return 0, 0
+    depth = iterate.depth
+    return id(iterate.displayed), id(iterate.view or (depth and depth.best))
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to the estimate."
-REMARK_TIP = "What is degenerate in the best point of this run."
+ENERGY_TIP = "What the depth refinement makes small, per point and frame; that of its last level."
+NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
+REMARK_TIP = "What is degenerate in the best point of this run, or may be wrong with it."
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
@@ -85,6 +87,7 @@ def numbers(
             "Of all phases of this run together; pauses are not counted.",
         ),
         *_residual_numbers(run),
+        *_energy_numbers(last, "px" if sequence is None else sequence.units),
         LabeledValue(
             "starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)
         ),
@@ -139,14 +142,13 @@ def _low_rank_numbers(
 
 
 def remarks_on(run: Run | None) -> list[str]:
-    """Return sentences on what is degenerate in the result of a run; none while it is active."""
+    """Return sentences on what is degenerate, or may be wrong, in the result of a run that has ended."""
     if run is None or run.last is None or run.state.alive:
         return []
     best = run.last.best
-    return [
-        f"{words[0].upper()}{words[1:]}."
-        for words in remarks(best.problem, best.factors, run.settings.penalty)
-    ]
+    degenerate = remarks(best.problem, best.factors, run.settings.penalty)
+    sentences = [f"{words[0].upper()}{words[1:]}." for words in degenerate]
+    return sentences + [verdict.sentence for verdict in run.last.verdicts]
 
 
 def _residual_numbers(run: Run | None) -> list[LabeledValue]:
@@ -157,6 +159,16 @@ def _residual_numbers(run: Run | None) -> list[LabeledValue]:
     row = history.log_residuals[0]
     record = history.records[int(np.flatnonzero(np.isfinite(row))[-1])]
     return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
+
+
+def _energy_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
+    """Return the energy of refined depths, and the noise that it expects; nothing before the refinement."""
+    if last is None or last.record.energy is None:
+        return []
+    return [
+        LabeledValue("energy", f"{last.record.energy:.6g}", ENERGY_TIP),
+        LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP),
+    ]
 
 
 def starts_that_agree(last: Iterate) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PyQt6.QtWidgets import QLabel
 
 from core import Settings, simulate
+from core.reconstruction import Verdict
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 
@@ -55,3 +58,25 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
     session.set_point(2)
     display.refresh()
     qtbot.waitUntil(lambda: "Point 3, frame 6" in texts())
+
+
+def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_wrong(
+    qtbot, session, display, numbers, add_solved_run
+):
+    sequence = simulate("paper", frames=12, points=20, noise=0.3, seed=2)
+    quick = Settings(rank=2, starts=1, rotations="truth", noise=0.25)
+    run = add_solved_run(session, sequence, quick)
+    verdict = Verdict("mirrored", "Frames 3-5 may be mirrored.", (2, 4), "repair")
+    run.last = replace(run.last, verdicts=(verdict,))
+    session.report_run(run)
+    display.refresh()
+
+    def texts():
+        return [label.text() for label in numbers.findChildren(QLabel)]
+
+    qtbot.waitUntil(lambda: "energy" in texts())
+    assert f"{run.last.record.energy:.6g}" in texts() and "0.250 px" in texts()
+    assert verdict.sentence in texts()
+    run.last = run.snapshots.at(0)[1]
+    session.report_run(run)
+    qtbot.waitUntil(lambda: "energy" not in texts())
