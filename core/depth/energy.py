@@ -567,7 +567,8 @@ def _turning(w: Floats, X: Floats, g: Floats) -> Floats:
     b = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
     safe = np.maximum(angle, SERIES)
     c = np.where(angle < SERIES, 1.0 / 6.0 - angle**2 / 120.0, (1.0 - np.sinc(safe / np.pi)) / safe**2)
-    gradient: Floats = a * t + b * np.cross(w, t, axis=0) + c * np.einsum("af,af->f", w, t) * w
+    across = np.stack((w[1] * t[2] - w[2] * t[1], w[2] * t[0] - w[0] * t[2], w[0] * t[1] - w[1] * t[0]))
+    gradient: Floats = a * t + b * across + c * np.einsum("af,af->f", w, t) * w
     return gradient
 
 
