@@ -23,8 +23,9 @@ LAYERS = {
     "grid": "Grid and axes",
     "camera": "Camera",
     "path": "Camera path",
+    "halos": "Uncertainty",
 }
-DEFAULT_LAYERS = frozenset(LAYERS) - {"trails", "path"}
+DEFAULT_LAYERS = frozenset(LAYERS) - {"trails", "path", "halos"}
 COLORINGS = {
     "role": "Role",
     "error": "3-D error",
@@ -32,6 +33,7 @@ COLORINGS = {
     "depth": "Depth from the camera",
     "movement": "Movement since the previous frame",
     "deviation": "Distance from the mean shape",
+    "uncertainty": "Uncertainty",
     "index": "Point number",
     "difference": "Distance to the compared run",
 }

@@ -27,6 +27,7 @@ MISSING = {  # what to do where there is nothing to color by
     "depth": "No depth to color by: run the solver (Ctrl+R)",
     "movement": "No movement to color by: run the solver (Ctrl+R)",
     "deviation": "No mean shape to color by: run the solver (Ctrl+R)",
+    "uncertainty": "",  # the shapes have the reason
     "index": "",
     "difference": "No run to compare with: choose one in Runs (Ctrl+D)",
 }
@@ -70,6 +71,7 @@ def coloring(
         "depth": f"depth from the camera ({shapes.unit})",
         "movement": f"movement since the previous frame ({shapes.unit})",
         "deviation": f"distance from the mean shape ({shapes.unit})",
+        "uncertainty": f"uncertainty, one standard deviation ({shapes.unit})",
         "index": "point number",
         "difference": f"run distance ({shapes.unit})",
     }[color_by]
@@ -81,7 +83,8 @@ def coloring(
     source = SOURCES[color_by]
     values_now = source(shapes, frame)
     if values_now is None:
-        return Coloring(None, None, label, MISSING[color_by])
+        why_not = shapes.why_no_std if color_by == "uncertainty" else MISSING[color_by]
+        return Coloring(None, None, label, why_not)
     return Coloring(read_only(values_now), _scale(shapes, color_by), label)
 
 
@@ -124,6 +127,10 @@ def _deviation(shapes: Shapes, frame: int) -> Floats | None:
     return distance
 
 
+def _uncertainty(shapes: Shapes, frame: int) -> Floats | None:
+    return shapes.uncertainty(frame)
+
+
 def _index(shapes: Shapes, frame: int) -> Floats | None:
     points = _drawn(shapes)
     return None if points is None else np.arange(1.0, points.shape[2] + 1)
@@ -135,6 +142,7 @@ SOURCES: dict[str, Callable[[Shapes, int], Floats | None]] = {
     "depth": _depth,
     "movement": _movement,
     "deviation": _deviation,
+    "uncertainty": _uncertainty,
     "index": _index,
 }
 _memory: WeakKeyDictionary[Shapes, dict[str, object]] = WeakKeyDictionary()

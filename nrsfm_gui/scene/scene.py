@@ -129,6 +129,7 @@ class Scene:
     hidden: frozenset[int] = frozenset()  # point indices that are not drawn
     other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
     other_name: str = ""
+    std: Floats | None = None  # (P, 3) standard deviations along the axes of `camera`, in `unit`
 
     @cached_property
     def drawn(self) -> Bools:
@@ -230,7 +231,7 @@ def build_scene(
         color_values=colors.values,
         color_limits=appearance.limits or colors.limits,
         color_label=colors.label,
-        color_missing=colors.missing,
+        color_missing=colors.missing or ("" if _has_halos(shapes, appearance) else shapes.why_no_std),
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=shapes.extent,
         image_extent=shapes.image_extent,
@@ -242,7 +243,13 @@ def build_scene(
         hidden=hidden,
         other=other,
         other_name=other_name,
+        std=_at(shapes.std, f),
     )
+
+
+def _has_halos(shapes: Shapes, appearance: Appearance) -> bool:
+    """Whether what the layer of the uncertainty shows is there, or not asked for."""
+    return shapes.std is not None or "halos" not in appearance.layers
 
 
 def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:

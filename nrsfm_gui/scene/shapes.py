@@ -76,11 +76,35 @@ class Shapes:
     mirrored: bool = False  # whether the estimate is shown by its mirror image
     similarity: Similarity | None = None  # of every frame: what moved the estimate to where it is drawn
     obstacle: str = ""  # why the requested alignment is not possible
+    std: Floats | None = None  # (F, 3, P) standard deviations along the axes of the cameras, in `unit`
+    why_no_std: str = "No uncertainty: run the solver (Ctrl+R)"  # where there is none
 
     @property
     def alignment_name(self) -> str:
         """The alignment as text, with the result of an automatic choice of the mirror."""
         return self.alignment.label(self.mirrored)
+
+    def uncertainty(self, frames: int | slice = slice(None)) -> Floats | None:
+        """Return the standard deviations (F, P) of the places of the points, (P,) of one frame.
+
+        The length of the vector of those along the three axes: that of the 3-D error where it is right.
+        """
+        if self.std is None:
+            return None
+        lengths: Floats = np.linalg.norm(self.std[frames], axis=-2)
+        return lengths
+
+    def std_of_coordinates(self, points: int | slice = slice(None)) -> Floats | None:
+        """Return the standard deviations of x, y and z of `points` along the axes of the scene.
+
+        (F, 3, P), or (F, 3) of one point.
+        """
+        if self.std is None or self.cameras is None:
+            return None
+        squares = np.square(np.swapaxes(self.cameras.R, 1, 2))  # those of unit vectors of the cameras
+        variance = np.einsum("fak,fk...->fa...", squares, np.square(self.std[:, :, points]))
+        found: Floats = np.sqrt(variance)
+        return found
 
     @property
     def rotations(self) -> Floats | None:
@@ -144,6 +168,8 @@ def build_shapes(
         mirrored=aligned and is_mirrored(similarity),
         similarity=similarity,
         obstacle=hindered,
+        std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
+        why_no_std=found.why_no_std,
     )
 
 

@@ -22,7 +22,7 @@ from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
 from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
-from nrsfm_gui.scene.solver_geometry import SolverGeometry
+from nrsfm_gui.scene.solver_geometry import SolverGeometry, why_no_std
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
@@ -70,6 +70,7 @@ def with_frame(
     errors = None
     if whole.errors is not None and whole.truth is not None:
         errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
+    std = None if found.std is None else similarity.scale[:, None, None] * found.std
     shapes = replace(
         whole,
         cameras=_with_camera(whole.cameras, frame, cameras),
@@ -79,6 +80,8 @@ def with_frame(
         ),
         errors=_placed(whole.errors, frame, errors, None if spent is None else spent.errors),
         residuals=_placed(whole.residuals, frame, residuals, None if spent is None else spent.residuals),
+        std=_placed(whole.std, frame, std, None if spent is None else spent.std),
+        why_no_std=found.why_no_std,
     )
     share_scales(whole, shapes)
     return shapes
@@ -92,7 +95,9 @@ def _solved_frame(iterate: Iterate, frame: int) -> SolverGeometry | None:
     points = (seen.B[one] @ seen.C.T).reshape(1, 3, -1)
     own = None if seen.projective is None else seen.projective.reprojections()[one]
     R, t = seen.rotations[one], seen.translations[one]
-    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures))
+    std = None if seen.std is None else seen.std[one]
+    why_not = "" if seen.std is not None else why_no_std(iterate)
+    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures), std, why_not)
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 
+LOW_RANK = "No uncertainty: the low-rank problem has no depth refinement"
+NOT_REFINED = "No uncertainty: the depths were not refined (Parameters, Refine depths)"
+UNDER_WAY = "The uncertainty is known at the end of the depth refinement"
+NO_STD = "No uncertainty: it was not computed for this run"
+
+
 @dataclass(frozen=True, eq=False)
 class SolverGeometry:
     """Shapes and cameras in the coordinates of the solver."""
@@ -32,6 +38,8 @@ class SolverGeometry:
     figures: dict[str, Any] = field(
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
+    std: Floats | None = None  # (F, 3, P) standard deviations of the points along the axes of the cameras
+    why_no_std: str = ""  # what to do about it, where there is none
 
     @property
     def metric(self) -> bool:
@@ -57,6 +65,8 @@ def solver_geometry(sequence: Sequence, source: Iterate | Result) -> SolverGeome
             source.eta == 1.0,
             own,
             figures,
+            source.std,
+            "" if source.std is not None else NO_STD if source.refined else NOT_REFINED,
         )
         calibration = None
     else:
@@ -70,8 +80,19 @@ def solver_geometry(sequence: Sequence, source: Iterate | Result) -> SolverGeome
             seen.affine,
             own,
             dict(seen.figures),
+            seen.std,
+            "" if seen.std is not None else why_no_std(source),
         )
     return found if found.metric else _in_camera_coordinates(found, sequence, calibration)
+
+
+def why_no_std(iterate: Iterate) -> str:
+    """Return why an iterate has no standard deviations."""
+    if iterate.settings.problem == "lowrank":
+        return LOW_RANK
+    if not iterate.status.finished and iterate.settings.refine != "none":
+        return UNDER_WAY
+    return NOT_REFINED if iterate.record.energy is None else NO_STD
 
 
 def _in_camera_coordinates(

@@ -33,6 +33,7 @@ class Quality:
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
     loss: float | None = None  # of the same point, which lags behind the solver's while a run goes on
+    uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
 
 
 def quality(shapes: Shapes, loss: float | None = None) -> Quality:
@@ -44,7 +45,9 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     if shapes.errors is not None:
         known = shapes.errors[np.isfinite(shapes.errors)]
         error = float(known.mean()) if known.size else None
-    return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss)
+    spread = shapes.uncertainty()
+    uncertainty = None if spread is None or not np.isfinite(spread).any() else float(np.nanmean(spread))
+    return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss, uncertainty)
 
 
 def matching_loss(known: Quality | None, last: Iterate) -> float:

@@ -39,7 +39,7 @@ class Situation:
     background: bool  # pictures lie behind the tracks
     live: bool  # runs follow changes
     light: bool  # the light theme is chosen
-    shown: frozenset[str]  # layers, and "error" where points are colored by it
+    shown: frozenset[str]  # layers, and "error" or "uncertainty" where points are colored by it
 
 
 def resolve_situation(session: Session) -> Situation:
@@ -56,7 +56,7 @@ def resolve_situation(session: Session) -> Situation:
         background=session.background is not None,
         live=session.live,
         light=session.theme.name == LIGHT.name,
-        shown=appearance.layers | ({"error"} if appearance.color_by == "error" else set()),
+        shown=appearance.layers | ({appearance.color_by} & {"error", "uncertainty"}),
     )
 
 
@@ -194,6 +194,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("color_by_error", "&View", "Color by &error", "Color points by their error",
                "appearance_controller.color_by_error", ("E",), checkable=True,
                checked=lambda s: "error" in s.shown),
+    ActionSpec("uncertainty", "&View", "&Uncertainty",
+               "Color points by their uncertainty after the depth refinement, and draw one standard "
+               "deviation around them: around all up to 500 points, else around the selected ones",
+               "appearance_controller.show_uncertainty", ("U",), checkable=True,
+               checked=lambda s: "uncertainty" in s.shown),
     ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
                "appearance_controller.set_trails", ("T",), checkable=True,
                checked=lambda s: "trails" in s.shown),

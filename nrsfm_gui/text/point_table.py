@@ -28,6 +28,7 @@ class PointTable:
     track_unit: str
     unit: str
     alignment: str = ""  # of the 3-D errors, in words
+    uncertainty: Floats | None = None  # (P,) mean standard deviation over frames, in `unit`
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,13 @@ class PointCourse:
     error: Floats | None  # (F,) in the unit of the shapes
     path: Floats | None  # (F, 3) of the estimate
     truth: Floats | None  # (F, 3)
+    std: Floats | None = None  # (F, 3) standard deviations of the path
 
 
 def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
     """Return the table of the points of a sequence and its reconstruction."""
     none = np.full(sequence.point_count, np.nan)
-    residuals, errors = shapes.residuals, shapes.errors
+    residuals, errors, uncertainty = shapes.residuals, shapes.errors, shapes.uncertainty()
     worst = none if residuals is None else _worst_frames(residuals)
     if errors is not None:
         by_error = _worst_frames(errors)
@@ -57,6 +59,7 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
         track_unit=sequence.units,
         unit=shapes.unit,
         alignment=shapes.alignment_name if errors is not None else "",
+        uncertainty=None if uncertainty is None else known_means(uncertainty, 0),
     )
 
 
@@ -69,6 +72,7 @@ def point_courses(shapes: Shapes, points: Iterable[int]) -> list[PointCourse]:
             None if shapes.errors is None else shapes.errors[:, point],
             None if shapes.points is None else shapes.points[:, :, point],
             None if shapes.truth is None else shapes.truth[:, :, point],
+            shapes.std_of_coordinates(point),
         )
         for point in points
     ]

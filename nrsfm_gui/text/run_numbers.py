@@ -29,6 +29,10 @@ DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to 
 ENERGY_TIP = "What the depth refinement makes small, per point and frame; that of its last level."
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
 REMARK_TIP = "What is degenerate in the best point of this run, or may be wrong with it."
+UNCERTAINTY_TIP = (
+    "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
+    "distance of its ends. Two of three errors should be smaller."
+)
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
@@ -72,6 +76,14 @@ def numbers(
     if last is not None and known is not None and known.figures and sequence is not None:
         running = run is not None and run.state is RunState.RUNNING
         rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
+    if known is not None and known.uncertainty is not None:
+        rows.append(
+            LabeledValue(
+                "mean uncertainty",
+                f"± {measure(known.uncertainty, known.unit)}",
+                "Mean standard deviation of the places of the points, over all points and frames.",
+            )
+        )
     rows += [
         LabeledValue(
             "rank",
@@ -231,6 +243,11 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
             way = "too far" if along[point] > 0 else "too near"
             of_depth = measure(abs(float(along[point])), scene.error_unit)
             rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
+    if scene.std is not None:
+        x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
+        length = measure(float(np.linalg.norm(scene.std[point])), scene.unit)
+        rows.append(LabeledValue("uncertainty", f"± {length}", UNCERTAINTY_TIP))
+        rows.append(LabeledValue("of it in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
     return rows
 
 
@@ -267,10 +284,16 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
     for name, values, unit, how in (
         ("reprojection error", scene.residuals_px, scene.track_unit, ""),
         ("3-D error", scene.errors, scene.error_unit, f" {scene.shapes.alignment_name.capitalize()}."),
+        ("uncertainty", _uncertainties(scene), scene.unit, " One standard deviation."),
     ):
         if values is not None:
             rows += _mean_and_worst(name, chosen, values[chosen], unit, how)
     return rows
+
+
+def _uncertainties(scene: Scene) -> Floats | None:
+    """Return the standard deviations (P,) of the places of the points in a frame."""
+    return None if scene.std is None else np.linalg.norm(scene.std, axis=1)
 
 
 def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[LabeledValue]:

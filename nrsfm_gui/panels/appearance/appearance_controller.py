@@ -75,6 +75,11 @@ class AppearanceController(QObject):
         """Color points by their error, or by their role."""
         self.change(color_by="error" if on else "role")
 
+    def show_uncertainty(self, on: bool) -> None:
+        """Color points by their uncertainty and draw it around them, or neither."""
+        layers = self._session.appearance.with_layer("halos", on).layers
+        self.change(color_by="uncertainty" if on else "role", layers=layers)
+
     def set_trails(self, on: bool) -> None:
         """Draw where the points were in the frames before, or not."""
         self.set_layer("trails", on)

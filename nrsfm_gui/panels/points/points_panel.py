@@ -25,7 +25,11 @@ TABLE_WIDTH = 460  # beside the curves: the titles of all columns are seen
 PAGES = {
     "table": ("Table", "A row for every point; its selected rows are the selected points"),
     "errors": ("Errors", "Errors of the selected points over the frames"),
-    "paths": ("Paths", "x, y and z of the selected points over the frames; ground truth is dashed"),
+    "paths": (
+        "Paths",
+        "x, y and z of the selected points over the frames; ground truth is dashed, and a band of "
+        "one and of two standard deviations is around the estimate",
+    ),
 }
 
 
@@ -167,7 +171,14 @@ def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:
     truths = [course.truth for course in courses if course.truth is not None]
     if not paths and not truths:
         return []
+    stds = [course.std for course in courses if course.std is not None]
     return [
-        Plot(name, unit, tuple(path[:, axis] for path in paths), tuple(truth[:, axis] for truth in truths))
+        Plot(
+            name,
+            unit,
+            tuple(path[:, axis] for path in paths),
+            tuple(truth[:, axis] for truth in truths),
+            tuple(std[:, axis] for std in stds),
+        )
         for axis, name in enumerate("xyz")
     ]

@@ -41,8 +41,10 @@ COLUMNS = (
         "worst", "Frame with the largest 3-D error, or reprojection error where there is no ground truth"
     ),
     _ColumnSpec("seen", "Share of the frames in which the point was measured"),
+    _ColumnSpec("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
 )
-ERROR, WORST, SEEN = 2, 3, 4
+ERROR, WORST, SEEN, UNCERTAINTY = 2, 3, 4, 5
+LENGTHS = (1, ERROR, UNCERTAINTY)  # the columns that have units
 
 
 class PointsModel(QAbstractTableModel):
@@ -81,12 +83,13 @@ class PointsModel(QAbstractTableModel):
         columns: list[Floats] = []
         if table is not None:
             points = np.arange(len(table.seen), dtype=float)
-            columns = [points, table.reprojection, table.error, table.worst_frame, table.seen]
+            spread = np.full_like(points, np.nan) if table.uncertainty is None else table.uncertainty
+            columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread]
             self._units, self._alignment = (table.track_unit, table.unit), table.alignment
         self._columns = columns
         if not self._rearranged():
             self._emit_data_changed()
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 2)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, LENGTHS[0], LENGTHS[-1])
 
     def set_hidden(self, hidden: frozenset[int], color: str) -> None:
         """Gray the points that are not drawn."""
@@ -137,7 +140,8 @@ class PointsModel(QAbstractTableModel):
             return None
         column = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{column.title} ({self._units[section - 1]})" if section in (1, 2) else column.title
+            unit = self._units[0 if section == 1 else 1]
+            return f"{column.title} ({unit})" if section in LENGTHS else column.title
         if role == Qt.ItemDataRole.ToolTipRole:
             how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
             return f"{column.tip}{how}. Click: sort; double click on a row: go to its worst frame."
@@ -220,10 +224,12 @@ class PointsTable(Themed, QTableView):
         self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)
+        self.setColumnHidden(UNCERTAINTY, True)
 
     def set_table(self, table: PointTable | None) -> None:
         """Show other values; the selected points stay selected."""
         self._rows.set_table(table)
+        self.setColumnHidden(UNCERTAINTY, table is None or table.uncertainty is None)
 
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Select the rows of points, and bring that of the `last` one into view. Emits nothing."""

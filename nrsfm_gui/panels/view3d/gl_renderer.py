@@ -23,8 +23,8 @@ from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceForma
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
 from nrsfm_gui.panels.view3d.parts import (
     RIM,
+    Drawn,
     LineSegments,
-    Part,
     PointCloud,
     RenderRequest,
     TriangleMesh,
@@ -106,7 +106,7 @@ class _PartBuffers:
     """One part on the card."""
 
     def __init__(self) -> None:
-        self.part: Part | None = None
+        self.part: Drawn | None = None
         self._array = GL.glGenVertexArrays(1)
         GL.glBindVertexArray(self._array)
         self._positions, self._colors = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ARRAY_BUFFER)
@@ -119,7 +119,7 @@ class _PartBuffers:
             GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
         self._rows.bind()
 
-    def upload(self, part: Part) -> None:
+    def upload(self, part: Drawn) -> None:
         """Upload what differs from the previous part."""
         old, self.part = self.part, None  # where sending fails, nothing is known of what is there
         if part is old:
@@ -147,7 +147,7 @@ class _PartBuffers:
             GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
 
 
-def _rows(part: Part) -> Array | None:
+def _rows(part: Drawn) -> Array | None:
     """Return which positions a part is made of, None where of all, in their order."""
     if isinstance(part, PointCloud):
         return None
@@ -178,7 +178,7 @@ class OpenGLRenderer:
         self._items: dict[str, _PartBuffers] = {}
         self._side = (0, 0)
         # What the graphics card draws and is not read back yet.
-        self._begun: tuple[dict[str, Part], RenderRequest] | None = None
+        self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None
         self._context = QOpenGLContext()
         self._context.setFormat(QSurfaceFormat.defaultFormat())
         if not self._context.create():
@@ -207,7 +207,7 @@ class OpenGLRenderer:
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
-    def begin(self, parts: dict[str, Part], request: RenderRequest) -> None:
+    def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
         """Start to draw a picture that `image` reads back later, while other panels are painted.
 
         Only what differs from the last time is sent to it.
@@ -228,7 +228,7 @@ class OpenGLRenderer:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
         self._begun = parts, request
 
-    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
+    def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         """Return a picture of parts.
 
         Raises
@@ -266,7 +266,7 @@ class OpenGLRenderer:
             raise ContextLost(f"OpenGL has no memory for a picture of {size[0]} x {size[1]}")
         self._side = size
 
-    def _upload(self, parts: dict[str, Part]) -> None:
+    def _upload(self, parts: dict[str, Drawn]) -> None:
         for name, part in parts.items():
             if name not in self._items:
                 self._items[name] = _PartBuffers()

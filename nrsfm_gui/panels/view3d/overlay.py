@@ -240,6 +240,7 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             known and scene.estimate is not None,
             LegendEntry("residual", theme.residual, line=True),
         ),
+        ("halos", scene.std is not None, LegendEntry("± 1 standard deviation", theme.estimate, hollow=True)),
         (
             "estimate",
             scene.other is not None and scene.appearance.color_by != "difference",

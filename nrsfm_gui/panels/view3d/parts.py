@@ -26,6 +26,10 @@ LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
 AMBIENT = 0.4  # brightness of what the light only grazes
 FRUSTUM_DEPTH = 0.14  # of the extent's diagonal
 OTHER_DEPTH = 0.06
+MOST_HALOS = 500  # points whose uncertainties are all drawn; of more only those of the selected ones
+MOST_CORNERS = 6000  # of all outlines, which the renderer without OpenGL paints one triangle each
+CORNERS = (12, 48)  # of one outline, least and most
+HALO_MIDDLE, HALO_RIM = 0.5, 0.2  # opacity
 MOST_RINGS = 150  # selected points that are circled; more are marked by larger dots behind them
 
 
@@ -84,7 +88,48 @@ class TriangleMesh:
         )
 
 
-Part: TypeAlias = PointCloud | LineSegments | TriangleMesh
+@dataclass(frozen=True, eq=False)
+class Ellipsoids:
+    """Translucent ellipsoids, which are drawn by their outlines as seen from a projection."""
+
+    positions: Floats  # (N, 3)
+    axes: Floats  # (N, 3, 3) rows: the half-axes, at right angles
+    colors: Rgba  # (N, 4) bytes
+
+    def outlines(self, projection: Projection) -> TriangleMesh:
+        """Return what an eye sees of them: a flat ellipse each, which is darkest in its middle.
+
+        The half-axes a_k map the unit sphere to an ellipsoid. Its points that are seen edge-on from a
+        direction d are the image of the great circle at right angles to the vector of d . a_k / |a_k|^2.
+        """
+        count = len(self.positions)
+        corners = int(np.clip(MOST_CORNERS // max(count, 1), *CORNERS))
+        eye = -projection.R.T @ projection.t
+        ahead = np.broadcast_to(projection.R[2], (count, 3))
+        d = ahead if projection.parallel else self.positions - eye
+        squares = np.square(self.axes).sum(axis=2)
+        e = np.einsum("nka,na->nk", self.axes, d) / np.maximum(squares, np.finfo(float).tiny)
+        e /= np.maximum(np.linalg.norm(e, axis=1, keepdims=True), np.finfo(float).tiny)
+        aside = np.eye(3)[np.abs(e).argmin(axis=1)]
+        u = np.cross(e, aside)
+        u /= np.maximum(np.linalg.norm(u, axis=1, keepdims=True), np.finfo(float).tiny)
+        v = np.cross(e, u)
+        turn = 2.0 * np.pi * np.arange(corners) / corners
+        circle = np.cos(turn)[:, None, None] * u + np.sin(turn)[:, None, None] * v  # (corners, N, 3)
+        rims = self.positions + np.einsum("cnk,nka->cna", circle, self.axes)
+        positions = np.concatenate([self.positions, rims.reshape(-1, 3)])
+        colors = np.tile(self.colors, (1 + corners, 1))
+        colors[:count, 3] = np.rint(HALO_MIDDLE * self.colors[:, 3])
+        colors[count:, 3] = np.rint(HALO_RIM * colors[count:, 3])
+        rows = np.arange(count) + count * np.arange(1, corners + 1)[:, None]  # (corners, N)
+        faces = np.stack(
+            [np.broadcast_to(np.arange(count), rows.shape), rows, np.roll(rows, -1, axis=0)], axis=2
+        )
+        return TriangleMesh(positions, colors, faces.reshape(-1, 3), solid=False)
+
+
+Part: TypeAlias = PointCloud | LineSegments | TriangleMesh | Ellipsoids
+Drawn: TypeAlias = PointCloud | LineSegments | TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +143,20 @@ class RenderRequest:
     smooth: bool = True  # whether lines get soft edges, which cost more than all else without a graphics card
 
 
+def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Drawn]:
+    """Return parts as they are drawn from a projection."""
+    return {
+        name: part.outlines(projection) if isinstance(part, Ellipsoids) else part
+        for name, part in parts.items()
+    }
+
+
 def line_ends(parts: dict[str, Part]) -> int:
     """Return how many ends all the lines have."""
     return sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
 
 
-def _equal(one: Part, two: Part) -> bool:
+def _equal(one: Drawn, two: Drawn) -> bool:
     return np.array_equal(one.positions, two.positions) and np.array_equal(one.colors, two.colors)
 
 
@@ -177,6 +230,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
         parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth)
     parts |= _differences(scene, theme, budget)
+    parts |= _halos(scene, colors)
     size = dot_size(len(drawn)) * scene.appearance.point_size
     if len(scene.selection) > MOST_RINGS:
         parts |= _marks(scene, theme, size)
@@ -199,6 +253,23 @@ def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
 def dot_size(count: int) -> float:
     """Return a diameter in pixels: smaller where points are many, so that they stay apart."""
     return 8.0 if count <= 120 else 6.0 if count <= 600 else 4.0 if count <= 4000 else 2.5
+
+
+def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
+    """Return the standard deviations of the points of the estimate: of all, or of those that are selected."""
+    if not {"halos", "estimate"} <= scene.layers or scene.std is None or scene.estimate is None:
+        return {}
+    chosen = np.ones(len(scene.drawn), dtype=bool)
+    if len(chosen) > MOST_HALOS:
+        chosen = np.zeros_like(chosen)
+        chosen[list(scene.selection[:MOST_HALOS])] = True
+    shown = (
+        chosen & scene.drawn & np.isfinite(scene.estimate).all(axis=1) & np.isfinite(scene.std).all(axis=1)
+    )
+    if scene.camera is None or not shown.any():
+        return {}
+    axes = scene.std[shown][:, :, None] * scene.camera.R
+    return {"halos": Ellipsoids(scene.estimate[shown], axes, colors[shown])}
 
 
 def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> PointCloud:

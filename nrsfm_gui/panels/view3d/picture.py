@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, QSize, pyqtSignal
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, RenderRequest, exceeds, line_ends, scene_parts
+from nrsfm_gui.panels.view3d.parts import MOVING, RenderRequest, exceeds, line_ends, scene_parts, seen_parts
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
 from nrsfm_gui.widgets.colors import qcolor
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
-    from nrsfm_gui.panels.view3d.parts import Part
+    from nrsfm_gui.panels.view3d.parts import Drawn, Part
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Scene
 
@@ -60,7 +60,7 @@ class FallbackRenderer:
         """Return whether a surface is skipped, because it would be too slow without OpenGL."""
         return not self.uses_opengl and skips_surface(parts)
 
-    def begin(self, parts: dict[str, Part], request: RenderRequest) -> None:
+    def begin(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
         """Start a picture that `image` returns later, where the renderer works asynchronously."""
         if not isinstance(self._painter, SoftwareRenderer):
             from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
@@ -68,7 +68,7 @@ class FallbackRenderer:
             with suppress(ContextLost):  # `image` falls back to the software renderer
                 self._painter.begin(parts, request)
 
-    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
+    def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
         if not isinstance(self._painter, SoftwareRenderer):
             from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
@@ -111,7 +111,7 @@ class SceneRenderer(QObject):
         self._scene: Scene | None = None
         self._theme: Theme | None = None
         self._last: QImage | None = None  # None where it is outdated
-        self._begun: tuple[dict[str, Part], RenderRequest] | None = None  # the next one, which is under way
+        self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = Debounce(self._on_rest, TYPING_MILLISECONDS, self)
 
@@ -193,15 +193,15 @@ class SceneRenderer(QObject):
         *,
         locked: bool,
         full: bool,
-    ) -> tuple[dict[str, Part], RenderRequest]:
+    ) -> tuple[dict[str, Drawn], RenderRequest]:
         parts = self._complete_parts() if full else self.parts
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        return parts, RenderRequest(
+        return seen_parts(parts, projection), RenderRequest(
             projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full
         )
 
-    def _render(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
+    def _render(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         before = self.renderer.uses_opengl
         image = self.renderer.image(parts, request)
         if before and not self.renderer.uses_opengl:

@@ -11,8 +11,8 @@ from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
 from nrsfm_gui.panels.view3d.parts import (
     RIM,
+    Drawn,
     LineSegments,
-    Part,
     PointCloud,
     RenderRequest,
     TriangleMesh,
@@ -20,11 +20,12 @@ from nrsfm_gui.panels.view3d.parts import (
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
     from core.foundation import Bools, Floats
+    from nrsfm_gui.panels.view3d.parts import Part
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.widgets.colors import Rgba
 
@@ -42,7 +43,7 @@ _fragments = Primitives(QPainter.PixmapFragment, 10)
 class SoftwareRenderer:
     """Makes pictures of parts by QPainter: surfaces, then segments, then all dots from back to front."""
 
-    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
+    def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
         image = QImage(*request.size, QImage.Format.Format_RGB32)
         image.fill(request.background)
@@ -53,12 +54,12 @@ class SoftwareRenderer:
         return image
 
 
-def skips_surface(parts: dict[str, Part]) -> bool:
+def skips_surface(parts: Mapping[str, Part]) -> bool:
     """Return whether a surface has too many triangles to be painted."""
     return any(isinstance(part, TriangleMesh) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
 
 
-def paint_parts(painter: QPainter, parts: dict[str, Part], request: RenderRequest) -> None:
+def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderRequest) -> None:
     """Paint parts on something of the size of the request."""
     for part in parts.values():
         if isinstance(part, TriangleMesh) and len(part.faces) <= MOST_TRIANGLES:

@@ -27,17 +27,22 @@ AXIS_WIDTH = 52  # pixels, so that stacked plots are aligned
 TOP_MARGIN = 6  # pixels, or the highest number of the axis would be cut
 TITLE_ROOM = 0.25  # of the range of values, above them
 LONE = 5  # diameter of a value whose neighbors are missing
+BAND_OPACITIES = {2.0: 0.10, 1.0: 0.20}  # by standard deviations; the wider one is behind
 TIP = "Click: go to the frame. Wheel: zoom; drag: move; double click: fit"
 
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """What a chart shows: a curve (F,) for every point; the second ones are dashed."""
+    """What a chart shows: a curve (F,) for every point; the second ones are dashed.
+
+    Bands of one and of two standard deviations `stds` (F,) are around the first curves.
+    """
 
     title: str
     unit: str
     curves: tuple[Floats, ...]
     dashed: tuple[Floats, ...] = ()
+    stds: tuple[Floats, ...] = ()
 
 
 class FrameChart(Themed, pg.PlotWidget):
@@ -48,6 +53,7 @@ class FrameChart(Themed, pg.PlotWidget):
     def __init__(self) -> None:
         super().__init__()
         self._curves: list[pg.PlotCurveItem] = []
+        self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
         self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.hideButtons()
@@ -95,7 +101,28 @@ class FrameChart(Themed, pg.PlotWidget):
                 curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
                 spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
         self._lone.setData(spots=spots)
+        self._show_bands(plot, colors)
         self._show_all([values for values, _, _ in lines])
+
+    def _show_bands(self, plot: Plot, colors: Collection[QColor]) -> None:
+        """Fill what is within one and two standard deviations of the curves."""
+        bands = [
+            (values, width * std, qcolor(color.name(), opacity))
+            for values, std, color in zip(plot.curves, plot.stds, colors, strict=False)
+            for width, opacity in BAND_OPACITIES.items()
+        ]
+        while len(self._bands) < len(bands):
+            self._bands.append(pg.PlotCurveItem(pen=None, fillLevel="enclosed"))
+            self._bands[-1].setZValue(-5)
+            self._plot.addItem(self._bands[-1], ignoreBounds=True)
+        for place, item in enumerate(self._bands):
+            item.setVisible(place < len(bands))
+            if place < len(bands):
+                values, half, color = bands[place]
+                known = np.flatnonzero(np.isfinite(values) & np.isfinite(half))
+                there = np.concatenate([known, known[::-1]])
+                edge = np.concatenate([(values + half)[known], (values - half)[known[::-1]]])
+                item.setData(there + 1.0, edge, brush=pg.mkBrush(color), fillLevel="enclosed")
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame, 0-based."""

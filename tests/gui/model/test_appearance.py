@@ -97,7 +97,7 @@ def test_colors_stand_for_what_a_loop_finds(known, shapes):
         for key, value in expected.items():
             found = coloring(shapes, 5, key, track_unit="px", other=other)
             assert found.values[p] == pytest.approx(value, rel=1e-9), key
-    assert {"role", "reprojection", *expected} == set(COLORINGS)
+    assert {"role", "reprojection", "uncertainty", *expected} == set(COLORINGS)
     exact = coloring(build_shapes(known.sequence, known.result), 5, "depth", track_unit="px")
     seen = known.sequence.rotations[5] @ known.sequence.truth.points[5]
     np.testing.assert_allclose(exact.values, seen[2] + known.sequence.translations[5, 2])
@@ -106,7 +106,9 @@ def test_colors_stand_for_what_a_loop_finds(known, shapes):
     assert residuals.label == "reprojection error (px)"
 
 
-@pytest.mark.parametrize("key", [key for key in COLORINGS if key not in ("role", "difference")])
+@pytest.mark.parametrize(
+    "key", [key for key in COLORINGS if key not in ("role", "difference", "uncertainty")]
+)
 def test_a_scale_is_the_same_in_all_frames(known, shapes, key):
     found = [coloring(shapes, f, key, track_unit="px") for f in range(known.sequence.frame_count)]
     assert len({each.limits for each in found}) == 1

@@ -173,7 +173,7 @@ def test_the_panel_changes_everything(parts):
     panel.layers["grid"].click()
     appearance = parts.session.appearance
     assert appearance == Appearance(
-        (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid"},
+        (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid", "halos"},
         "index", "cividis", (1.0, 7.0), 5, "tracks", 2.0, "all",
     )  # fmt: skip
     display.refresh()

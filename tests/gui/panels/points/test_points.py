@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PyQt6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+from PyQt6.QtGui import QColor
 
 from core import Settings, simulate
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
-from nrsfm_gui.panels.points.points_table import PointsTable
+from nrsfm_gui.panels.points.points_table import UNCERTAINTY, PointsTable
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.text.point_table import PointTable
+from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 
 LEFT = Qt.MouseButton.LeftButton
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
@@ -47,6 +51,42 @@ def rows(panel):
     """Return the points of the selected rows of the table."""
     model = panel.table.selectionModel()
     return sorted(int(panel.table.model().order[index.row()]) for index in model.selectedRows())
+
+
+def test_bands_of_one_and_two_standard_deviations_are_around_the_curves(show, near):
+    chart = FrameChart()
+    show(chart, 400, 200)
+    curve, std = np.linspace(0.0, 10.0, 20), np.full(20, 1.5)
+    std[7] = np.nan
+    color = QColor("#4c9aff")
+    chart.show_plot(Plot("x", "mm", (curve,), stds=(std,)), [color], names_frames=True, color="#888888")
+    wide, narrow = (item for item in chart._bands if item.isVisible())
+    for item, times in ((wide, 2.0), (narrow, 1.0)):
+        x, y = item.getData()
+        known = np.flatnonzero(np.isfinite(std))
+        np.testing.assert_array_equal(x, np.concatenate([known, known[::-1]]) + 1)
+        np.testing.assert_allclose(y[:19] - y[19:][::-1], 2 * times * 1.5)
+    box = chart.getPlotItem().getViewBox()
+    picture = chart.grab().toImage()
+    seen = [
+        picture.pixelColor(box.mapViewToScene(QPointF(15.0, curve[14] + above)).toPoint()).blue()
+        for above in (1.0, 2.5, 4.0)
+    ]
+    assert seen[0] > seen[1] + 5 > seen[2] + 10
+    chart.show_plot(Plot("x", "mm", (curve,)), [color], names_frames=True, color="#888888")
+    assert not any(item.isVisible() for item in chart._bands)
+
+
+def test_the_column_of_the_uncertainty_is_there_where_it_is_known(panel):
+    values = np.arange(3.0)
+    plain = PointTable(values, values, values, np.ones(3), "px", "mm")
+    panel.set_table(plain)
+    assert panel.table.isColumnHidden(UNCERTAINTY)
+    panel.set_table(replace(plain, uncertainty=values / 7))
+    model = panel.table.model()
+    assert not panel.table.isColumnHidden(UNCERTAINTY)
+    assert model.headerData(UNCERTAINTY, Qt.Orientation.Horizontal) == "± (mm)"
+    assert model.data(model.index(2, UNCERTAINTY)) == "0.286"
 
 
 def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(session, display, solved):

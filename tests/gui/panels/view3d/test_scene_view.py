@@ -112,6 +112,29 @@ def test_mesh_tints_what_it_covers(view, known, shapes):
     assert after.pixelColor(middle).blue() > before.pixelColor(middle).blue() + 15
 
 
+def test_a_standard_deviation_tints_what_is_within_it(view, known):
+    std = np.full((known.sequence.frame_count, 3, known.sequence.point_count), 0.05)  # 15 to 25 mm
+    shapes = build_shapes(known.sequence, replace(known.result, std=std))
+    plain, tinted = (
+        build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(layers)))
+        for layers in ({"estimate"}, {"estimate", "halos"})
+    )
+    view.set_scene(plain)
+    before = view.grab_image()
+    view.set_scene(tinted)
+    after = view.grab_image()
+    radius = 0.05 * shapes.similarity.scale[2]
+    aside = view._projection().R[0]  # to the right in the picture
+    for p in (0, 4, 15, 19):  # the corners of the sheet
+        out = plain.estimate[p] - plain.estimate.mean(axis=0)
+        way = aside * np.sign(out @ aside)
+        for share, brighter in ((0.8, True), (1.3, False)):
+            where, _ = view._projection().pixels(plain.estimate[p] + share * radius * way)
+            place = QPoint(*np.round(where).astype(int))
+            gained = after.pixelColor(place).blue() - before.pixelColor(place).blue()
+            assert (gained > 8) is brighter or (not brighter and gained == 0), (p, share, gained)
+
+
 def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, shapes):
     layers = frozenset({"estimate"})
     scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(layers, "error"))

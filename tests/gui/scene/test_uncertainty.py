@@ -1,0 +1,156 @@
+"""Standard deviations of the points in the coordinates of the scene, as colors, outlines and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.evaluation import ALIGNMENTS
+from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.view3d.parts import MOST_HALOS, Ellipsoids, scene_parts
+from nrsfm_gui.scene.coloring import coloring
+from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.scene import DEFAULT_LAYERS, build_scene
+from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.solver_geometry import NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
+from nrsfm_gui.scene.summaries import quality
+from nrsfm_gui.text.point_table import point_courses, point_table
+from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
+
+HALOS = Appearance(DEFAULT_LAYERS | {"halos"})
+
+
+def with_std(known):
+    """Return a case whose result has standard deviations that differ between all axes, frames and points."""
+    frames, points = known.result.visible.shape
+    std = 1e-3 * np.random.default_rng(5).uniform(0.2, 2.0, (frames, 3, points))
+    return replace(known, result=replace(known.result, std=std))
+
+
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("affine", [False, True])
+def test_they_follow_the_points_as_an_error_along_an_axis_of_the_camera_does(make_known, alignment, affine):
+    known = with_std(make_known(affine=affine))
+    result = known.result
+    shapes = build_shapes(known.sequence, result, alignment)
+    for axis in range(3):
+        step = np.zeros_like(result.std)
+        step[:, axis] = result.std[:, axis]
+        moved = result.points + np.swapaxes(result.rotations, 1, 2) @ step
+        drawn = shapes.similarity.apply(moved) - shapes.points  # in the scene, along the axis of its camera
+        np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), shapes.std[:, axis], rtol=1e-9)
+        along = shapes.cameras.R @ drawn
+        np.testing.assert_allclose(np.abs(along[:, axis]), shapes.std[:, axis], rtol=1e-9)
+    np.testing.assert_allclose(shapes.uncertainty(), np.sqrt((shapes.std**2).sum(axis=1)))
+    np.testing.assert_allclose(shapes.uncertainty(4), shapes.uncertainty()[4])
+
+
+def test_those_of_the_coordinates_are_those_of_samples(known):
+    known = with_std(known)
+    shapes = build_shapes(known.sequence, known.result)
+    found = shapes.std_of_coordinates()
+    generator = np.random.default_rng(1)
+    drawn = generator.standard_normal((200_000, 3)) * shapes.std[2, :, 7]
+    world = drawn @ shapes.cameras.R[2]
+    np.testing.assert_allclose(found[2, :, 7], world.std(axis=0), rtol=0.02)
+    np.testing.assert_allclose(shapes.std_of_coordinates(7), found[:, :, 7])
+
+
+def test_points_are_colored_by_them(known):
+    known = with_std(known)
+    shapes = build_shapes(known.sequence, known.result)
+    found = coloring(shapes, 3, "uncertainty", track_unit="px")
+    np.testing.assert_allclose(found.values, np.linalg.norm(shapes.std[3], axis=0))
+    assert found.label == "uncertainty, one standard deviation (mm)"
+    assert found.limits == coloring(shapes, 8, "uncertainty", track_unit="px").limits
+
+
+def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
+    shapes = build_shapes(known.sequence, known.result)
+    assert coloring(shapes, 3, "uncertainty", track_unit="px").missing == NOT_REFINED
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
+    assert scene.color_missing == NOT_REFINED and "halos" not in scene_parts(scene, DARK)
+    assert not build_scene(known.sequence, shapes, frame=3).color_missing
+    nothing = build_shapes(known.sequence, None)
+    assert "run the solver" in coloring(nothing, 3, "uncertainty", track_unit="px").missing
+    end = make_iterate(known, noise=0.1)
+    assert why_no_std(end) == NOT_REFINED
+    assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
+    running = replace(end, status=type(end.status).RUNNING, settings=replace(end.settings, refine="depth"))
+    assert why_no_std(running) == UNDER_WAY
+
+
+def test_an_outline_is_what_projections_of_the_ellipsoid_reach(known):
+    known = with_std(known)
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
+    halos = scene_parts(scene, DARK)["halos"]
+    assert isinstance(halos, Ellipsoids) and len(halos.positions) == known.sequence.point_count
+    sphere = np.random.default_rng(2).standard_normal((20_000, 3))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    for orthographic in (True, False):
+        projection = Orbit((0.0, 0.0, 0.0), 400.0, 30.0, 20.0, orthographic).projection(600, 400)
+        outlines = halos.outlines(projection)
+        count = len(halos.positions)
+        rims = outlines.positions[count:].reshape(-1, count, 3)
+        for p in (0, 9):
+            surface = halos.positions[p] + sphere @ halos.axes[p]
+            reached, _ = projection.pixels(surface)
+            drawn, _ = projection.pixels(rims[:, p])
+            center, _ = projection.pixels(halos.positions[p][None])
+            radii = np.linalg.norm(drawn - center, axis=1)
+            for way in np.eye(2):
+                assert ((drawn - center) @ way).max() == pytest.approx(
+                    ((reached - center) @ way).max(), rel=0.03
+                )
+            assert radii.max() == pytest.approx(np.linalg.norm(reached - center, axis=1).max(), rel=0.03)
+        assert outlines.colors[:count, 3].min() > outlines.colors[count:, 3].max() > 0
+
+
+def test_of_many_points_only_the_selected_ones_have_an_outline(make_known):
+    known = with_std(make_known(frames=4, rows=21, columns=25))
+    assert known.sequence.point_count > MOST_HALOS
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=1, appearance=HALOS)
+    assert "halos" not in scene_parts(scene, DARK)
+    scene = build_scene(
+        known.sequence, shapes, frame=1, selection=(4, 9), hidden=frozenset({9}), appearance=HALOS
+    )
+    np.testing.assert_array_equal(scene_parts(scene, DARK)["halos"].positions, scene.estimate[[4]])
+
+
+@pytest.mark.parametrize("flat", [0, 1, 2])
+def test_an_axis_without_uncertainty_is_drawn_without_warnings(known, flat):
+    known = with_std(known)
+    std = np.array(known.result.std)
+    std[:, flat] = 0.0
+    std[:, :, 4] = 0.0
+    std[:, :, 5] = np.nan
+    shapes = build_shapes(known.sequence, replace(known.result, std=std))
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=HALOS)
+    outlines = scene_parts(scene, DARK)["halos"].outlines(Orbit().projection(300, 200))
+    assert np.isfinite(outlines.positions).all()
+
+
+def test_tables_curves_and_numbers_have_them(known):
+    known = with_std(known)
+    shapes = build_shapes(known.sequence, known.result)
+    table = point_table(known.sequence, shapes)
+    np.testing.assert_allclose(table.uncertainty, shapes.uncertainty().mean(axis=0))
+    (course,) = point_courses(shapes, [6])
+    np.testing.assert_allclose(course.std, shapes.std_of_coordinates()[:, :, 6])
+    scene = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6,))
+    rows = [(row.label, row.value) for row in point_numbers(scene, 6)]
+    length, depth = np.linalg.norm(shapes.std[3, :, 6]), shapes.std[3, 2, 6]
+    assert ("uncertainty", f"± {length:.3f} mm") in rows
+    assert rows[-1] == ("of it in depth", f"± {depth:.3f} mm")
+    several = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6, 7))
+    labels = [row.label for row in selection_numbers(several)]
+    assert "mean uncertainty" in labels and "worst uncertainty" in labels
+    assert quality(shapes).uncertainty == pytest.approx(shapes.uncertainty().mean())
+    plain = build_shapes(known.sequence, replace(known.result, std=None))
+    assert point_table(known.sequence, plain).uncertainty is None and quality(plain).uncertainty is None
+    assert point_courses(plain, [6])[0].std is None
