@@ -65,6 +65,29 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
     qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.message_bar.text)
 
 
+def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
+    refined = QUICK.with_changes(refine="depth")
+    window = make_window(known.sequence, settings=refined)
+    window.parameters_controller.run()
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=30_000)
+    done = window.session.shown
+    assert done.last.depth.finished
+    drag(window, "eta", 12)
+    run = window.session.shown
+    assert run is not done
+    qtbot.waitUntil(
+        lambda: run.state is RunState.FINISHED and run.settings == window.session.settings, timeout=30_000
+    )
+    depth = run.last.depth
+    assert depth.finished and [end.name for end in depth.ends] == ["bilinear solution"]
+    assert run.last.best.problem.eta == window.session.settings.eta != refined.eta
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
+    shapes = build_shapes(known.sequence, run.last, window.session.alignment)
+    np.testing.assert_allclose(window.display._picture.series.per_frame, shapes.errors.mean(axis=1))
+    assert run.history.records[0].energy is None
+    assert run.history.records[-1].energy == run.last.record.energy
+
+
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
     window.session.set_frame(3)
     window.session.set_settings(QUICK.with_changes(eta=0.3))
