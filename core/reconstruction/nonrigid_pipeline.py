@@ -83,26 +83,32 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
 def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Yield the iterates of all phases; the last one is marked finished."""
     context = RunContext(sequence, settings, prepare(sequence, settings))
-    log, method = context.log, context.method
+    others: dict[str, Point] = {}
+    yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
+
+
+def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Iterate]:
+    """Yield the iterates of all phases before a refinement; `others` receives the lowest candidates."""
+    sequence, settings, log, method = context.sequence, context.settings, context.log, context.method
     candidates = rotation_candidates(
         sequence, context.tracks.tracks, source=settings.rotations, rank=settings.rotation_rank
     )
     compared = len(candidates) if len(candidates) > 1 else 0
     search = 2 if method.on_matrix else 1 + count_phases(settings.starts, 1 if compared else settings.rank)
     log.phase_count = compared * settings.rank + search
-    factors, others = None, {}
+    factors = None
     if compared:
         ends = yield from _compare_rotations(context, candidates)
         name, chosen = next(iter(ends.items()))
         problem, factors = chosen.problem, chosen.factors
-        others = dict(islice(ends.items(), CANDIDATES))
+        for other, point in islice(ends.items(), CANDIDATES):
+            others[other] = replace(point, problem=point.problem.without_data())
         assert isinstance(problem, NonRigidProblem)  # as all candidates are
     else:
         name, problem = candidates[0].name, _pose(context, candidates[0])
     context = replace(context, rotations=name, rotations_chosen=True)
     log.best = None
-    run = run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
-    yield from with_refinement(context, run, others, thorough=True)
+    yield from run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
 
 
 def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:

@@ -45,7 +45,7 @@ def with_refinement(
     iterates
         those of the bilinear run, the last of which is finished.
     candidates
-        by name, other points to start from.
+        by name, other points to start from; read when the bilinear run has ended.
     thorough
         whether all starts are searched, or the end of the bilinear run only.
     """

@@ -170,9 +170,12 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
 
 
 def test_rotations_that_were_compared_give_further_starts(sequence):
-    phases = [each.phase for each in iterate(sequence, REFINED.with_changes(starts=1, rotations="best"))]
+    iterates = list(iterate(sequence, REFINED.with_changes(starts=1, rotations="best")))
+    phases = [each.phase for each in iterates]
     compared = {phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("rotations")}
     starts = [phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("depth, start")]
     first, *others = dict.fromkeys(starts)
     assert first == "bilinear solution"
     assert len(others) == refinement.CANDIDATES < len(compared) and set(others) < compared
+    share = refinement.BILINEAR_SHARE
+    assert all((each.fraction >= share) if each.depth else (each.fraction <= share) for each in iterates)
