@@ -200,8 +200,9 @@ class Settings:
         least=1,
         integer=True,
     )
+    # Where it is empty it becomes what suits the method and the problem.
     refine: str = parameter(
-        "",  # replaced by what suits problem and method
+        "",
         "What follows the bilinear solution of a non-rigid problem.",
         section="Solver",
         choices=tuple(REFINEMENTS),

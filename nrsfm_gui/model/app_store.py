@@ -71,10 +71,13 @@ class AppStore:
         self._add_path("reports", page)
 
     def parameters(self) -> Settings | None:
-        """Return the parameters used last, or None."""
+        """Return the parameters used last, or None.
+
+        What an earlier program stored, which had no refinement, gets the one that suits: it is for new runs.
+        """
         try:
             values = json.loads(self._text("parameters", ""))
-            return settings_from_dict(values) if isinstance(values, dict) else None
+            return settings_from_dict({"refine": ""} | values) if isinstance(values, dict) else None
         except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
             return None
 

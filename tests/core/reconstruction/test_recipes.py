@@ -119,6 +119,9 @@ def test_only_what_differs_from_the_nearest_preset_is_printed():
     assert options_for(Settings(rank=4)) == ["--rank", "4"]
     assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
     assert options_for(Settings(penalty=NuclearNorm())) == ["--penalty", "nn"]
+    assert options_for(Settings(refine="none", rank=4)) == ["--preset", "bilinear", "--rank", "4"]
+    assert options_for(Settings(method="admm")) == ["--method", "admm"]  # which brings no refinement
+    assert options_for(Settings(method="admm", refine="depth")) == ["--method", "admm", "--refine", "depth"]
     low_rank = PRESETS["lowrank"]
     assert options_for(low_rank) == ["--problem", "lowrank"]
     assert options_for(low_rank.with_changes(rank=5)) == ["--problem", "lowrank", "--rank", "5"]

@@ -9,6 +9,7 @@ import pytest
 
 from core import (
     METHODS,
+    PRESETS,
     CameraModel,
     ExplicitWeights,
     InputError,
@@ -20,7 +21,7 @@ from core import (
     reconstruct,
     simulate,
 )
-from core.reconstruction import settings_from_dict, settings_of, settings_to_dict
+from core.reconstruction import REFINEMENTS, settings_from_dict, settings_of, settings_to_dict
 
 
 def test_numbers_are_kept_as_numbers_of_python():
@@ -84,6 +85,41 @@ def test_a_method_brings_its_penalty_where_none_is_given(preset):
     for settings, given in ((preset, {"penalty": WeightedNuclearNorm(0.5)}), (Settings(), {})):
         with pytest.raises(InputError, match="BMM minimizes the nuclear norm"):
             reconstruct(scene, settings, **given, **quick)
+
+
+def test_a_method_brings_its_refinement_where_none_is_given():
+    for method in METHODS:
+        brought = "depth" if method in ("bilinear", "lm") else "none"
+        assert Settings(method=method).refine == Settings().with_changes(method=method).refine == brought
+        for given in REFINEMENTS:  # what was asked for stays
+            assert Settings(method=method, refine=given).refine == given
+            assert settings_of("recommended", method=method, refine=given).refine == given
+        assert PRESETS["bilinear"].with_changes(method=method).refine == "none"
+    assert PRESETS["recommended"].with_changes(refine="none") == PRESETS["bilinear"]
+    assert {PRESETS[name].refine for name in ("paper", "lowrank")} == {"none"}
+    assert Settings().with_changes(rank=3).refine == Settings().with_changes(method="lm").refine == "depth"
+
+
+def test_a_low_rank_problem_is_not_refined():
+    assert Settings(problem="lowrank").refine == Settings().with_changes(problem="lowrank").refine == "none"
+    scene = simulate("balloon", frames=10, points=16)
+    with pytest.raises(InputError, match="the low-rank problem has no depth refinement"):
+        reconstruct(scene, "lowrank", refine="depth")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"refine": "rays"}, "refine is 'rays'; accepted are depth, none"),
+        ({"noise": -1.0}, "noise is -1; accepted is a number of at least 0"),
+        ({"isometry": -0.1}, "isometry is -0.1; accepted is a number of at least 0"),
+        ({"neighbors": 0}, "neighbors is 0; accepted is a whole number of at least 1"),
+    ],
+)
+def test_numbers_of_the_refinement_are_checked(changes, sentence):
+    with pytest.raises(InputError) as refused:
+        Settings(**changes)
+    assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize("penalty", ["wnn", 0.5, None, WeightedNuclearNorm])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.app_store import RECENT_FILES, AppStore
 
 
@@ -35,6 +37,17 @@ def test_parameters_come_back_as_they_were(file, settings):
     store.set_parameters(settings)
     store.sync()
     assert opened(file).parameters() == settings
+
+
+@pytest.mark.parametrize("preset", ["bilinear", "paper", "lowrank"])
+def test_parameters_of_a_program_without_refinement_get_the_one_that_suits(file, preset):
+    values = settings_to_dict(PRESETS[preset])
+    for name in ("refine", "noise", "isometry", "neighbors"):
+        del values[name]
+    backend = QSettings(file, QSettings.Format.IniFormat)
+    backend.setValue("parameters", json.dumps(values))
+    wanted = "recommended" if preset == "bilinear" else preset
+    assert AppStore(backend).parameters() == PRESETS[wanted]
 
 
 def test_parameters_that_cannot_be_read_count_as_absent(file):
