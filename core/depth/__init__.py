@@ -14,6 +14,7 @@ from .reflections import (
 )
 from .search import DepthEnd, DepthOptions, DepthStep, refine_depths
 from .subset import DepthSubset, point_subset
+from .uncertainty import standard_deviations
 
 __all__ = [
     "LBFGS",
@@ -34,5 +35,6 @@ __all__ = [
     "refine_depths",
     "reflect_block",
     "shape_distances",
+    "standard_deviations",
     "suspicions",
 ]

@@ -507,6 +507,33 @@ class LevelEnergy:
             (1.0 / free).astype(np.float32),
         )
 
+    def conditional_variances(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return the variances of the unknowns of each point and frame, its other points being given.
+
+        They are the diagonals of the inverse blocks of the preconditioner: a Gauss-Newton curvature that
+        couples a point's depths in all frames of a run.
+
+        Parameters
+        ----------
+        x
+            (n,) the unknowns.
+
+        Returns
+        -------
+        Floats
+            (F, P) of the log depths; of an orthogonal camera of the depths, in squared calibrated units.
+        Floats
+            (F, P) of each coordinate of the rays, in squared calibrated units; 0 where they are exact.
+        """
+        frames, points = self.problem.shape
+        blocks = self.preconditioner(x)
+        along = np.einsum("pnff->pnf", blocks.depths).reshape(points, -1)[:, :frames].astype(float)
+        if self.problem.affine:
+            along *= self.problem.size**2
+        across = np.zeros((points, frames))
+        across.reshape(-1)[self._free] = blocks.rays * np.square(self._ray_unit)
+        return along.T, across.T
+
     def _coupling(self, X: Floats) -> Floats:
         """Return W, the inverse of D'D/F + eps^2 I less its row and column means, (F, F)."""
         frames = X.shape[2]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..depth import DepthOptions, DepthPoint, DepthProblem, estimate_noise, refine_depths
+from ..depth import DepthOptions, DepthPoint, DepthProblem, estimate_noise, refine_depths, standard_deviations
 from ..foundation.exceptions import InputError
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
@@ -152,12 +152,32 @@ def _refine(
             phase=step.phase,
             energy=step.energy,
         )
-        yield replace(
+        iterate = replace(
             end,
             record=record,
-            status=end.status if step.finished else Status.RUNNING,
+            status=Status.RUNNING,
             phase=step.phase,
-            fraction=1.0 if step.finished else share + (1 - share) * min(step.fraction, 1.0),
+            fraction=share + (1 - share) * min(step.fraction, 1.0),
             depth=step,
             noise=noise,
         )
+        if step.finished:
+            iterate = _with_uncertainty(
+                replace(iterate, status=end.status, fraction=1.0), problem, starts, options
+            )
+        yield iterate
+
+
+def _with_uncertainty(
+    iterate: Iterate, problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
+) -> Iterate:
+    """Return the last iterate of a refinement with the standard deviations of its points."""
+    step = iterate.depth
+    assert step is not None  # it is of a refinement
+    anchored = problem.anchored(next(iter(starts.values())))
+    began = time.perf_counter()
+    with single_threaded():
+        std = standard_deviations(anchored, step.best, options, step.ends)
+    seconds = iterate.record.seconds + time.perf_counter() - began
+    view = replace(iterate.geometry, std=std)
+    return replace(iterate, view=view, record=replace(iterate.record, seconds=seconds))

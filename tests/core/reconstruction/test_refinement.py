@@ -91,6 +91,16 @@ def test_a_refined_result_keeps_the_rays_and_what_it_was_refined_from(sequence, 
     assert load_result(save_result(after, tmp_path / "a.npz")).meta["refinement"] == figures
 
 
+def test_the_end_of_a_refinement_has_standard_deviations_and_its_steps_have_none(sequence, refined, tmp_path):
+    result = refined[-1].result()
+    assert result.std.shape == result.camera_points.shape and (result.std > 0).all()
+    np.testing.assert_array_equal(load_result(save_result(result, tmp_path / "a.npz")).std, result.std)
+    assert refined[-2].result().std is None
+    hidden = ~sequence.visible
+    norm = np.linalg.norm(result.std, axis=1)
+    assert np.median(norm[hidden]) > np.median(norm[~hidden])
+
+
 def test_a_run_that_is_left_while_depths_are_refined_keeps_the_best_depths(plain, refined, tmp_path):
     first = load_result(save_result(refined[len(plain)].result(), tmp_path / "first.npz"))
     assert first.refined and first.energy == first.energy_history[0, 2]
