@@ -63,7 +63,7 @@ def ends(folder: Path, preset: str, wanted: list[str] | None) -> Iterator[dict[s
             last = update
         yield {
             "sequence": name,
-            "errors": procrustes_mm(last.best.factors.shapes(), sequence.truth).per_frame.tolist(),
+            "errors": procrustes_mm(last.geometry.points, sequence.truth).per_frame.tolist(),
             "loss": last.best.loss,
             "rotations": last.rotations,
             "start": min(last.starts, key=lambda start: start.loss).name if last.starts else "",
