@@ -228,7 +228,9 @@ def _type(described: Parameter) -> type[Any]:
 def _metavar(described: Parameter) -> str | None:
     if described.choices:
         return None
-    return "SOURCE" if described.text else "N" if described.integer else "X"
+    if described.text:
+        return "SOURCE" if described.name in SOURCES else "FRAMES"
+    return "N" if described.integer else "X"
 
 
 def _intrinsics(text: str) -> str | tuple[float, ...]:

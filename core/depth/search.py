@@ -77,11 +77,14 @@ class DepthOptions:
         of each point, that it has edges to.
     thorough
         whether all starts are searched and blocks are mirrored, or the first start is followed.
+    coarse
+        whether a start passes the coarse levels. These would lose what is right of one that is refined.
     """
 
     isometry: float = 0.3
     neighbors: int = 8
     thorough: bool = True
+    coarse: bool = True
 
     __repr__ = one_line_repr
 
@@ -179,10 +182,14 @@ class _Search:
         """Yield all phases."""
         part, full = self.subset.part, self.subset.problem
         fine = sum(level.iterations for level in (*FINE, *EXTENDED)) * full.shape[1]
-        coarse = (FIRST.iterations + COMPARED.iterations) * part.shape[1]
+        coarse = (FIRST.iterations + COMPARED.iterations) * part.shape[1] if self.options.coarse else 0
         self.planned = coarse * len(starts) * (2 if self.options.thorough else 1) + fine
         ends: list[_CoarseEnd] = []
         for number, (name, start) in enumerate(starts.items(), start=1):
+            if not self.options.coarse:
+                point = self.subset.restrict(start)
+                ends.append(_CoarseEnd(name, point, self._energy(point, COMPARED), start.rays))
+                continue
             phase = f"depth, start {number} of {len(starts)}: {name}"
             point, energy = yield from self._levels(
                 part, self.subset.restrict(start), (FIRST, COMPARED), phase

@@ -128,7 +128,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     else:
         algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
         run = run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
-    yield from with_refinement(context, run, {}, thorough=False)
+    yield from with_refinement(context, run, {}, thorough=False, continued=start)
 
 
 def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:

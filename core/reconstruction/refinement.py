@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..depth import DepthOptions, DepthPoint, DepthProblem, estimate_noise, refine_depths, standard_deviations
+from ..depth import (
+    DepthOptions,
+    DepthPoint,
+    DepthProblem,
+    FrameBlock,
+    estimate_noise,
+    mirror_in_depth,
+    refine_depths,
+    reflect_block,
+    standard_deviations,
+)
 from ..foundation.exceptions import InputError
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
 from .diagnostics import is_collapsed
 from .geometry import geometry_of
+from .settings import frame_range
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -34,7 +45,12 @@ FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none
 
 
 def with_refinement(
-    context: RunContext, iterates: Iterator[Iterate], candidates: Mapping[str, Point], *, thorough: bool
+    context: RunContext,
+    iterates: Iterator[Iterate],
+    candidates: Mapping[str, Point],
+    *,
+    thorough: bool,
+    continued: Iterate | None = None,
 ) -> Iterator[Iterate]:
     """Yield the iterates of a bilinear run, then those of the refinement where the settings ask for it.
 
@@ -48,10 +64,19 @@ def with_refinement(
         by name, other points to start from; read when the bilinear run has ended.
     thorough
         whether all starts are searched, or the end of the bilinear run only.
+    continued
+        what the run continues from; where frames are mirrored, those of its refined shape.
+
+    Raises
+    ------
+    InputError
+        where frames are to be mirrored that the sequence does not have.
     """
     if context.settings.refine == "none":
         yield from iterates
         return
+    block = _mirrored_block(context)
+    thorough = thorough and block is None
     share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
     for each in iterates:
         if not each.status.finished:
@@ -65,8 +90,15 @@ def with_refinement(
             yield replace(each, verdicts=(why,))
             return
         yield replace(each, status=Status.RUNNING, fraction=share)
-        starts = {"bilinear solution": first} | usable_starts(problem, candidates)
-        yield from _refine(context, each, problem, starts, thorough=thorough, share=share)
+        options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
+        if block is None:
+            starts = {"bilinear solution": first} | usable_starts(problem, candidates)
+        else:
+            refined = None if continued is None or continued.record.energy is None else continued
+            start = first if refined is None else _refined_point(problem, refined)
+            starts = {f"{block} mirrored": reflect_block(problem, start, mirror_in_depth(start), block)}
+            options = replace(options, coarse=refined is None)
+        yield from _refine(context, each, problem, starts, options, share=share)
 
 
 def depth_problem(context: RunContext, point: Point) -> DepthProblem:
@@ -92,6 +124,26 @@ def depth_problem(context: RunContext, point: Point) -> DepthProblem:
     else:
         calibrated = noise / _focal_length(context)
     return DepthProblem(problem.tracks, problem.visible, problem.affine, calibrated)
+
+
+def _mirrored_block(context: RunContext) -> FrameBlock | None:
+    """Return the frames to mirror, None where there are none to."""
+    if context.settings.mirror is None:
+        return None
+    first, last = frame_range(context.settings.mirror)
+    frames = context.sequence.frame_count
+    if last >= frames or last - first + 1 >= frames:
+        raise InputError(
+            f"mirror is {context.settings.mirror!r}; accepted are some of the frames 1 to {frames}, not all"
+        )
+    return FrameBlock(first, last + 1)
+
+
+def _refined_point(problem: DepthProblem, refined: Iterate) -> DepthPoint:
+    """Return the depths and the rotations of a refined iterate, which may be read from a file."""
+    shown = refined.geometry
+    Y = shown.rotations @ shown.points + shown.translations[:, :, None]
+    return DepthPoint.from_camera_points(problem, Y, shown.rotations)
 
 
 def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
@@ -129,13 +181,12 @@ def _refine(
     end: Iterate,
     problem: DepthProblem,
     starts: Mapping[str, DepthPoint],
+    options: DepthOptions,
     *,
-    thorough: bool,
     share: float,
 ) -> Iterator[Iterate]:
     """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
-    settings, record = context.settings, end.record
-    options = DepthOptions(isometry=settings.isometry, neighbors=settings.neighbors, thorough=thorough)
+    record = end.record
     steps = refine_depths(problem, starts, options)
     noise = problem.noise * _focal_length(context)
     while True:

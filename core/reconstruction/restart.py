@@ -113,6 +113,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         best=point,
         calibration=_calibration(sequence, settings) if low_rank else None,
         view=_view(result),
+        noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
         verdicts=verdicts_from_list(meta.get("verdicts", [])),
         provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -74,6 +75,7 @@ class SettingsFields(TypedDict, total=False):
     noise: float | None
     isometry: float
     neighbors: int
+    mirror: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,10 @@ class Settings:
         weight of the lengths between neighbors in the depth refinement.
     neighbors
         of each point, whose distances the depth refinement keeps.
+    mirror
+        frames whose depths are mirrored before the refinement, counted from 1: "31-40", or "7". What is
+        mirrored is the refined shape of the run that is continued, else the bilinear solution; the
+        refinement then follows this start only.
 
     Raises
     ------
@@ -204,6 +210,7 @@ class Settings:
     refine: str = parameter(
         "",
         "What follows the bilinear solution of a non-rigid problem.",
+        label="refine depths",
         section="Solver",
         choices=tuple(REFINEMENTS),
     )
@@ -227,6 +234,15 @@ class Settings:
         least=1,
         integer=True,
     )
+    mirror: str | None = parameter(
+        None,
+        "Frames whose depths are mirrored before the refinement, counted from 1, such as 31-40.",
+        label="mirrored frames",
+        section="Advanced",
+        text=True,
+        optional=True,
+        absent="none",
+    )
 
     __repr__ = one_line_repr
 
@@ -244,6 +260,8 @@ class Settings:
         if not self.refine:
             object.__setattr__(self, "refine", suited_refinement(self.method, self.problem))
         check_parameters(self)
+        if self.mirror is not None:
+            object.__setattr__(self, "mirror", _checked_frames(self.mirror))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
@@ -265,6 +283,44 @@ class Settings:
             return "the low-rank problem has no depth refinement: its cameras are not calibrated"
         affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
         return refusal(self.method, self.problem, self.penalty, affine=affine)
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """Return the frames that a text such as "31-40" or "7" names.
+
+    Parameters
+    ----------
+    text
+        one frame or the first and the last one, counted from 1.
+
+    Returns
+    -------
+    tuple[int, int]
+        the first and the last frame, counted from 0.
+
+    Raises
+    ------
+    InputError
+        where it names no frames.
+
+    Examples
+    --------
+    >>> frame_range("31-40")
+    (30, 39)
+    """
+    found = re.fullmatch(r"\s*([0-9]+)\s*(?:[-\u2013]\s*([0-9]+)\s*)?", text)
+    first, last = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
+    if not 1 <= first <= last:
+        raise InputError(
+            f"mirror is {text!r}; accepted are one frame or the first and the last one, from 1, such as 31-40"
+        )
+    return first - 1, last - 1
+
+
+def _checked_frames(text: str) -> str:
+    """Return frames in the form of the documentation."""
+    first, last = frame_range(text)
+    return f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
 
 
 def _checked_intrinsics(intrinsics: Collection[float]) -> tuple[float, float, float, float]:

@@ -69,11 +69,13 @@ def one_gesture(last: frozenset[str], now: frozenset[str], seconds: float) -> bo
 def live_settings(run: Settings, requested: Settings) -> Settings:
     """Return the settings of a run with those of the requested settings that can change while it runs.
 
-    Under another problem or method nothing can change while it runs.
+    Under another problem or method nothing can change while it runs. What goes on under changed settings
+    mirrors no frames: they were mirrored before.
     """
     if (run.problem, run.method) != (requested.problem, requested.method):
         return run
-    return run.with_changes(**{name: getattr(requested, name) for name in LIVE})
+    changed = run.with_changes(**{name: getattr(requested, name) for name in LIVE})
+    return run if changed == run else changed.with_changes(mirror=None)
 
 
 def waiting_sentence(run: Settings, requested: Settings) -> str:

@@ -178,10 +178,13 @@ class Session(QObject):
 
     @property
     def lasting_settings(self) -> Settings:
-        """The settings without explicit weights, which suit one sequence: the penalty before them instead."""
+        """The settings without what suits one sequence only: mirrored frames, and explicit weights.
+
+        The penalty before these takes their place.
+        """
         if isinstance(self.settings.penalty, ExplicitWeights):
-            return self.settings.with_changes(penalty=self._derived_penalty)
-        return self.settings
+            return self.settings.with_changes(penalty=self._derived_penalty, mirror=None)
+        return self.settings if self.settings.mirror is None else self.settings.with_changes(mirror=None)
 
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""

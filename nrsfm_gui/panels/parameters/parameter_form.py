@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, Settings
 from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, REFINEMENTS, ROTATION_SOURCES, SETTINGS
@@ -34,7 +34,7 @@ INTRINSICS_TITLES = {
     "gt": "from the ground truth",
     "calibrated": "tracks are calibrated",
 }
-REFINEMENT_TITLES = {"depth": "depths along the rays", "none": "none"}
+REFINEMENT_TITLES = {"depth": "on, along the rays", "none": "off"}
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "All parameters at once.",
     "problem": "What is minimized.",
@@ -43,8 +43,8 @@ TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
 NUMBERS = {
     name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
 }
-REFINEMENT_NUMBERS = ("noise", "isometry", "neighbors")
-ADVANCED = tuple(name for name, described in NUMBERS.items() if described.section == "Advanced")
+OF_REFINEMENT = ("noise", "isometry", "neighbors", "mirror")
+ADVANCED = tuple(name for name, described in SETTINGS.items() if described.section == "Advanced")
 
 
 def tips(problem: str) -> dict[str, str]:
@@ -60,7 +60,7 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
         free = "The low-rank problem has no rotations: its cameras are free matrices."
         reasons |= {"rotations": free, "rotation_rank": free}
         rays = "The low-rank problem has no depth refinement: its cameras are not calibrated."
-        reasons |= dict.fromkeys(("refine", *REFINEMENT_NUMBERS), rays)
+        reasons |= dict.fromkeys(("refine", *OF_REFINEMENT), rays)
         if camera is CameraModel.ORTHOGONAL:
             reasons["intrinsics"] = "Orthogonal tracks come without K: the metric upgrade finds its own."
     elif camera is CameraModel.ORTHOGONAL:
@@ -72,8 +72,8 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
         if method.refined is None:
             reasons["tolerance"] = f"{method.title} has no second-order step that it would end."
     if settings.refine == "none":
-        off = "It is a number of the depth refinement, which is off."
-        reasons = dict.fromkeys(REFINEMENT_NUMBERS, off) | reasons
+        off = "It is a parameter of the depth refinement, which is off."
+        reasons = dict.fromkeys(OF_REFINEMENT, off) | reasons
     return reasons
 
 
@@ -108,6 +108,9 @@ class ParameterForm(QWidget):
         )
         self.penalty = PenaltyEditor()
         self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
+        self.mirror = QLineEdit()
+        self.mirror.setPlaceholderText(SETTINGS["mirror"].absent)
+        self.mirror.textEdited.connect(lambda _text: self.edited.emit())
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 10, 10)
         self._layout.setSpacing(6)
@@ -117,6 +120,11 @@ class ParameterForm(QWidget):
         self.method.chosen.connect(self.chosen)
         self.refine.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
+
+    def set_noise_estimate(self, noise: float | None, unit: str) -> None:
+        """Show in the empty field of the noise what was estimated; None where nothing is known yet."""
+        known = "" if noise is None else f"estimated: {noise:.2g} {unit}"
+        self.fields["noise"].setPlaceholderText(known or NUMBERS["noise"].absent)
 
     def _build(self) -> None:
         top = Form()
@@ -141,7 +149,9 @@ class ParameterForm(QWidget):
                 self._layout.addWidget(self.penalty)
         advanced = Form()
         for name in ADVANCED:
-            self._add_number(advanced, name)
+            if name in NUMBERS:
+                self._add_number(advanced, name)
+        self._add(advanced, "mirror", SETTINGS["mirror"].title, self.mirror)
         self.advanced = Collapsible("Advanced", advanced)
         self._layout.addWidget(self.advanced)
         self._layout.addStretch(1)

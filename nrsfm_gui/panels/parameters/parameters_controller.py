@@ -57,6 +57,7 @@ class ParametersController(QObject):
         self._difference = PanelUpdater(
             self._resolve_difference, lambda state: panel.set_difference(*state), self
         )
+        self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
         self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
         self._drag = Debounce(
             self._on_plot_dragged, 0, self
@@ -67,6 +68,8 @@ class ParametersController(QObject):
         plot.rule_requested.connect(self._on_rule_requested)
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
+        for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
+            signal.connect(self._noise.request)
         for signal in (session.runs_changed, session.shown_changed, session.moment_changed):
             signal.connect(self._values.request)
             signal.connect(self._difference.request)
@@ -108,7 +111,7 @@ class ParametersController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._form, self._values, self._diamonds, self._difference):
+        for updater in (self._form, self._values, self._diamonds, self._difference, self._noise):
             updater.flush()
 
     def _can_run(self) -> bool:
@@ -203,6 +206,15 @@ class ParametersController(QObject):
             singular_values=values,
             run_weights=() if spectrum is None else spectrum[1],
         )
+
+    def _resolve_noise(self) -> tuple[float | None, str]:
+        """Return the noise that the refinement of the shown run has estimated, and its unit."""
+        session = self._session
+        last = None if session.shown is None else session.shown.last
+        unit = "" if session.sequence is None else session.sequence.units
+        if last is None or last.record.energy is None or last.settings.noise is not None:
+            return None, unit
+        return last.noise, unit
 
     def _resolve_difference(self) -> tuple[int, str]:
         """Return the run that is shown, and the parameters that are not those of what is looked at.

@@ -146,6 +146,7 @@ class ParametersPanel(QScrollArea):
         self._form.rotations.set_value(settings.rotations)
         self._form.intrinsics.set_value(settings.intrinsics)
         self._form.refine.set_key(settings.refine)
+        self._form.mirror.setText(settings.mirror or "")
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._show_preset()
         self._read()  # what is accepted of a preset depends on the sequence
@@ -188,6 +189,10 @@ class ParametersPanel(QScrollArea):
         if reference is None:
             reference = self._penalty.reference
         self._penalty.set_spectrum(reference, singular_values)
+
+    def set_noise_estimate(self, noise: float | None, unit: str) -> None:
+        """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
+        self._form.set_noise_estimate(noise, unit)
 
     @property
     def reference(self) -> Floats | None:
@@ -259,6 +264,7 @@ class ParametersPanel(QScrollArea):
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
         readers["refine"] = lambda: self._form.refine.key
+        readers["mirror"] = lambda: self._form.mirror.text().strip() or None
         refusals: list[str] = []
         for name, read in readers.items():
             try:

@@ -10,16 +10,18 @@ import pytest
 
 from core import (
     CameraModel,
+    InputError,
     Settings,
     SolveStep,
     Status,
     iterate,
     load_result,
+    load_start,
     reconstruct,
     save_result,
     simulate,
 )
-from core.depth import DepthProblem
+from core.depth import DepthPoint, DepthProblem, FrameBlock, mirror_in_depth, reflect_block
 from core.evaluation import errors_of, procrustes_mm
 from core.reconstruction import refinement
 
@@ -189,3 +191,52 @@ def test_rotations_that_were_compared_give_further_starts(sequence):
     assert len(others) == refinement.CANDIDATES < len(compared) and set(others) < compared
     share = refinement.BILINEAR_SHARE
     assert all((each.fraction >= share) if each.depth else (each.fraction <= share) for each in iterates)
+
+
+def mirrored_in(end, first, last):
+    """Return an iterate in which the frames of a refined one, from 0, are mirrored in depth."""
+    result, problem = end.result(), end.best.problem
+    tracks = DepthProblem(problem.tracks, problem.visible, problem.affine)
+    point = DepthPoint.from_camera_points(tracks, result.camera_points, result.rotations)
+    block = FrameBlock(first, last + 1)
+    broken = reflect_block(tracks, point, mirror_in_depth(point), block)
+    return replace(end, view=None, depth=replace(end.depth, best=broken))
+
+
+def test_mirrored_frames_are_repaired_by_mirroring_them_again(sequence, refined):
+    broken = mirrored_in(refined[-1], 4, 9)
+    before = procrustes_mm(refined[-1].result().points, sequence.truth).mean
+    assert procrustes_mm(broken.result().points, sequence.truth).mean > 3 * before
+    steps = list(iterate(sequence, REFINED.with_changes(mirror="5-10"), start=broken))
+    depths = [each for each in steps if each.depth is not None]
+    assert [end.name for end in steps[-1].depth.ends] == ["frames 5-10 mirrored"]
+    assert all("start" not in each.phase for each in depths)  # no coarse level, which may lose what is right
+    assert procrustes_mm(steps[-1].result().points, sequence.truth).mean < 1.05 * before
+
+
+def test_a_run_that_continues_none_mirrors_frames_of_its_bilinear_solution(sequence, plain):
+    problem = plain[-1].best.problem
+    tracks = DepthProblem(problem.tracks, problem.visible, problem.affine)
+    start = refinement.depth_point(tracks, plain[-1].best)
+    expected = reflect_block(tracks, start, mirror_in_depth(start), FrameBlock(2, 5))
+    first = next(each for each in iterate(sequence, REFINED.with_changes(mirror="3-5")) if each.depth)
+    np.testing.assert_allclose(first.depth.point.depths, expected.depths, rtol=1e-12)
+    assert "frames 3-5 mirrored" in first.phase
+
+
+def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refined, tmp_path):
+    mirrored = REFINED.with_changes(mirror="3-5")
+    *_, last = iterate(sequence, mirrored, start=refined[-1])
+    result = last.result()
+    steps = [SolveStep(REFINED), SolveStep(mirrored)]
+    assert np.array_equal(reconstruct(sequence, steps=steps).C, result.C)
+    assert "--mirror 3-5" in result.meta["command"] and "mirror='3-5'" in result.meta["python"]
+    start = load_start(refined[-1].result().save(tmp_path / "first.npz"), sequence)
+    again = reconstruct(sequence, mirrored, start=start)
+    np.testing.assert_allclose(again.points, result.points, atol=1e-6 * np.abs(result.points).max())
+
+
+@pytest.mark.parametrize("frames", ["10-20", "17", "1-16"])
+def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence, frames):
+    with pytest.raises(InputError, match="accepted are some of the frames 1 to 16"):
+        next(iterate(sequence, REFINED.with_changes(mirror=frames)))

@@ -137,3 +137,17 @@ def test_a_penalty_that_is_not_registered_is_refused():
 
     with pytest.raises(InputError, match=r"Halves is not in PENALTIES; PENALTIES\['name'\] = Halves"):
         Settings(penalty=Halves())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"), [("31-40", "31-40"), (" 7 ", "7"), ("7-7", "7"), ("03 \N{EN DASH} 5", "3-5")]
+)
+def test_mirrored_frames_are_kept_in_one_form(text, kept):
+    assert Settings(mirror=text).mirror == kept
+    assert Settings(mirror=text) == Settings(mirror=kept)
+
+
+@pytest.mark.parametrize("text", ["", "0-3", "5-4", "a", "1-2-3", "1,2", "-3"])
+def test_mirrored_frames_that_are_none_are_refused(text):
+    with pytest.raises(InputError, match="such as 31-40"):
+        Settings(mirror=text)

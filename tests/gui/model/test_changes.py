@@ -64,3 +64,9 @@ def test_under_another_method_or_problem_all_waits():
     assert live_settings(Settings(), wanted) == Settings()
     assert waiting_sentence(Settings(), wanted) == "Method, eta, refine: press Run to apply them (Ctrl+R)"
     assert live_settings(Settings(), Settings(problem="lowrank", rank=4)) == Settings()
+
+
+def test_what_goes_on_under_changed_settings_mirrors_no_frames():
+    run = Settings(mirror="3-5")
+    assert live_settings(run, Settings(mirror="7")) == run
+    assert live_settings(run, Settings(eta=0.2, mirror="7")) == Settings(eta=0.2)

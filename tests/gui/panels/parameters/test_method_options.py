@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from core import (
     METHODS,
@@ -284,3 +284,42 @@ def test_every_problem_has_a_title(panel):
     choice = panel.findChild(Choice, "problem")
     assert [choice.itemData(index) for index in range(choice.count())] == list(PROBLEMS)
     assert all(choice.itemText(index) != choice.itemData(index) for index in range(choice.count()))
+
+
+def test_the_refinement_is_a_choice_whose_parameters_are_gray_where_it_is_off(panel, form):
+    mirror = panel.findChild(QLineEdit, "mirror")
+    fields = [form.field(name) for name in ("noise", "isometry", "neighbors")] + [mirror]
+    form.choose("refine", "depth")
+    panel.flush()
+    assert panel.settings.refine == "depth" and all(field.isEnabled() for field in fields)
+    form.choose("refine", "none")
+    panel.flush()
+    assert panel.settings.refine == "none" and not any(field.isEnabled() for field in fields)
+    assert all("which is off" in field.toolTip() for field in fields)
+    assert "refine depths" in form.texts()
+
+
+def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel, form):
+    form.choose("refine", "depth")
+    mirror = panel.findChild(QLineEdit, "mirror")
+    form.qtbot.keyClicks(mirror, "31-40")
+    panel.flush()
+    assert panel.settings.mirror == "31-40"
+    panel.set_settings(Settings(mirror="7"))
+    assert mirror.text() == "7"
+    mirror.clear()
+    form.qtbot.keyClicks(mirror, "9-3")
+    panel.flush()
+    assert "such as 31-40" in panel.refusal and not panel.valid
+    mirror.clear()
+    panel.flush()
+    assert panel.valid and panel.settings.mirror is None
+
+
+def test_the_field_of_the_noise_shows_what_was_estimated(panel, form):
+    field = form.field("noise")
+    assert field.placeholderText() == "estimated from the tracks"
+    panel.set_noise_estimate(0.3123, "px")
+    assert field.placeholderText() == "estimated: 0.31 px" and field.value() is None
+    panel.set_noise_estimate(None, "px")
+    assert field.placeholderText() == "estimated from the tracks"

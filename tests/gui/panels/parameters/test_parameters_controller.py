@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.widgets.fields import NumberField
 
 
 @pytest.fixture
@@ -60,3 +63,22 @@ def test_an_active_run_is_marked_unless_it_applies_the_parameters(
     session.runs_changed.emit()
     controller.flush()
     assert panel.differs.isHidden()
+
+
+def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
+    session, controller, panel, add_run, make_iterate, known
+):
+    session.set_sequence(known.sequence)
+    end = make_iterate(known, noise=0.1)
+    plain = add_run(session, end, Settings(), noise=0.0)
+    refined = add_run(session, end, Settings(), noise=0.0)
+    refined.last = replace(end, record=replace(end.record, energy=-2.0), noise=0.42)
+    field = panel.findChild(NumberField, "noise")
+    for run, shown in ((plain, "estimated from the tracks"), (refined, "estimated: 0.42 px")):
+        session.set_shown(run)
+        controller.flush()
+        assert field.placeholderText() == shown
+    refined.last = replace(refined.last, settings=Settings(noise=0.42))
+    session.report_run(refined)
+    controller.flush()
+    assert field.placeholderText() == "estimated from the tracks"
