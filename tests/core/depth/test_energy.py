@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import LogPenalty
+from core import Factors, LogPenalty
 from core.depth import DepthLevel, DepthPoint, DepthProblem, LevelEnergy, neighbor_edges
 from core.foundation import rotation_from_vector
+from core.problem import balance
 
 SHAPES = [(7, 12), (40, 6)]  # F x P with F below and above 3P: both sides of the determinant
 LEVELS = [DepthLevel(0.1, 0.15), DepthLevel(0.02, 0.03, 0.3, relative=True)]
@@ -63,7 +64,8 @@ def slow_energy(energy, x):
     extent = np.sqrt(np.mean(centered[:, 2] ** 2) / np.mean(centered[:, :2] ** 2))
     total += 20 * frames * np.log(extent / problem.extent) ** 2
     if problem.noise > 0:
-        price = 4 * frames / (np.sqrt(frames) + np.sqrt(2 * points)) ** 2
+        share = problem.visible.mean()
+        price = 6 * frames / (share * (np.sqrt(frames) + np.sqrt(2 * points)) ** 2)
         for f in range(frames):
             for j in range(points):
                 if problem.visible[f, j]:
@@ -220,13 +222,8 @@ def test_neighbors_are_those_of_least_mean_distance():
     assert neighbor_edges(shapes, 9).shape == neighbor_edges(shapes, 20).shape == (2, 45)
 
 
-def test_the_log_determinant_is_a_spectral_penalty_that_the_log_penalty_bounds():
-    """Both charge each singular value a concave price; see `core.depth.energy`.
-
-    With sigma the singular values of D and t = sigma / (sqrt(F) eps): log det(DD'/F + eps^2 I) - F log eps^2
-    = sum log(1 + t^2), and log(1 + t^2) <= 2 log(1 + t) <= log(1 + t^2) + log 2.  At the same sigma the two
-    have the same slope far above eps, so that the same weights make the same linear bound.
-    """
+def test_the_bilinear_log_penalty_bounds_the_log_determinant_and_has_its_slopes():
+    """Both charge each singular value a price for existing; see `core.depth.energy`."""
     energy, x = random_energy(7, 12, DepthLevel(0.02, 0.15, isometry=0.0), hidden=0.0)
     problem = energy.problem
     frames = len(problem.tracks)
@@ -243,3 +240,10 @@ def test_the_log_determinant_is_a_spectral_penalty_that_the_log_penalty_bounds()
     far = sigma > 10 * penalty.epsilon
     assert far.sum() >= 3
     np.testing.assert_allclose(penalty.slopes(sigma)[far], slopes[far], rtol=0.15)
+    U, _, Vt = np.linalg.svd(D, full_matrices=False)
+    mixing = np.random.default_rng(4).normal(size=(len(sigma), len(sigma)))
+    C = np.linalg.solve(mixing, sigma[:, None] * Vt).reshape(len(sigma), 3, -1)
+    factors = Factors(U @ mixing, C, np.zeros((frames, 3)))
+    np.testing.assert_allclose(factors.shapes().reshape(frames, -1), D, atol=1e-10)
+    assert penalty.value(balance(factors).gamma()) == pytest.approx(bound, rel=1e-6)
+    assert penalty.value(factors.gamma()) > bound

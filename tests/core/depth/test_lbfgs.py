@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core import CameraModel, simulate
+from core.cameras import calibrate
 from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
 from core.foundation import procrustes, rotation_from_vector
 from core.solvers import Status, iterate, solve
@@ -18,11 +19,7 @@ def simulated(*, affine=False, noise=0.3, occlusion=0.5, seed=0):
     camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
     scene = simulate("paper", camera=camera, frames=24, points=30, noise=noise, occlusion=occlusion)
     Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
-    if affine:
-        tracks, focal = scene.tracks, 1.0
-    else:
-        focal = scene.intrinsics[0, 0]
-        tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / focal
+    tracks = scene.tracks if affine else calibrate(scene.observations, scene.intrinsics, scene.camera)
     problem = DepthProblem(tracks, scene.visible, affine)
     truth = DepthPoint.from_camera_points(problem, Y, scene.rotations)
     rng = np.random.default_rng(seed)
@@ -109,3 +106,26 @@ def test_the_preconditioner_saves_iterations():
     good = solve(energy, LBFGS(60), point).progress.loss
     stale = solve(energy, LBFGS(60, refresh=1000), point).progress.loss
     assert good <= stale + 1e-3 * abs(stale)
+
+
+def test_tracks_of_two_modes_with_noise_are_refined_better_where_they_may_leave_their_rays():
+    frames, points, noise = 60, 30, 2e-3
+    rng = np.random.default_rng(0)
+    modes = rng.normal(size=(3, 3, points)) * np.array([1.0, 0.2, 0.1])[:, None, None]
+    weights = np.concatenate((np.ones((frames, 1)), rng.normal(size=(frames, 2))), axis=1)
+    R = rotation_from_vector(np.linspace(0.0, 1.0, frames)[:, None] * [0.4, 2.0, 0.2])
+    Y = R @ np.einsum("fk,kap->fap", weights, modes) + np.array([0.0, 0.0, 8.0])[:, None]
+    tracks = Y[:, :2] / Y[:, 2:] + noise * rng.normal(size=(frames, 2, points))
+    problem = DepthProblem(tracks, np.ones((frames, points), dtype=bool), affine=False)
+    start = truth = DepthPoint.from_camera_points(problem, Y, R)
+    problem = problem.anchored(start)
+    exact = DepthPoint(R, truth.depths, Y[:, :2] / Y[:, 2:], affine=False)
+    errors = []
+    for noisy in (problem, problem.with_noise(noise)):
+        point = start
+        for level in (DepthLevel(0.02, 0.03), DepthLevel(0.005, 0.0075), DepthLevel(0.0025, 0.004)):
+            energy = LevelEnergy.about(noisy, level, point)
+            point = energy.point(solve(energy, LBFGS(200, 1e-8), point).state.x)
+        errors.append(error(problem, point, exact))
+    assert 0.6 * noise < (point.rays - tracks).std() < 1.1 * noise
+    assert errors[1] < 0.8 * errors[0]
