@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
 from .data_term import data_term
 from .nonrigid import Problem
@@ -29,7 +30,7 @@ from .observation_forms import TrackFeatures
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ..foundation.types import Bools, Floats
+    from ..foundation.types import Bools, Floats, Ints
     from ..penalties import Penalty, SpectralPenalty
     from .data_term import DataTerm
     from .factors import Factors
@@ -105,6 +106,16 @@ class LowRankProblem(Problem):
     def _data_term(self) -> DataTerm:
         R = np.eye(3)[None]
         return data_term(self.features, R, self.eta, offsets=False)
+
+    def restrict(self, views: Ints, points: Ints) -> LowRankProblem:
+        """Return the problem of some views and points, under the same weights."""
+        tracks, visible = self.tracks[views][:, :, points], self.visible[views][:, points]
+        return LowRankProblem(tracks, visible, self.eta, self.weights)
+
+    def best_points(self, C: Floats, weights: Floats) -> Floats:
+        """Return the points (P, K) that minimize the objective for the cameras C (K, 3, F)."""
+        points: Floats = solve_batched(self.data.frame_blocks(C, weights), self.data.frame_targets(C))[1].T
+        return np.ascontiguousarray(points)
 
     def cameras(self, factors: Factors) -> Floats:
         """Return the projective cameras P_f, (F, 3, K)."""

@@ -7,7 +7,9 @@ singular values, the Frobenius norm 3.
 
     start 1    closed form, cut to rank K: the paper's start, and often the best one
     start 2    grown from rank 1
-    start n    random points next to a column of ones, until three starts have ended in the lowest minimum
+    start n    of sparse problems, grown view by view (`view_growth`), each from another view; then, and of
+               others at once, random points next to a column of ones; until three starts have ended in the
+               lowest minimum
     refine     the best of them, to the tolerance; then the metric view of it (`geometry.metric_view`)
 
 Without a penalty on the leading singular values, missing data make for many minima and long flat valleys:
@@ -25,7 +27,6 @@ import numpy as np
 
 from ..cameras.calibration import resolve_intrinsics
 from ..data.sequence import CameraModel
-from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
@@ -40,15 +41,17 @@ from .pipeline import (
     GIVEN_UP,
     SHORT_TOLERANCE,
     CalibratedTracks,
-    PhaseStep,
+    End,
     RunContext,
     cannot_improve,
+    find_reached_end,
     point_at,
     run_last_phase,
     run_on_matrix,
     run_phase,
     solve_phase,
 )
+from .view_growth import ViewGrowth, first_views
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -59,9 +62,12 @@ if TYPE_CHECKING:
     from .progress import Iterate
     from .settings import Settings
 
+LISTED = 2  # starts of every search: the closed form's cut, and what is grown from rank 1
 ENOUGH_AGREEING = 3  # starts that end in the lowest minimum, after which no more are made
 SHORT_ITERATIONS = 40  # of a start, most of which take 10 to 30 where they end in a minimum at all
-SEARCHED = 12_000  # observations, about, that starts are compared on
+LONG_ITERATIONS = 100  # of a start that was grown view by view: long chains of views converge slowly
+ROUND_ITERATIONS = 15  # after views were added, at most
+SEARCHED = 8_000  # observations, about, that starts are compared on
 
 
 def measurement_norm(tracks: Floats, visible: Bools) -> float:
@@ -143,35 +149,64 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     part, complete = context, some.small is problem
     if not complete:
         part = replace(context, displayed=point_at(problem, problem.closed_form()), share=some.share)
-    ends: dict[str, Factors] = {}
-    while len(ends) < context.settings.starts and log.agreeing() < ENOUGH_AGREEING:
-        index = len(ends)
+    ends: list[End] = []
+    first = first_views(some.small, context.rng(0))
+    while len(log.losses) < context.settings.starts and log.agreeing() < ENOUGH_AGREEING:
+        index = len(log.losses)
         log.phase_count = log.phases_done + max(ENOUGH_AGREEING - log.agreeing(), 1) + 1
-        name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
-        name += "" if complete else " (subset)"
-        end = yield from _run_start(part, some.small, index, name)
-        if part.displayed is not None:  # of all points, that of the lowest end so far
-            point = point_at(problem, some.to_full(end.factors))
+        name = _start_name(index, len(first)) + ("" if complete else " (subset)")
+        before = len(ends)
+        yield from _run_start(part, some.small, index, name, first, ends)
+        if part.displayed is not None and len(ends) > before:  # of all points, that of the lowest end so far
+            point = point_at(problem, some.to_full(ends[-1].factors))
             if point.loss < part.displayed.loss:
                 part = replace(part, displayed=point)
-        ends[name], log.losses[name] = end.factors, end.loss / part.share
-    lowest = min(ends, key=log.losses.__getitem__)
-    factors = some.to_full(ends[lowest])
+    lowest = min(ends, key=lambda end: end.loss)
+    factors = some.to_full(lowest.factors)
     if not complete:
         log.best = None
     last = context.refining_algorithm(near=complete)
-    yield from run_last_phase(context, problem, last, factors, "refine", lowest if complete else "")
+    yield from run_last_phase(context, problem, last, factors, "refine", lowest.name if complete else "")
+
+
+def _start_name(index: int, grown: int) -> str:
+    """Return the name of a start, when so many are grown view by view."""
+    if index < LISTED:
+        return ("closed form, cut", "grown")[index]
+    number = index - LISTED + 1
+    return f"views added {number}" if number <= grown else f"random {number - grown}"
 
 
 def _run_start(
-    context: RunContext, problem: LowRankProblem, index: int, name: str
-) -> Generator[Iterate, None, PhaseStep]:
-    """Yield the iterates of one start and return its last step."""
+    context: RunContext, problem: LowRankProblem, index: int, name: str, first: Ints, ends: list[End]
+) -> Iterator[Iterate]:
+    """Yield the iterates of one start; `first` are the views that starts are grown from."""
     random, phase = context.rng(index), f"start {index + 1}: {name}"
     short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
-    if index != 1:
-        factors = problem.closed_form() if index == 0 else random_points(problem, random)
-        return (yield from _follow(context, problem, short, factors, phase, name))
+    if index == 1:
+        yield from _grow_rank(context, problem, short, phase, name, random, ends)
+        return
+    if index == 0:
+        factors = problem.closed_form()
+    elif index < LISTED + len(first):
+        grown = yield from _add_views(context, problem, int(first[index - LISTED]), phase)
+        factors = with_rank(grown, problem.rank, random)
+        short = _chain_algorithm(context, LONG_ITERATIONS)
+    else:
+        factors = random_points(problem, random)
+    yield from _follow(context, problem, short, factors, phase, name, ends)
+
+
+def _grow_rank(
+    context: RunContext,
+    problem: LowRankProblem,
+    short: Algorithm[Any],
+    phase: str,
+    name: str,
+    random: np.random.Generator,
+    ends: list[End],
+) -> Iterator[Iterate]:
+    """Solve at rank 1, then add one column at a time up to the problem's rank."""
     rows, columns = problem.shape
     factors = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))
     context = replace(context, full_rank=problem)
@@ -179,7 +214,33 @@ def _run_start(
         factors = with_rank(factors, rank, random)
         end = yield from run_phase(context, problem.of_rank(rank), short, factors, f"{phase}, rank {rank}")
         factors = end.factors
-    return end
+    context.log.losses[name] = end.loss / context.share
+    ends.append(End(name, end.factors, end.loss))
+
+
+def _add_views(
+    context: RunContext, problem: LowRankProblem, first: int, phase: str
+) -> Generator[Iterate, None, Factors]:
+    """Yield the iterates of a growth view by view, and return where it ends."""
+    growth, views = ViewGrowth(problem, first), len(problem.visible)
+    short, seen = _chain_algorithm(context, SHORT_ITERATIONS), problem.visible.sum()
+    context.log.phase_count += growth.count_rounds()
+    shown = context.displayed or context.log.best  # of all views
+    while True:
+        small, start = growth.part()
+        part = replace(context, displayed=shown, share=context.share * float(small.visible.sum() / seen))
+        added = f"{phase}, {growth.view_count} of {views} views"
+        end = yield from run_phase(part, small, short, start, added)
+        growth.update(end.factors)
+        if growth.complete:
+            return growth.factors()
+        growth.add_views()
+        short = _chain_algorithm(context, ROUND_ITERATIONS)
+
+
+def _chain_algorithm(context: RunContext, most: int) -> Algorithm[Any]:
+    """Return the algorithm of a start that grows view by view."""
+    return context.bilinear_algorithm(SHORT_TOLERANCE, most).for_sparse_tracks(dict(context.settings.options))
 
 
 def _follow(
@@ -189,18 +250,27 @@ def _follow(
     start: Factors,
     phase: str,
     name: str,
-) -> Generator[Iterate, None, PhaseStep]:
-    """Yield a phase up to where it cannot get below the lowest end that is known; return its last step."""
+    ends: list[End],
+) -> Iterator[Iterate]:
+    """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
+    log = context.log
     losses: list[float] = []
-    lowest = context.share * min(context.log.losses.values(), default=np.inf) * (1 + CLOSE)
+    lowest = min((end.loss for end in ends), default=np.inf) * (1 + CLOSE)
     for step in solve_phase(context, problem, short, start, phase):
         losses.append(step.loss)
         yield step.iterate
-        if not step.status.finished and cannot_improve(losses, lowest):
-            context.log.notes[name] = GIVEN_UP
-            context.log.phases_done += 1
-            break
-    return step
+        if step.status.finished:
+            continue
+        if reached := find_reached_end(step.factors, step.loss, ends):
+            log.losses[name], log.notes[name] = log.losses[reached.name], f"joined {reached.name}"
+        elif cannot_improve(losses, lowest):
+            log.losses[name], log.notes[name] = step.loss / context.share, GIVEN_UP
+        else:
+            continue
+        log.phases_done += 1
+        return
+    log.losses[name] = step.loss / context.share
+    ends.append(End(name, step.factors, step.loss))
 
 
 def _with_metric_view(context: RunContext, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
@@ -249,23 +319,19 @@ class PointSubset:
         """Return the best points of the full problem for the cameras of the small one."""
         if self.small is self.problem:
             return factors
-        data, weights = self.problem.data, self.problem.weights[: factors.rank]
-        blocks = data.frame_blocks(factors.C, weights)  # a row is a point here
-        B = matmul_batched(invert_batched(blocks), data.frame_targets(factors.C)).T
-        return Factors(np.ascontiguousarray(B), factors.C, no_offsets(self.problem))
+        B = self.problem.best_points(factors.C, self.problem.weights[: factors.rank])
+        return Factors(B, factors.C, no_offsets(self.problem))
 
 
 def point_subset(problem: LowRankProblem, most: int) -> PointSubset:
-    """Return about `most` observations of evenly spaced points in every frame, or all where there are fewer.
+    """Return evenly spaced points with about `most` observations together, or all where there are fewer.
 
     The weights are scaled as in `core.problem.subsampling`.
     """
     points, frames = problem.shape
-    wanted = max(most // frames, problem.rank + 1)
+    wanted = max(round(most * points / problem.visible.sum()), problem.rank + 1)
     if points <= wanted:
         return PointSubset(problem, problem)
     chosen: Ints = np.linspace(0, points - 1, wanted).round().astype(np.int64)
-    seen = problem.visible[:, chosen]
-    small = LowRankProblem(problem.tracks[:, :, chosen], seen, problem.eta, problem.weights)
-    found = PointSubset(problem, small)
-    return replace(found, small=small.with_weights(np.sqrt(found.share) * problem.weights))
+    found = PointSubset(problem, problem.restrict(np.arange(frames), chosen))
+    return replace(found, small=found.small.with_weights(np.sqrt(found.share) * problem.weights))

@@ -89,6 +89,10 @@ class Algorithm(IterativeMethod["Problem", "Factors", State], Protocol[State]):
         """Return the method for a start near a minimum; parameters that were `chosen` keep their values."""
         return self
 
+    def for_sparse_tracks(self, chosen: Container[str]) -> Algorithm[State]:
+        """Return the method for chains of views that share few points; what was `chosen` keeps its value."""
+        return self
+
     def for_changed_settings(self, *, complete: bool) -> Algorithm[State]:
         """Return the method for a run that continues another one, whose settings change during the run.
 

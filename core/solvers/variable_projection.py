@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..problem.observation_forms import Reals
 
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
+CHAIN_PRODUCTS = 100  # in a step where views share few points
 CONTINUED_PRODUCTS = 6  # in a step of a run that continues under changed settings
 NEAR_DAMPING = 1e-9  # of the first step from a start near a minimum
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
@@ -204,6 +205,14 @@ class VariableProjection(Algorithm[VariableProjectionState]):
     def for_near_start(self, chosen: Container[str]) -> VariableProjection:
         """Return the method with a small first damping, unless the damping was chosen."""
         return self if "damping" in chosen else replace(self, damping=NEAR_DAMPING)
+
+    def for_sparse_tracks(self, chosen: Container[str]) -> VariableProjection:
+        """Return the method with more products in a step, unless their number was chosen.
+
+        The preconditioner does not see along a chain: a change at one end reaches the other after as many
+        products as there are views in between.
+        """
+        return self if "most_products" in chosen else replace(self, most_products=CHAIN_PRODUCTS)
 
     def for_changed_settings(self, *, complete: bool) -> VariableProjection:
         """Return the method with short steps, because changed settings take effect after a step."""
