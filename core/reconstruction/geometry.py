@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 PROJECTIVE = 4  # rank of a rigid scene
 DOUBTFUL = 0.1  # constraint error of a given K from which auto-calibration is tried as well
+FEW_VIEWS = 4.0  # of a point, on average: with fewer a failed upgrade is no finding on the cameras
+SPARSE = 0.5  # share of the entries that are seen, below which that holds
 LEAST_DEPTH = 0.5  # median |X_3| below which the penalty has removed the depth; without one it is 1
 
 
@@ -216,6 +218,19 @@ def _no_depth_reason(depth: float, *, penalized: bool) -> str:
     )
 
 
+def _sparse_reason(visible: Bools, rms: float) -> str:
+    """Return why sparse tracks have no upgrade: their solution may be wrong; empty where enough is seen."""
+    views, each = len(visible), float(visible.sum() / visible.any(axis=0).sum())
+    if each >= FEW_VIEWS or visible.mean() >= SPARSE:
+        return ""
+    return (
+        f"no metric upgrade: the tracks are sparse (a point is seen in {each:.1f} of {views} views on "
+        f"average, {visible.mean():.0%} of all entries), and the solution, which fits to {rms:.3g} in the "
+        "units of the tracks, may be of a wrong minimum or too uncertain; track the points through more "
+        "views, or raise starts"
+    )
+
+
 def _try_upgrade(
     problem: LowRankProblem,
     cameras: Floats,
@@ -243,6 +258,7 @@ def _try_upgrade(
     elif reasons:
         figures["reason"] = "; ".join(f"{about}: {words}" for about, words in reasons.items())
     if not found:
+        figures["reason"] = _sparse_reason(visible, figures["projective_rms"]) or figures["reason"]
         return None
     best = min(found, key=lambda one: one.metric_rms)
     figures |= {

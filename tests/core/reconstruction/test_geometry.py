@@ -70,6 +70,22 @@ def test_a_reason_against_an_upgrade_for_any_k_is_named_once(simulated_low_rank)
     assert reason.count("rank 3") == 1
 
 
+def test_a_failed_upgrade_of_sparse_tracks_does_not_blame_the_cameras(simulated_low_rank):
+    """Each point in two neighboring views of 24: the closed form leads to a wrong minimum."""
+    problem, _ = simulated_low_rank(frames=24, points=240)
+    begins = np.arange(240) % 24
+    band = (np.arange(24)[:, None] - begins) % 24 < 2
+    sparse = replace(problem, visible=band, tracks=np.where(band[:, None], problem.tracks, 0.0))
+    posed, factors = solution(sparse, 4)
+    figures = geometry_of(posed, factors, UNIT, UNIT).figures
+    assert not figures["metric"]
+    assert "a point is seen in 2.0 of 24 views on average, 8% of all entries" in figures["reason"]
+    assert f"fits to {figures['projective_rms']:.3g}" in figures["reason"]
+    assert "raise starts" in figures["reason"]
+    for blamed in ("affine", "intrinsics", "motion"):
+        assert blamed not in figures["reason"]
+
+
 @pytest.mark.parametrize(
     ("eta", "penalty", "cause", "cure"),
     [
