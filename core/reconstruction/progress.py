@@ -152,6 +152,23 @@ class Iterate:
             return refined_geometry(self.depth, self.intrinsics, self.settings, self.noise)
         return geometry_of(self.displayed.problem, self.displayed.factors, self.intrinsics, self.calibration)
 
+    @cached_property
+    def alternatives(self) -> dict[str, Iterate]:
+        """Other solutions that a refined iterate holds, by name: none where it is not refined.
+
+        "bilinear" is what the refinement started from; the further ends of a refinement that has ended have
+        their numbers and names.
+        """
+        if self.record.energy is None:
+            return {}
+        before = replace(self.record, energy=None)
+        found = {"bilinear": replace(self, record=before, depth=None, view=None, verdicts=())}
+        if self.depth is not None:
+            for number, end in enumerate(self.depth.ends[1:], start=2):
+                depth = replace(self.depth, best=end.point, best_energy=end.energy)
+                found[f"end {number}: {end.name}"] = replace(self, depth=depth, view=None, verdicts=())
+        return found
+
     @property
     def geometry_known(self) -> bool:
         """Whether `geometry` is there already; of a low-rank problem it may take a second to find."""

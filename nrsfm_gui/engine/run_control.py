@@ -88,8 +88,8 @@ class RunControl(QObject):
         """The active run, None without one; a run that was cancelled is not active."""
         return next((run for run in reversed(self._threads) if run.state.alive), None)
 
-    def start(self, *, warm: bool, paused: bool = False) -> Run:
-        """Start a run with the session's settings, stopping the present one first.
+    def start(self, *, warm: bool, paused: bool = False, settings: Settings | None = None) -> Run:
+        """Start a run, stopping the present one first.
 
         Parameters
         ----------
@@ -97,11 +97,13 @@ class RunControl(QObject):
             whether to go on from what is looked at: the reconstruction that is shown, or a moment of it.
         paused
             whether to hold it before its first iteration.
+        settings
+            of the run; by default those of the session.
         """
         self.cancel()
         shown = self._session.shown
         source = shown if warm and shown is not None and shown.last is not None else None
-        run = self._session.add_run(self._session.settings, warm_from=source)
+        run = self._session.add_run(settings or self._session.settings, warm_from=source)
         thread = SolverThread(run.sequence, run.settings, start=run.last, work=self._work)
         if paused:
             thread.set_paused(True)

@@ -55,6 +55,7 @@ def run_title(run: Run) -> str:
     return run.title or run_name(run.settings)
 
 
-def numbered_title(run: Run) -> str:
-    """Return the number of a run and its name: "3 recommended"."""
-    return f"{run.number} {run_title(run)}"
+def numbered_title(run: Run, solution: str = "refined") -> str:
+    """Return the number of a run and its name: "3 recommended", or "3 bilinear" of one of its solutions."""
+    other = run.last is not None and solution in run.last.alternatives
+    return f"{run.number} {solution if other else run_title(run)}"

@@ -7,7 +7,7 @@ as the view requests.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from core import Iterate, Penalty, Sequence
     from nrsfm_gui.model.background import Background
+
+
+REFINED = "refined"  # the solution that a run ends with
 
 
 @dataclass(eq=False, repr=False)
@@ -65,6 +68,7 @@ class Session(QObject):
     background_changed = pyqtSignal(object)  # Background or None
     live_changed = pyqtSignal(bool)  # whether a run follows changes of the settings
     compare_mode_changed = pyqtSignal(str)
+    solution_changed = pyqtSignal(str)
     changed = pyqtSignal()  # anything: once for all changes of an iteration of the event loop
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -86,6 +90,8 @@ class Session(QObject):
         self.appearance = Appearance()
         self.background: Background | None = None  # pictures behind the tracks
         self.live = True
+        self.solution = REFINED  # which one of a refined run is shown: else a key of `Iterate.alternatives`
+        self.compared_solution = REFINED  # the same of the compared run, which may then be the shown one
         self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
         self.undo_stack = UndoStack()
         self.edits = 0  # how often runs or settings have changed
@@ -103,7 +109,7 @@ class Session(QObject):
             self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
             self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
             self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
-            self.compare_mode_changed, self.theme_changed,
+            self.compare_mode_changed, self.solution_changed, self.theme_changed,
         ):  # fmt: skip
             signal.connect(self._schedule_changed)
 
@@ -239,12 +245,23 @@ class Session(QObject):
                 self.set_compared(before if before in self.runs else None)
             self.shown_changed.emit(run)
 
-    def set_compared(self, run: Run | None) -> None:
-        """Compare a second run with the one that is shown, or none; a run is not compared with itself."""
-        run = None if run is self.shown else run
-        if run is not self.compared:
-            self.compared = run
+    def set_compared(self, run: Run | None, solution: str = REFINED) -> None:
+        """Compare a second run with the one that is shown, or none.
+
+        With a run itself another one of its solutions can be compared.
+        """
+        run = None if run is self.shown and solution == self.solution else run
+        if run is not self.compared or (run is not None and solution != self.compared_solution):
+            self.compared, self.compared_solution = run, solution
             self.compared_changed.emit(run)
+
+    def set_solution(self, solution: str) -> None:
+        """Show the refined depths, or another solution of the runs that have it."""
+        if solution != self.solution:
+            self.solution = solution
+            if self.compared is self.shown and self.compared_solution == solution:
+                self.set_compared(None)
+            self.solution_changed.emit(solution)
 
     def set_moment(self, record: int | None) -> None:
         """Look at the shown run as it was at a record of its history, or, with None, as it is."""
@@ -263,13 +280,27 @@ class Session(QObject):
         if self.shown is None:
             return None
         if self.moment is None or not len(self.shown.snapshots):
-            return self.shown.last
-        return self.shown.snapshots.at(self.moment)[1]
+            return _solution(self.shown.last, self.solution)
+        return _solution(self.shown.snapshots.at(self.moment)[1], self.solution)
+
+    @property
+    def seen_compared(self) -> Iterate | None:
+        """What is looked at of the compared run."""
+        return None if self.compared is None else _solution(self.compared.last, self.compared_solution)
+
+    @property
+    def newest_seen(self) -> bool:
+        """Whether the result of the shown run is looked at, not an earlier moment or another solution."""
+        if self.shown is None or self.moment is not None:
+            return self.moment is None
+        return self.seen is self.shown.last
 
     @property
     def seen_run(self) -> Run | None:
         """The run that is shown as it is looked at, in a copy that does not change any more."""
-        return None if self.shown is None else self.shown.as_of(self.moment)
+        if self.shown is None:
+            return None
+        return replace(self.shown.as_of(self.moment), last=self.seen)
 
     def rename_run(self, run: Run, title: str) -> None:
         """Give a run a name of its own; "" removes it."""
@@ -399,6 +430,10 @@ class Session(QObject):
     def _schedule_changed(self, *_: object) -> None:
         if not self._change.isActive():
             self._change.start(0)
+
+
+def _solution(iterate: Iterate | None, name: str) -> Iterate | None:
+    return iterate if iterate is None or name == REFINED else iterate.alternatives.get(name, iterate)
 
 
 def _numbered(runs: list[Run], number: int | None) -> Run | None:

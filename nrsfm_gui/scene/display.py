@@ -101,6 +101,7 @@ class Display(QObject):
             session.alignment_changed,
             session.compared_changed,
             session.compare_mode_changed,
+            session.solution_changed,
             session.appearance_changed,
         ):
             signal.connect(self._schedule)
@@ -191,13 +192,12 @@ class Display(QObject):
         session = self._session
         if session.sequence is None:
             return None
-        compared = None if session.compared is None else session.compared.last
-        return SceneRequest(session.sequence, session.seen, session.alignment, compared)
+        return SceneRequest(session.sequence, session.seen, session.alignment, session.seen_compared)
 
     @property
     def _newest_of(self) -> Run | None:
         """The run whose newest point is looked at, None where it is another one."""
-        return self._session.shown if self._session.moment is None else None
+        return self._session.shown if self._session.newest_seen else None
 
     def _tick(self) -> None:
         request, picture = self._scene_request(), self._picture
@@ -280,7 +280,7 @@ class Display(QObject):
             appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
         selected = session.point if session.point >= 0 else None
         selection, hidden = session.selection, session.hidden
-        name = "" if session.compared is None else numbered_title(session.compared)
+        name = "" if session.compared is None else numbered_title(session.compared, session.compared_solution)
         return lambda frame: build_scene(
             picture.of.sequence,
             shapes,

@@ -163,7 +163,7 @@ class RunErrors(QObject):
 
         Those of an earlier point are returned meanwhile, unless `exact`.
         """
-        seen = run is self._session.shown and self._session.moment is None  # published with its picture
+        seen = run is self._session.shown and self._session.newest_seen  # published with its picture
         compute = not run.state.alive and not seen
         return self._qualities.of(run, self._session.alignment, compute=compute, exact=exact)
 

@@ -15,6 +15,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction, QKeySequence, QPalette
 
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.widgets.icons import icon
 
@@ -39,7 +40,10 @@ class Situation:
     background: bool  # pictures lie behind the tracks
     live: bool  # runs follow changes
     light: bool  # the light theme is chosen
-    shown: frozenset[str]  # layers, and "error" or "uncertainty" where points are colored by it
+    shown: frozenset[str]  # layers, and those of MARKED that are on
+
+
+MARKED = {"error", "uncertainty", REFINED}  # colorings and the solution that have actions of their own
 
 
 def resolve_situation(session: Session) -> Situation:
@@ -56,7 +60,7 @@ def resolve_situation(session: Session) -> Situation:
         background=session.background is not None,
         live=session.live,
         light=session.theme.name == LIGHT.name,
-        shown=appearance.layers | ({appearance.color_by} & {"error", "uncertainty"}),
+        shown=appearance.layers | ({appearance.color_by, session.solution} & MARKED),
     )
 
 
@@ -199,6 +203,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "deviation around them: around all up to 500 points, else around the selected ones",
                "appearance_controller.show_uncertainty", ("U",), checkable=True,
                checked=lambda s: "uncertainty" in s.shown),
+    ActionSpec("refined", "&View", "Re&fined depths",
+               "Show the refined depths of a run, or the bilinear solution that they were refined from",
+               "scene_view_controller.show_refined", ("D",), with_reconstruction, checkable=True,
+               checked=lambda s: "refined" in s.shown),
     ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
                "appearance_controller.set_trails", ("T",), checkable=True,
                checked=lambda s: "trails" in s.shown),

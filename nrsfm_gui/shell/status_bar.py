@@ -116,7 +116,7 @@ class StatusController(QObject):
         session = self._session
         run, past = session.shown, session.moment is not None
         known = None if run is None else self._display.errors.of_run(run)
-        if past:
+        if not session.newest_seen:
             known = self._display.seen_quality
         return summaries.headline(session.seen, known, session.sequence, past=past)
 

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.run_names import numbered_title
+from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, describe_distance
 
@@ -64,8 +65,8 @@ class CompareState:
 
     first: str  # the names of the runs
     second: str
-    number: int  # of the second
-    others: tuple[tuple[int, str], ...]  # that may replace it
+    key: str  # of the second, see `_key`
+    others: tuple[tuple[str, str], ...]  # keys and names of what may replace it
     rows: tuple[CompareRow, ...]
     listing: bool  # whether the table is asked for
 
@@ -101,12 +102,12 @@ class CompareController(QObject):
         self._second: CompareView | None = None
         self._updater = PanelUpdater(self._resolve, self._apply, self)
         panel.hide()
-        panel.run_chosen.connect(self._choose)
+        panel.run_chosen.connect(self._on_run_chosen)
         panel.mode_chosen.connect(session.set_compare_mode)
         panel.swap_requested.connect(self.swap)
         panel.closed.connect(self.stop)
         panel.table_requested.connect(self._on_table_requested)
-        for signal in (session.compared_changed, session.compare_mode_changed):
+        for signal in (session.compared_changed, session.compare_mode_changed, session.solution_changed):
             signal.connect(lambda _changed: self._show())
         for signal in (
             session.shown_changed, session.runs_changed, session.run_changed, display.errors.quality_changed
@@ -168,8 +169,25 @@ class CompareController(QObject):
 
     def swap(self) -> None:
         """Show the second run, and compare the first one with it."""
-        if self._session.compared is not None:
-            self._session.set_shown(self._session.compared)
+        session = self._session
+        second, solutions = session.compared, (session.solution, session.compared_solution)
+        if second is None:
+            return
+        if second is session.shown:
+            session.set_compared(None)
+            session.set_solution(solutions[1])
+            session.set_compared(second, solutions[0])
+        else:
+            session.set_shown(second)
+
+    def compare_solution(self, solution: str) -> None:
+        """Compare another solution of the run that is shown with its refined depths."""
+        self._session.set_solution(REFINED)
+        self._session.set_compared(self._session.shown, solution)
+
+    def _on_run_chosen(self, key: str) -> None:
+        number, _, solution = key.partition("|")
+        self._session.with_run(int(number), lambda run: self._session.set_compared(run, solution))
 
     def _choose(self, number: int) -> None:
         self._session.with_run(number, self.compare)
@@ -208,11 +226,16 @@ class CompareController(QObject):
             return None
         beside = display.compared_picture
         known = display.seen_quality, None if beside is None else beside.quality
-        others = ((run.number, numbered_title(run)) for run in reversed(session.runs) if run is not first)
+        others = (
+            (_key(run, solution), numbered_title(run, solution))
+            for run in reversed(session.runs)
+            for solution in (REFINED, *(() if run.last is None else run.last.alternatives))
+            if run is not first or solution != session.solution
+        )
         return CompareState(
-            first=numbered_title(first),
-            second=numbered_title(second),
-            number=second.number,
+            first=numbered_title(first, session.solution),
+            second=numbered_title(second, session.compared_solution),
+            key=_key(second, session.compared_solution),
             others=tuple(others),
             rows=tuple(compare_rows(first, second, known)),
             listing=self._listing,
@@ -220,7 +243,7 @@ class CompareController(QObject):
 
     def _apply(self, state: CompareState | None) -> None:
         if state is not None:
-            self._panel.set_runs(state.first, dict(state.others), state.number)
+            self._panel.set_runs(state.first, dict(state.others), state.key)
             self._stage.table.set_rows(state.first, state.second, list(state.rows))
         self._stage.show_table(state is not None and state.listing)
 
@@ -236,7 +259,12 @@ class CompareController(QObject):
             self._stage.show_two(None)
             return
         view = self._second_view()
-        self._stage.show_two((numbered_title(first), numbered_title(second)))
+        self._stage.show_two(
+            (
+                numbered_title(first, session.solution),
+                numbered_title(second, session.compared_solution),
+            )
+        )
         view.set_scene(
             build_scene(
                 second.sequence,
@@ -268,3 +296,9 @@ class CompareController(QObject):
     def _on_camera_locked_changed(self, on: bool) -> None:
         if self._second is not None:
             self._second.set_camera_locked(on)
+
+
+def _key(run: Run, solution: str) -> str:
+    """Return the number of a run and the name of a solution, which the other one of its kind has not."""
+    there = run.last is not None and solution in run.last.alternatives
+    return f"{run.number}|{solution if there else REFINED}"

@@ -42,8 +42,8 @@ class ComparePanel(Themed, QFrame):
 
     Signals
     -------
-    run_chosen(int)
-        number of the second run.
+    run_chosen(str)
+        key of the second run, of those that are offered.
     mode_chosen(str)
         a key of MODES.
     swap_requested(), closed()
@@ -52,7 +52,7 @@ class ComparePanel(Themed, QFrame):
         show what differs, or do not.
     """
 
-    run_chosen = pyqtSignal(int)
+    run_chosen = pyqtSignal(str)
     mode_chosen = pyqtSignal(str)
     swap_requested = pyqtSignal()
     closed = pyqtSignal()
@@ -90,17 +90,22 @@ class ComparePanel(Themed, QFrame):
         self.set_mode("overlay")
         self._follow_theme()
 
+    @property
+    def second(self) -> str:
+        """The name of the second run."""
+        return self._second.currentText()
+
     # -- setters --------------------------------------------------------------------------------------------
 
-    def set_runs(self, first: str, others: Mapping[int, str], second: int) -> None:
-        """Name the run that is shown, and offer the others by number and name."""
+    def set_runs(self, first: str, others: Mapping[str, str], second: str) -> None:
+        """Name the run that is shown, and offer the others by key and name."""
         self._first.setText(_short(first))
         self._first.setAccessibleName(first)
         offered = [(self._second.itemData(k), self._second.itemText(k)) for k in range(self._second.count())]
         if offered != list(others.items()):
             self._second.clear()
-            for number, name in others.items():
-                self._second.addItem(name, number)
+            for key, name in others.items():
+                self._second.addItem(name, key)
         self._second.setCurrentIndex(self._second.findData(second))
 
     def set_mode(self, mode: str) -> None:

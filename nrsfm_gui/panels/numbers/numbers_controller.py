@@ -39,7 +39,8 @@ class NumbersController(QObject):
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
         for signal in (
             session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
-            session.run_changed, session.moment_changed, display.errors.quality_changed,
+            session.run_changed, session.moment_changed, session.solution_changed,
+            display.errors.quality_changed,
         ):  # fmt: skip
             signal.connect(self._run.request)
         for signal in (display.scene_shown, session.run_changed):
@@ -71,7 +72,7 @@ class NumbersController(QObject):
         session = self._session
         run = session.shown
         known = None if run is None else self._display.errors.of_run(run)
-        if session.moment is not None:
+        if not session.newest_seen:
             known, run = self._display.seen_quality, session.seen_run
         return tuple(run_numbers.numbers(run, known, session.sequence, session.settings))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
@@ -48,6 +48,7 @@ class ViewButtons(QWidget):
     turntable_requested = pyqtSignal(bool)
     look_requested = pyqtSignal()
     fit_requested = pyqtSignal()
+    refined_requested = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +57,19 @@ class ViewButtons(QWidget):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(3)
+        self._solutions = [
+            self._add(
+                "Bilinear", "Show the bilinear solution that the depths were refined from (D)", "bilinear"
+            ),
+            self._add("Refined", "Show the refined depths (D)", "refined"),
+        ]
+        group = QButtonGroup(self)
+        for refined, button in enumerate(self._solutions):
+            button.setCheckable(True)
+            button.hide()
+            group.addButton(button)
+            button.clicked.connect(lambda _, refined=bool(refined): self.refined_requested.emit(refined))
+        self._row.addSpacing(6)
         self._presets: list[QToolButton] = []
         for name, (text, tip) in PRESETS.items():
             button = self._add(text, tip, name)
@@ -85,6 +99,18 @@ class ViewButtons(QWidget):
         self._lock.setChecked(locked)
         self._lock.setEnabled(lockable)
         self._turntable.setChecked(turning)
+
+    def set_solution(self, *, refined: bool | None) -> None:
+        """Show which solution of the run is shown; None hides the choice where there is one solution."""
+        for which, button in enumerate(self._solutions):
+            button.setVisible(refined is not None)
+            button.setChecked(which == int(bool(refined)))
+
+    @property
+    def solution(self) -> str:
+        """The name of the button of the solution that is shown, "" where there is no choice."""
+        shown = [each for each in self._solutions if each.isChecked() and not each.isHidden()]
+        return shown[0].objectName() if shown else ""
 
     def fit_width(self, width: int) -> None:
         """Hide the presets where the width is too small for all buttons."""
@@ -340,6 +366,11 @@ class SceneView(PointView):
         return self._camera.turning
 
     # What is shown
+
+    def set_solution(self, *, refined: bool | None) -> None:
+        """Show whether refined depths are shown or the bilinear solution; None where there is no choice."""
+        self.buttons.set_solution(refined=refined)
+        self._controls.place()
 
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; the camera stays where it is unless the subject is another one."""

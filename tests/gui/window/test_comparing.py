@@ -87,7 +87,7 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     window.run_list.compare_requested.emit(1)
     assert window.session.compared.number == 1
     assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
-    window.compare_panel.run_chosen.emit(2)
+    window.compare_panel.run_chosen.emit("2|refined")
     assert window.session.compared.number == 2
     window.run_list.compare_requested.emit(2)
     assert window.session.compared is None and not any(beside(window))

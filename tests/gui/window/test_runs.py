@@ -51,10 +51,10 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
         (panel.delete_requested, ()),
         (panel.parameters_requested, ()),
         (panel.compare_requested, ()),
-        (window.compare_panel.run_chosen, ()),
         (window.parameters_panel.run_parameters_requested, ()),
     ):
         signal.emit(gone, *words)
+    window.compare_panel.run_chosen.emit(f"{gone}|refined")
     now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
     assert now == before and window.session.compared is None
 
