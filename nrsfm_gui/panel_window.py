@@ -46,6 +46,7 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.selection_controller import SelectionController
+from nrsfm_gui.shell.verdict_actions import VerdictActions
 from nrsfm_gui.widgets.message_bar import Banners, MessageBar
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ class PanelWindow(QMainWindow):
             session, display, self.compare_panel, self.compare_splitter, self.scene_view,
             make_view=self._make_second_view, parent=self,
         )  # fmt: skip
+        self.verdict_actions = VerdictActions(
+            session, control, self.appearance_controller, self.compare_controller, self
+        )
         self.logbook = Logbook(self)
         self.log_controller = LogController(session, self.logbook, self.log_panel, self)
         self.export_controller = ExportController(
@@ -167,6 +171,7 @@ class PanelWindow(QMainWindow):
         self.sequence_opening.started.connect(self.log_controller.log_reading)
         self.run_list.compare_requested.connect(self.compare_controller.request)
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
+        self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)

@@ -96,7 +96,10 @@ def with_refinement(
         else:
             refined = None if continued is None or continued.record.energy is None else continued
             start = first if refined is None else _refined_point(problem, refined)
-            starts = {f"{block} mirrored": reflect_block(problem, start, mirror_in_depth(start), block)}
+            mirrored = mirror_in_depth(start)
+            if block.last - block.first < len(start.depths):
+                mirrored = reflect_block(problem, start, mirrored, block)
+            starts = {f"{block} mirrored": mirrored}
             options = replace(options, coarse=refined is None)
         yield from _refine(context, each, problem, starts, options, share=share)
 
@@ -132,10 +135,8 @@ def _mirrored_block(context: RunContext) -> FrameBlock | None:
         return None
     first, last = frame_range(context.settings.mirror)
     frames = context.sequence.frame_count
-    if last >= frames or last - first + 1 >= frames:
-        raise InputError(
-            f"mirror is {context.settings.mirror!r}; accepted are some of the frames 1 to {frames}, not all"
-        )
+    if last >= frames:
+        raise InputError(f"mirror is {context.settings.mirror!r}; accepted are frames from 1 to {frames}")
     return FrameBlock(first, last + 1)
 
 

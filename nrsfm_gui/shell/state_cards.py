@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
+from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.overlay_frame import OverlayFrame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from core import Sequence
+    from core.reconstruction import Verdict
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
@@ -117,8 +120,8 @@ class StateCards(QObject):
         is asked whether something more important is shown.
     place
         the card stands in its middle.
-    show_log, show_worst
-        what the messages offer: the log, and the worst frame of the run that is shown.
+    show_log, show_worst, act
+        what the messages offer: the log, the worst frame of the run that is shown, the action of a verdict.
 
     Attributes
     ----------
@@ -137,10 +140,12 @@ class StateCards(QObject):
         place: QWidget,
         show_log: Callable[[], object],
         show_worst: Callable[[], object],
+        act: Callable[[Verdict], object],
     ) -> None:
         super().__init__(place)
         self._session, self._errors, self._opening, self._messages = session, errors, opening, messages
         self._notifier, self._show_log, self._show_worst = session.notifier, show_log, show_worst
+        self._act = act
         self.announces = False
         self.card = StateCard(place)
         self._reading = ""
@@ -212,7 +217,12 @@ class StateCards(QObject):
         if self._messages.text:
             return  # what is shown there is more important
         sentence = result_sentence(run, known, run.sequence)
-        self._notifier.inform(sentence, action=("Go to the worst frame", self._show_worst))
+        actions: list[tuple[str, Callable[[], object]]] = [("Go to the worst frame", self._show_worst)]
+        for verdict in verdicts_on(run)[:1]:
+            sentence += f" {verdict.sentence}"
+            if verdict.action is not None:
+                actions.insert(0, (verdict.action.capitalize(), partial(self._act, verdict)))
+        self._notifier.inform(sentence, action=tuple(actions))
 
 
 def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:

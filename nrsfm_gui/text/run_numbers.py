@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from core import Iterate, Sequence, Settings
     from core.foundation import Floats
+    from core.reconstruction import Verdict
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.summaries import Quality
@@ -43,9 +44,17 @@ STARTS_TIP = (
 
 
 def numbers(
-    run: Run | None, known: Quality | None, sequence: Sequence | None, settings: Settings | None = None
+    run: Run | None,
+    known: Quality | None,
+    sequence: Sequence | None,
+    settings: Settings | None = None,
+    *,
+    verdicts: bool = True,
 ) -> list[LabeledValue]:
-    """Return the lines of the panel of numbers; with the settings of the next run, whether they are these."""
+    """Return the lines of the panel of numbers; with the settings of the next run, whether they are these.
+
+    Without `verdicts` those are left out that the panel shows with their actions.
+    """
     last = None if run is None else run.last
     lost = None if last is None else matching_loss(known, last)
     loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
@@ -106,7 +115,7 @@ def numbers(
     ]
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
-    rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
+    rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
     if last is not None and last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
@@ -153,14 +162,19 @@ def _low_rank_numbers(
     return rows
 
 
-def remarks_on(run: Run | None) -> list[str]:
+def remarks_on(run: Run | None, *, verdicts: bool = True) -> list[str]:
     """Return sentences on what is degenerate, or may be wrong, in the result of a run that has ended."""
     if run is None or run.last is None or run.state.alive:
         return []
     best = run.last.best
     degenerate = remarks(best.problem, best.factors, run.settings.penalty)
     sentences = [f"{words[0].upper()}{words[1:]}." for words in degenerate]
-    return sentences + [verdict.sentence for verdict in run.last.verdicts]
+    return sentences + [verdict.sentence for verdict in run.last.verdicts if verdicts]
+
+
+def verdicts_on(run: Run | None) -> tuple[Verdict, ...]:
+    """Return what may be wrong with the result of a run that has ended."""
+    return () if run is None or run.last is None or run.state.alive else run.last.verdicts
 
 
 def _residual_numbers(run: Run | None) -> list[LabeledValue]:

@@ -11,6 +11,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import log_loss, measure
+from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
@@ -68,10 +69,13 @@ def run_row(
 
 
 def _origin(run: Run) -> str:
-    """Return what distinguishes runs of the same name: the run it continues, and that it was stopped."""
+    """Return what distinguishes runs of the same name: what it continues, whether it was stopped, remarks."""
     parts = [] if run.warm_from is None else [f"← {run.warm_from}"]
     if run.state in (RunState.STOPPED, RunState.FAILED):
         parts.append(run.state.value)
+    count = len(verdicts_on(run))
+    if count:
+        parts.append(f"{count} remark{'s' if count > 1 else ''}")
     return ", ".join(parts)
 
 
@@ -84,6 +88,7 @@ def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss:
         f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_text(run.settings.penalty)}",
         f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
     ]
+    lines += [verdict.sentence for verdict in verdicts_on(run)]
     if run.warm_from is not None:
         lines.append(f"went on from run {run.warm_from}")
     if why_other_loss and shown is not None:

@@ -13,6 +13,7 @@ from nrsfm_gui.text import run_numbers
 from nrsfm_gui.text.run_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
+    from core.reconstruction import Verdict
     from nrsfm_gui.model.numbers import LabeledValue
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
@@ -35,6 +36,7 @@ class NumbersController(QObject):
         self._examined: Block = "", ()  # the numbers of the frame as of the last examination
         self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
+        self._verdicts = PanelUpdater(self._resolve_verdicts, panel.set_verdicts, self)
         self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
         for signal in (
@@ -43,6 +45,7 @@ class NumbersController(QObject):
             display.errors.quality_changed,
         ):  # fmt: skip
             signal.connect(self._run.request)
+            signal.connect(self._verdicts.request)
         for signal in (display.scene_shown, session.run_changed):
             signal.connect(self._frame.request)
         display.scene_shown.connect(self._point.request)
@@ -51,7 +54,7 @@ class NumbersController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._run, self._frame, self._point):
+        for updater in (self._run, self._verdicts, self._frame, self._point):
             updater.flush()
 
     def findings(self) -> Findings | None:
@@ -74,7 +77,10 @@ class NumbersController(QObject):
         known = None if run is None else self._display.errors.of_run(run)
         if not session.newest_seen:
             known, run = self._display.seen_quality, session.seen_run
-        return tuple(run_numbers.numbers(run, known, session.sequence, session.settings))
+        return tuple(run_numbers.numbers(run, known, session.sequence, session.settings, verdicts=False))
+
+    def _resolve_verdicts(self) -> tuple[Verdict, ...]:
+        return run_numbers.verdicts_on(self._session.seen_run)
 
     def _resolve_frame(self) -> Block:
         scene = self._display.scene

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from core.reconstruction import VERDICT_ACTIONS
+from nrsfm_gui.widgets.fields import push_button
+
 if TYPE_CHECKING:
+    from core.reconstruction import Verdict
     from nrsfm_gui.model.numbers import LabeledValue
 
 
 class NumbersPanel(QScrollArea):
-    """Lists of labeled values: of the selected point, of the frame, of the reconstruction. No signals."""
+    """Lists of labeled values: of the selected point, of the frame, of the reconstruction.
+
+    Signals
+    -------
+    verdict_chosen(Verdict)
+        the action of what may be wrong with the reconstruction was pressed.
+    """
+
+    verdict_chosen = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # The selection comes first: below the numbers of the run it would not be visible.
         self._point, self._frame, self._main = _Block(), _Block(), _Block()
         self._main.set_title("Reconstruction")
+        self._verdicts = _Verdicts()
+        self._verdicts.chosen.connect(self.verdict_chosen)
         self._hint = QLabel("Click a point in the 3-D or 2-D view to see its numbers.")
         self._hint.setProperty("role", "muted")
         self._hint.setWordWrap(True)
@@ -26,7 +41,7 @@ class NumbersPanel(QScrollArea):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(12, 6, 12, 10)
         layout.setSpacing(10)
-        for part in (self._point, self._frame, self._main, self._hint):
+        for part in (self._point, self._verdicts, self._frame, self._main, self._hint):
             layout.addWidget(part)
         layout.addStretch(1)
         self.setWidget(content)
@@ -38,6 +53,11 @@ class NumbersPanel(QScrollArea):
     def set_numbers(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of the reconstruction."""
         self._main.set_rows(numbers)
+
+    def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
+        """Show what may be wrong with the reconstruction, each with a button for what can be done."""
+        self._verdicts.set_verdicts(verdicts)
+        self._title_main()
 
     def set_frame(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of the frame that is shown; none are given where nothing is known of it."""
@@ -59,7 +79,53 @@ class NumbersPanel(QScrollArea):
 
     def _title_main(self) -> None:
         """Show the title of the reconstruction where other numbers are above it."""
-        self._main.show_title(not (self._point.isHidden() and self._frame.isHidden()))
+        above = (self._point, self._frame, self._verdicts)
+        self._main.show_title(any(not part.isHidden() for part in above))
+
+
+class _Verdicts(QWidget):
+    """A heading, and sentences with buttons; hidden where there are none."""
+
+    chosen = pyqtSignal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        heading, line = QLabel("What may be wrong"), QFrame()
+        heading.setProperty("role", "heading")
+        line.setProperty("role", "line")
+        self._grid = QGridLayout()
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(heading)
+        layout.addWidget(line)
+        layout.addLayout(self._grid)
+        self.hide()
+
+    def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            assert widget is not None  # there is nothing else in it
+            widget.hide()
+            widget.deleteLater()
+        for row, verdict in enumerate(verdicts):
+            sentence = QLabel(verdict.sentence)
+            sentence.setWordWrap(True)
+            sentence.setTextFormat(Qt.TextFormat.PlainText)
+            sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._grid.addWidget(sentence, row, 0)
+            if verdict.action is None:
+                continue
+            meaning = VERDICT_ACTIONS[verdict.action]
+            button = push_button(
+                verdict.action.capitalize(),
+                f"{meaning[0].upper()}{meaning[1:]}",
+                partial(self.chosen.emit, verdict),
+            )
+            self._grid.addWidget(button, row, 1, Qt.AlignmentFlag.AlignTop)
+        self.setVisible(bool(verdicts))
 
 
 class _Block(QWidget):

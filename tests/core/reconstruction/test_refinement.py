@@ -236,7 +236,14 @@ def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refin
     np.testing.assert_allclose(again.points, result.points, atol=1e-6 * np.abs(result.points).max())
 
 
-@pytest.mark.parametrize("frames", ["10-20", "17", "1-16"])
+def test_all_frames_can_be_mirrored(sequence, refined):
+    steps = iterate(sequence, REFINED.with_changes(mirror="1-16"), start=refined[-1])
+    first = next(each for each in steps if each.depth is not None)
+    expected = mirror_in_depth(refined[-1].depth.best)
+    np.testing.assert_allclose(first.depth.point.depths, expected.depths, rtol=0.05)
+
+
+@pytest.mark.parametrize("frames", ["10-20", "17"])
 def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence, frames):
-    with pytest.raises(InputError, match="accepted are some of the frames 1 to 16"):
+    with pytest.raises(InputError, match="accepted are frames from 1 to 16"):
         next(iterate(sequence, REFINED.with_changes(mirror=frames)))

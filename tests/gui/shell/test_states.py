@@ -51,6 +51,7 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
         return StateCards(
             session, control, display.errors, opening, messages, place=scene_view,
             show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
+            act=lambda verdict: asked.append(verdict.kind),
         )  # fmt: skip
 
     return make

@@ -1,0 +1,120 @@
+"""What may be wrong with a run: shown among its numbers and in the list, with what can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtWidgets import QPushButton
+
+from core import Settings, iterate, simulate
+from core.reconstruction import Verdict
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.text.run_rows import run_row
+
+SETTINGS = Settings(rank=2, starts=2, rotations="truth", noise=0.0)
+MIRRORED = Verdict("mirrored", "Frames 4-6 may be mirrored.", (3, 5), "repair")
+JUMP = Verdict("jump", "The rotation jumps at frame 9.", (7, 8), "look")
+RIGID = Verdict("rigid", "A rigid shape would do as well.")
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=12, points=20, noise=0.0, seed=3)
+
+
+@pytest.fixture(scope="module")
+def end(sequence):
+    """Return the last iterate of a refined run."""
+    *_, last = iterate(sequence, SETTINGS)
+    return last
+
+
+@pytest.fixture
+def show_run(make_window, sequence, end):
+    """Show a refined run with verdicts in a window."""
+
+    def make(*verdicts):
+        window = make_window()
+        session = window.session
+        session.set_sequence(sequence)
+        session.set_settings(SETTINGS)
+        run = session.add_run(SETTINGS)
+        run.last, run.state = replace(end, verdicts=verdicts), RunState.FINISHED
+        run.history.extend([end.record])
+        session.report_run(run)
+        window.display.refresh()
+        return window
+
+    return make
+
+
+def button(window, text):
+    (found,) = (
+        each
+        for each in window.numbers_panel.findChildren(QPushButton)
+        if each.text() == text and not each.isHidden()
+    )
+    return found
+
+
+def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(show_run):
+    window = show_run(MIRRORED, JUMP, RIGID)
+    panel = window.numbers_panel
+    texts = [label.text() for label in panel.findChildren(type(panel._hint)) if label.isVisibleTo(panel)]
+    assert [text for text in texts if text in {MIRRORED.sentence, JUMP.sentence, RIGID.sentence}] == [
+        MIRRORED.sentence, JUMP.sentence, RIGID.sentence
+    ]  # fmt: skip
+    assert "What may be wrong" in texts and "Reconstruction" in texts
+    assert "mirror the frames" in button(window, "Repair").toolTip().lower()
+    row = run_row(window.session.shown, None)
+    assert row.origin == "3 remarks" and JUMP.sentence in row.tip
+    window.session.shown.state = RunState.RUNNING
+    window.session.report_run(window.session.shown)
+    window.display.refresh()
+    assert not panel.findChildren(QPushButton) or all(
+        each.isHidden() or not each.isVisibleTo(panel) for each in panel.findChildren(QPushButton)
+    )
+
+
+def test_looking_goes_to_the_frames_and_colors_by_the_uncertainty(show_run):
+    window = show_run(JUMP)
+    button(window, "Look").click()
+    session = window.session
+    assert session.frame == 7 and session.frame_range == (7, 8)
+    assert (session.appearance.color_by == "uncertainty") is (session.seen.geometry.std is not None)
+
+
+def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run, end):
+    names = list(end.alternatives)
+    other = names[-1]
+    verdict = Verdict("ambiguous", f"Two shapes; the other is {other.partition(': ')[2]}.", None, "compare")
+    window = show_run(verdict)
+    button(window, "Compare").click()
+    session = window.session
+    assert session.compared is session.shown and session.compared_solution == other
+    window.display.refresh()
+    assert window.display.together is not None
+
+
+def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energies(
+    qtbot, show_run, sequence, end
+):
+    window = show_run(MIRRORED)
+    session = window.session
+    source = session.shown
+    button(window, "Repair").click()
+    run = session.shown
+    assert run is not source and run.settings == SETTINGS.with_changes(mirror="4-6")
+    assert session.settings == SETTINGS  # the next run mirrors nothing
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=60_000)
+    *_, expected = iterate(sequence, SETTINGS.with_changes(mirror="4-6"), start=source.last)
+    np.testing.assert_allclose(run.last.geometry.points, expected.geometry.points, atol=1e-9)
+    qtbot.waitUntil(lambda: "has frames 4-6 of run 1 mirrored" in window.message_bar.text)
+    assert "higher per point and frame" in window.message_bar.text or "lower" in window.message_bar.text
+    (compare,) = (
+        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Compare with run 1"
+    )
+    compare.click()
+    assert session.compared is source
