@@ -71,7 +71,7 @@ def coloring(
         "depth": f"depth from the camera ({shapes.unit})",
         "movement": f"movement since the previous frame ({shapes.unit})",
         "deviation": f"distance from the mean shape ({shapes.unit})",
-        "uncertainty": f"uncertainty, one standard deviation ({shapes.unit})",
+        "uncertainty": f"uncertainty, 1 std ({shapes.unit})",
         "index": "point number",
         "difference": f"run distance ({shapes.unit})",
     }[color_by]

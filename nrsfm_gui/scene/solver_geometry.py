@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 LOW_RANK = "No uncertainty: the low-rank problem has no depth refinement"
-NOT_REFINED = "No uncertainty: the depths were not refined (Parameters, Refine depths)"
-UNDER_WAY = "The uncertainty is known at the end of the depth refinement"
+NOT_REFINED = "No uncertainty: depths were not refined"
+BILINEAR = "No uncertainty of the bilinear solution"
+UNDER_WAY = "The uncertainty is known at the end of the run"
 NO_STD = "No uncertainty: it was not computed for this run"
 
 
@@ -92,7 +93,9 @@ def why_no_std(iterate: Iterate) -> str:
         return LOW_RANK
     if not iterate.status.finished and iterate.settings.refine != "none":
         return UNDER_WAY
-    return NOT_REFINED if iterate.record.energy is None else NO_STD
+    if iterate.record.energy is not None:
+        return NO_STD
+    return NOT_REFINED if iterate.settings.refine == "none" else BILINEAR
 
 
 def _in_camera_coordinates(

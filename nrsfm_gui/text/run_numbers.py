@@ -261,7 +261,7 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
         length = measure(float(np.linalg.norm(scene.std[point])), scene.unit)
         rows.append(LabeledValue("uncertainty", f"± {length}", UNCERTAINTY_TIP))
-        rows.append(LabeledValue("of it in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
+        rows.append(LabeledValue("uncertainty in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
     return rows
 
 

@@ -27,7 +27,7 @@ FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
-ENERGY_LABEL = "energy per point and frame"
+ENERGY_LABEL = "energy"  # as long as a low panel has room for; the legend has the unit
 LEAST_ENERGY_SPAN = 1e-6  # that the energy's axis holds at least
 ENERGY_MARGIN = 0.08  # of the range of energies, above and below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
@@ -151,7 +151,7 @@ class LossCurves:
         space = self._plot.getViewBox().height() - LEGEND_TOP - LEGEND_MARGIN
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
         if self._energy is not None:
-            self._legend.addItem(self._energy, "energy (right axis)")
+            self._legend.addItem(self._energy, "energy per point and frame (right)")
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
 

@@ -57,6 +57,7 @@ class ViewButtons(QWidget):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(3)
+        self._refined: bool | None = None  # whether refined depths are shown; None where there is no choice
         self._solutions = [
             self._add(
                 "Bilinear", "Show the bilinear solution that the depths were refined from (D)", "bilinear"
@@ -102,23 +103,25 @@ class ViewButtons(QWidget):
 
     def set_solution(self, *, refined: bool | None) -> None:
         """Show which solution of the run is shown; None hides the choice where there is one solution."""
+        self._refined = refined
         for which, button in enumerate(self._solutions):
-            button.setVisible(refined is not None)
             button.setChecked(which == int(bool(refined)))
 
     @property
     def solution(self) -> str:
         """The name of the button of the solution that is shown, "" where there is no choice."""
-        shown = [each for each in self._solutions if each.isChecked() and not each.isHidden()]
-        return shown[0].objectName() if shown else ""
+        return "" if self._refined is None else self._solutions[int(self._refined)].objectName()
 
     def fit_width(self, width: int) -> None:
-        """Hide the presets where the width is too small for all buttons."""
+        """Hide the presets where the width is too small for all buttons, then the choice of the solution."""
         for button in self._presets:
             button.show()
-        enough = self.sizeHint().width() <= width
-        for button in self._presets:
-            button.setVisible(enough)
+        for button in self._solutions:
+            button.setVisible(self._refined is not None)
+        for group in (self._presets, self._solutions):
+            if self.sizeHint().width() > width:
+                for button in group:
+                    button.hide()
 
     def _add(self, text: str, tip: str, name: str) -> QToolButton:
         button = QToolButton()

@@ -15,7 +15,7 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, build_scene
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.solver_geometry import NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
+from nrsfm_gui.scene.solver_geometry import BILINEAR, NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
 from nrsfm_gui.scene.summaries import quality
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
@@ -64,7 +64,7 @@ def test_points_are_colored_by_them(known):
     shapes = build_shapes(known.sequence, known.result)
     found = coloring(shapes, 3, "uncertainty", track_unit="px")
     np.testing.assert_allclose(found.values, np.linalg.norm(shapes.std[3], axis=0))
-    assert found.label == "uncertainty, one standard deviation (mm)"
+    assert found.label == "uncertainty, 1 std (mm)"
     assert found.limits == coloring(shapes, 8, "uncertainty", track_unit="px").limits
 
 
@@ -77,7 +77,8 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     nothing = build_shapes(known.sequence, None)
     assert "run the solver" in coloring(nothing, 3, "uncertainty", track_unit="px").missing
     end = make_iterate(known, noise=0.1)
-    assert why_no_std(end) == NOT_REFINED
+    assert why_no_std(replace(end, settings=replace(end.settings, refine="none"))) == NOT_REFINED
+    assert why_no_std(replace(end, settings=replace(end.settings, refine="depth"))) == BILINEAR
     assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
     running = replace(end, status=type(end.status).RUNNING, settings=replace(end.settings, refine="depth"))
     assert why_no_std(running) == UNDER_WAY
@@ -146,7 +147,7 @@ def test_tables_curves_and_numbers_have_them(known):
     rows = [(row.label, row.value) for row in point_numbers(scene, 6)]
     length, depth = np.linalg.norm(shapes.std[3, :, 6]), shapes.std[3, 2, 6]
     assert ("uncertainty", f"± {length:.3f} mm") in rows
-    assert rows[-1] == ("of it in depth", f"± {depth:.3f} mm")
+    assert rows[-1] == ("uncertainty in depth", f"± {depth:.3f} mm")
     several = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6, 7))
     labels = [row.label for row in selection_numbers(several)]
     assert "mean uncertainty" in labels and "worst uncertainty" in labels

@@ -134,10 +134,10 @@ def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot
     plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
     qtbot.wait(50)
     axis = item.getAxis("right")
-    assert axis.isVisible() and "energy" in axis.labelText and "per point and frame" in axis.labelText
+    assert axis.isVisible() and axis.labelText == "energy"
     low, high = axis.range
     assert low < -2.9 and high > 7.0
-    assert legend_of(plot)[0] == "energy (right axis)"
+    assert legend_of(plot)[0] == "energy per point and frame (right)"
     shown = near(plot.plot_widget.grab().toImage(), DARK.energy)
     box = item.getViewBox().sceneBoundingRect()
     inside = shown[int(box.top()) : int(box.bottom()), int(box.left()) : int(box.right())]
@@ -145,7 +145,7 @@ def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot
     filled = np.flatnonzero(inside.any(axis=1)) / len(inside)
     assert len(filled) and ((filled < 0.3) | (filled > 0.7)).all()  # nothing joins the two levels
     plot.set_histories({1: history(40)}, 1)
-    assert not axis.isVisible() and "energy (right axis)" not in legend_of(plot)
+    assert not axis.isVisible() and "energy per point and frame (right)" not in legend_of(plot)
 
 
 def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_path):
