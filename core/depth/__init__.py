@@ -1,5 +1,6 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
+from .alternatives import Alternative, elongation_variance, find_alternatives
 from .energy import DepthLevel, LevelEnergy, neighbor_edges
 from .lbfgs import LBFGS
 from .noise import estimate_noise
@@ -18,6 +19,7 @@ from .uncertainty import standard_deviations
 
 __all__ = [
     "LBFGS",
+    "Alternative",
     "DepthEnd",
     "DepthLevel",
     "DepthOptions",
@@ -28,7 +30,9 @@ __all__ = [
     "FrameBlock",
     "LevelEnergy",
     "candidate_blocks",
+    "elongation_variance",
     "estimate_noise",
+    "find_alternatives",
     "mirror_in_depth",
     "neighbor_edges",
     "point_subset",

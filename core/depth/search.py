@@ -112,6 +112,7 @@ class DepthStep:
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
+    coarser: DepthPoint | None = None  # of the last step: where the first level on all points ended
 
     __repr__ = one_line_repr
 
@@ -206,13 +207,16 @@ class _Search:
         lowest = kept[0]
         point = self.subset.extend(lowest.point, lowest.rays)
         self.best, self.following = point, True
-        levels = FINE if self.subset.complete else (*EXTENDED, *FINE)
-        point, energy = yield from self._levels(full, point, levels, "depth, fine")
+        levels = FINE[:1] if self.subset.complete else (*EXTENDED, *FINE[:1])
+        coarser, _ = yield from self._levels(full, point, levels, "depth, all points")
+        point, energy = yield from self._levels(full, coarser, FINE[1:], "depth, fine")
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept[1:]:
             compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
-        phase = f"depth, fine, level {len(levels)} of {len(levels)}"
-        yield DepthStep(point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared))
+        phase = f"depth, fine, level {len(FINE) - 1} of {len(FINE) - 1}"
+        yield DepthStep(
+            point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
+        )
 
     def _levels(
         self,

@@ -1,30 +1,31 @@
 r"""Standard deviations of the points of a refined solution, along the axes of the camera.
 
-The energy is a negative log likelihood, and the inverse of its Hessian a covariance.  Three parts of it are
-cheap:
+The energy is a negative log likelihood of a model that real objects meet roughly: few shapes, lengths that
+stay.  Its curvature along one depth is far too large at the finest level (true errors are 2 to 20 such
+standard deviations).  The variance of a point is the sum of what is known of how it may be wrong,
 
-    c_fj   the variance of a log depth given the other points: the diagonal of the inverse Gauss-Newton block
-           of the depths of point j in all frames (`energy`), at a level whose scales are those of what real
-           objects deviate from few shapes and from isometry (MODEL);
-    h_fj   likewise of each coordinate of a free ray: hidden, or an observation with noise;
-    d_fj   how far other ends of about the same energy are from this one, along the axes of the camera.
+    v = l + z^2 R(c + e, h) + TIED d + tilt,
 
-Given the other points a depth varies less than if these move with it: what costs least is to move all points
-together, along the elongation of a frame and with its rotation.  The diagonal of the inverse of a dense
-Hessian (dance/circle) is a multiple of c_fj, of about the same size everywhere; INFLATION is its root, chosen
-on sequences with known shapes.  With Y = z (m, 1)
+of the points Y = z (m, 1) of a frame, each term by coordinate:
 
-    var z = INFLATION^2 z^2 c + d_z^2,
-    var x = INFLATION^2 z^2 (m_x^2 c + h) + d_x^2 + TILT^2 mean_j var z         (y likewise),
+    l    the model.  The squared distance to where the first level on all points ended, whose scales are eight
+         times those of the last one.  Where the model is right both have the same minimum.  LOCAL of it is
+         that of the point, the rest the mean over its frame: a small distance may be chance;
+    c    the point.  The variance of its log depth given the other points: the diagonal of the inverse
+         Gauss-Newton block of its depths in all frames (`energy`), at scales between the two (MODEL);
+    h    the same of each coordinate of a free ray: hidden, or an observation with noise.  R moves the point
+         along its ray and across: R(c, h) = (m_x^2 c + h, m_y^2 c + h, c);
+    e    the elongation.  The squared log depth, less the mean of its frame, times the variance of the log
+         of the scale of all depths (`alternatives`), which is large where the camera moves little;
+    d    the search.  With p_i = exp(-e_i / TIE) of an end whose energy is higher than the lowest by e_i |E|,
+         sum_i p_i (Y^i - Y)^2 / (1 + sum_i p_i).  Only the share TIED counts: the ends are coarse;
+    tilt of the lateral coordinates: TILT^2 times the mean over the frame of the other terms along z.  Shapes
+         are compared after a rotation in each frame, which carries errors along the rays across them.
 
-and where the camera is orthogonal the same with z = 1 and m = 0.  The last term: shapes are compared after a
-similarity in each frame, whose rotation carries a part of the errors along the rays across them.
+Distances are after the rotation of each frame, and then the size, that makes them least.  Where the camera is
+orthogonal, z = 1, m = 0 and depths take the place of log depths.
 
-Ends.  An end i whose energy is higher than the lowest by e_i |E| counts with p_i = exp(-e_i / TIE), and
-
-    d_fj^2 = sum_i p_i (Y^i_fj - Y_fj)^2 / (1 + sum_i p_i)      by coordinate,
-
-Y^i after the rotation of each frame that makes it nearest, and then of the size that does.
+MODEL, LOCAL, TIED and TILT were chosen on four objects (dance, kinect_paper, pickup, drink).
 """
 
 from __future__ import annotations
@@ -33,24 +34,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
+from .alternatives import elongation_variance
 from .energy import DepthLevel, LevelEnergy
+from .reflections import MIRROR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..foundation.types import Floats
+    from .alternatives import Alternative
     from .problem import DepthPoint, DepthProblem
-    from .search import DepthEnd, DepthOptions
+    from .search import DepthEnd, DepthOptions, DepthStep
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
-INFLATION = 3.0  # of a conditional standard deviation
-TILT = 0.25  # of the standard deviation along the rays that is found across them
-TIE = 2e-3  # of the energy: an end that is higher by as much counts 1 / e
+LOCAL = 0.25
+TIE = 2e-3  # of the energy
+TIED = 0.1
+TILT = 0.25
 
 
 def standard_deviations(
-    problem: DepthProblem, point: DepthPoint, options: DepthOptions, ends: Sequence[DepthEnd] = ()
+    problem: DepthProblem,
+    step: DepthStep,
+    options: DepthOptions,
+    alternatives: Sequence[Alternative],
 ) -> Floats:
     """Return the standard deviation of every point of every frame.
 
@@ -58,36 +67,46 @@ def standard_deviations(
     ----------
     problem
         the tracks; with an anchor.
-    point
-        the refined solution.
+    step
+        the last one of the refinement.
     options
         of the refinement.
-    ends
-        of the refinement, the lowest first; it is the one that led to the point.
+    alternatives
+        of the refined solution.
 
     Returns
     -------
     Floats
         (F, 3, P) along x, y and z of the camera, in the units of the points.
 
+    Raises
+    ------
+    InputError
+        where the step is not the last one.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from core.depth import DepthOptions, DepthPoint, DepthProblem
+    >>> from core.depth import DepthOptions, DepthPoint, DepthProblem, find_alternatives, refine_depths
     >>> rng = np.random.default_rng(0)
     >>> Y = rng.normal(size=(3, 15)) + 0.1 * rng.normal(size=(6, 3, 15)) + [[0.0], [0.0], [8.0]]
     >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 15), dtype=bool), affine=False)
     >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
-    >>> std = standard_deviations(problem.anchored(point), point, DepthOptions())
-    >>> bool((std[:, 2] > std[:, 0]).all())
-    True
+    >>> problem, options = problem.anchored(point), DepthOptions(thorough=False)
+    >>> *_, last = refine_depths(problem, {"start": point}, options)
+    >>> others = find_alternatives(problem, last.best, options)
+    >>> standard_deviations(problem, last, options, others).shape
+    (6, 3, 15)
     """
-    eps, edge_eps = MODEL
-    level = DepthLevel(eps, edge_eps, options.isometry, relative=True)
+    point, coarser = step.best, step.coarser
+    if coarser is None:
+        raise InputError("the refinement has not ended; accepted is its last step")
+    level = DepthLevel(*MODEL, options.isometry, relative=True)
     energy = LevelEnergy.about(problem, level, point, options.neighbors)
     along, across = energy.conditional_variances(energy.start(point))
-    along *= INFLATION**2
-    across *= INFLATION**2
+    relief = point.depths if point.affine else np.log(point.depths)
+    relief = relief - relief.mean(axis=1, keepdims=True)
+    along += elongation_variance(alternatives, len(along)) * np.square(relief)
     if point.affine:
         lateral = np.stack((across, across), axis=1)
     else:
@@ -95,25 +114,36 @@ def standard_deviations(
         along *= squared
         lateral = np.square(point.rays) * along[:, None] + (across * squared)[:, None]
     variance = np.concatenate((lateral, along[:, None]), axis=1)
-    variance += _spread(point, ends)
+    moved = _squared_distances(point, coarser)
+    variance += LOCAL * moved + (1 - LOCAL) * moved.mean(axis=2, keepdims=True)
+    variance += TIED * _spread(point, step.ends)
     variance[:, :2] += TILT**2 * variance[:, 2].mean(axis=1)[:, None, None]
     std: Floats = np.sqrt(variance)
     return std
 
 
-def _spread(point: DepthPoint, ends: Sequence[DepthEnd]) -> Floats:
-    """Return d^2 (F, 3, P), the mean squared distance of the other ends that count."""
-    Y = point.camera_points()
+def _squared_distances(point: DepthPoint, other: DepthPoint) -> Floats:
+    """Return the squared distances of the points from another solution, (F, 3, P), each frame being aligned.
+
+    Of an orthogonal camera the mirror image in depth of the other is the same solution.
+    """
+    Y, Z = point.camera_points(), other.camera_points()
     Y -= Y.mean(axis=2, keepdims=True)
-    total, weights = np.zeros_like(Y), 1.0
+    Z -= Z.mean(axis=2, keepdims=True)
+    found: list[Floats] = []
+    for image in (Z, MIRROR @ Z) if point.affine else (Z,):
+        moved = nearest_rotation(Y @ np.swapaxes(image, 1, 2)) @ image
+        moved *= ((Y * moved).sum(axis=(1, 2)) / np.square(moved).sum(axis=(1, 2)))[:, None, None]
+        found.append(np.square(moved - Y))
+    return min(found, key=np.sum)
+
+
+def _spread(point: DepthPoint, ends: Sequence[DepthEnd]) -> Floats:
+    """Return d (F, 3, P), the mean squared distance of the other ends that count."""
+    total, weights = np.zeros((len(point.depths), 3, point.depths.shape[1])), 1.0
     for end in ends[1:]:
         excess = (end.energy - ends[0].energy) / abs(ends[0].energy)
         weight = float(np.exp(-max(excess, 0.0) / TIE))
-        Z = end.point.camera_points()
-        Z -= Z.mean(axis=2, keepdims=True)
-        turn = nearest_rotation(Y @ np.swapaxes(Z, 1, 2))
-        Z = turn @ Z
-        Z *= ((Y * Z).sum(axis=(1, 2)) / np.square(Z).sum(axis=(1, 2)))[:, None, None]
-        total += weight * np.square(Z - Y)
+        total += weight * _squared_distances(point, end.point)
         weights += weight
     return total / weights

@@ -38,7 +38,7 @@ from .settings import (
     suited_penalty,
     suited_refinement,
 )
-from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, verdicts_from_list
+from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list
 
 __all__ = [
     "CONTINUED",
@@ -69,6 +69,7 @@ __all__ = [
     "Verdict",
     "command_for",
     "count_shift",
+    "find_verdicts",
     "finish",
     "geometry_of",
     "is_collapsed",

@@ -19,6 +19,7 @@ from ..depth import (
     DepthProblem,
     FrameBlock,
     estimate_noise,
+    find_alternatives,
     mirror_in_depth,
     refine_depths,
     reflect_block,
@@ -30,7 +31,7 @@ from ..solvers.solver import Status, single_threaded
 from .diagnostics import is_collapsed
 from .geometry import geometry_of
 from .settings import frame_range
-from .verdicts import Verdict
+from .verdicts import Verdict, find_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -214,22 +215,21 @@ def _refine(
             noise=noise,
         )
         if step.finished:
-            iterate = _with_uncertainty(
-                replace(iterate, status=end.status, fraction=1.0), problem, starts, options
-            )
+            iterate = _judged(replace(iterate, status=end.status, fraction=1.0), problem, starts, options)
         yield iterate
 
 
-def _with_uncertainty(
+def _judged(
     iterate: Iterate, problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
 ) -> Iterate:
-    """Return the last iterate of a refinement with the standard deviations of its points."""
+    """Return the last iterate of a refinement with the standard deviations of its points, and verdicts."""
     step = iterate.depth
     assert step is not None  # it is of a refinement
-    anchored = problem.anchored(next(iter(starts.values())))
     began = time.perf_counter()
     with single_threaded():
-        std = standard_deviations(anchored, step.best, options, step.ends)
-    seconds = iterate.record.seconds + time.perf_counter() - began
-    view = replace(iterate.geometry, std=std)
-    return replace(iterate, view=view, record=replace(iterate.record, seconds=seconds))
+        anchored = problem.anchored(next(iter(starts.values())))
+        others = find_alternatives(anchored, step.best, options)
+        std = standard_deviations(anchored, step, options, others)
+        verdicts = find_verdicts(anchored, step.best, others, step.ends, std)
+    record = replace(iterate.record, seconds=iterate.record.seconds + time.perf_counter() - began)
+    return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)

@@ -1,15 +1,38 @@
-"""What a run says about its own answer: where it may be wrong, and what can be done about it."""
+r"""What a run says about its own answer: where it may be wrong, and what can be done about it.
+
+The verdicts on a refined solution compare it with its alternatives (`core.depth.find_alternatives`), whose
+excess is an energy per frame, a log likelihood ratio.  The thresholds were chosen on sequences with known
+shapes:
+
+    mirrored    all frames, where the mirrored shape costs less than WHOLE_MIRROR more: a right shape excludes
+                it by perspective, a mirrored one is lower after a few iterations; a run of frames, where it
+                costs less than BLOCK_MIRROR more
+    parallax    a shape that is a quarter deeper or flatter costs less than FLAT more, or the object is seen
+                from directions that differ by less than LEAST_TURN
+    ambiguous   another end of the search whose energy is within TIE and whose shapes differ by APART
+    rigid       one rigid shape, placed in each frame, is within the noise of the tracks
+    jump        a rotation between two frames above LARGEST_JUMP, and above JUMP_RATIO times the median of its
+                neighbors
+    uncertain   standard deviations above UNCERTAIN of the size of the shapes
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..depth import shape_distances
 from ..foundation.exceptions import InputError
+from ..foundation.linalg import procrustes, rotation_angle
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem
+    from ..foundation.types import Floats
 
 VERDICT_KINDS = {
     "rigid": "one rigid shape would do as well",
@@ -24,6 +47,15 @@ VERDICT_ACTIONS = {
     "compare": "show the other shape",
     "repair": "mirror the frames and refine again",
 }
+
+WHOLE_MIRROR, BLOCK_MIRROR, FLAT = 1.0, 0.15, 0.03  # energy per frame
+TIE = 5e-4  # of the energy
+APART = 0.1  # distance of shapes over their size
+LEAST_TURN = 5.0  # degrees, standard deviation of the viewing directions
+RIGID_NOISE, RIGID_SHARE = 2.0, 0.003  # residual of a rigid shape over the noise, or over the tracks' size
+LARGEST_JUMP, JUMP_RATIO = 30.0, 6.0  # degrees; times the median
+NEIGHBORS = 5  # steps on either side of a jump
+UNCERTAIN = 0.15  # root mean square standard deviation over the size of the shapes
 
 
 @dataclass(frozen=True)
@@ -110,3 +142,169 @@ def verdicts_from_list(values: Iterable[Any]) -> tuple[Verdict, ...]:
                 f"verdict {number} is {value!r}; accepted are kind, sentence, frames and action"
             ) from error
     return tuple(verdicts)
+
+
+def find_verdicts(
+    problem: DepthProblem,
+    point: DepthPoint,
+    alternatives: Sequence[Alternative],
+    ends: Sequence[DepthEnd],
+    std: Floats,
+) -> tuple[Verdict, ...]:
+    """Return the verdicts on a refined solution.
+
+    Parameters
+    ----------
+    problem
+        the tracks.
+    point
+        the solution.
+    alternatives
+        other shapes, and what they cost.
+    ends
+        of the search, the lowest first; it is the one that led to the point.
+    std
+        (F, 3, P) of the points.
+
+    Returns
+    -------
+    tuple[Verdict, ...]
+        the gravest first; empty where nothing is in doubt.
+    """
+    found = [
+        *_mirrored(alternatives, len(std)),
+        _parallax(problem, point, alternatives),
+        _ambiguous(problem, point, ends),
+        *_jumps(point),
+        _rigid(problem, point),
+        _uncertain(point, std),
+    ]
+    return tuple(verdict for verdict in found if verdict is not None)
+
+
+def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]:
+    """Return a verdict where all frames, or else runs of frames that do not overlap, may be mirrored."""
+    for each in alternatives:
+        if each.kind == "mirrored" and each.excess < WHOLE_MIRROR:
+            sentence = f"The shape may be mirrored in depth: mirrored, its energy is {_change(each.excess)}."
+            return [Verdict("mirrored", sentence, (0, frames - 1), "repair")]
+    verdicts: list[Verdict] = []
+    taken = np.zeros(frames, dtype=bool)
+    for each in sorted(alternatives, key=lambda each: each.excess):
+        block = each.block
+        if block is None or each.excess >= BLOCK_MIRROR:
+            continue
+        first, last = block.first, block.last - 1
+        if taken[first : last + 1].any():
+            continue
+        taken[first : last + 1] = True
+        which = str(block).capitalize()
+        sentence = f"{which} may be mirrored in depth: mirrored, the energy is {_change(each.excess)}."
+        verdicts.append(Verdict("mirrored", sentence, (first, last), "repair"))
+    return verdicts
+
+
+def _change(excess: float) -> str:
+    """Return an excess in words."""
+    return f"{abs(excess):.2f} {'lower' if excess < 0 else 'higher'} per frame"
+
+
+def _parallax(
+    problem: DepthProblem, point: DepthPoint, alternatives: Sequence[Alternative]
+) -> Verdict | None:
+    """Return a verdict where deeper or flatter shapes cost nothing, or the camera stays where it is."""
+    views = point.rotations[:, 2]  # viewing directions, in the axes of the object
+    spread = np.linalg.svd(views - views.mean(axis=0), compute_uv=False)[0] / np.sqrt(len(views))
+    degrees = float(np.degrees(spread))
+    if degrees < LEAST_TURN:
+        return Verdict(
+            "parallax",
+            "The camera moves too little to measure depth: "
+            f"its viewing directions vary by {degrees:.1f} degrees.",
+        )
+    scaled = [each for each in alternatives if each.kind in ("flatter", "deeper")]
+    lowest = min(scaled, key=lambda each: each.excess, default=None)
+    if lowest is None or lowest.excess >= FLAT:
+        return None
+    return Verdict(
+        "parallax",
+        f"The depth is hardly measured: the energy of a shape a quarter {lowest.kind} is "
+        f"{_change(lowest.excess)}. Views from other directions would help.",
+    )
+
+
+def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd]) -> Verdict | None:
+    """Return a verdict where another end has about the same energy and other shapes."""
+    X = problem.shapes(point)
+    for end in ends[1:]:
+        if end.energy - ends[0].energy > TIE * abs(ends[0].energy):
+            continue
+        Z = problem.shapes(end.point)
+        distance = shape_distances(Z, X).sum()
+        if problem.affine:  # the mirror image has the same tracks
+            distance = min(distance, shape_distances(-Z, X).sum())
+        apart = float(np.sqrt(distance / np.square(X).sum()))
+        if apart > APART:
+            return Verdict(
+                "ambiguous",
+                f"Two shapes explain the tracks equally (energies {ends[0].energy:.4f} and {end.energy:.4f}, "
+                f"{100 * apart:.0f} % of the size apart); the other began at {end.name}.",
+                action="compare",
+            )
+    return None
+
+
+def _jumps(point: DepthPoint) -> list[Verdict]:
+    """Return a verdict on the largest jump of the rotation between two frames."""
+    R = point.rotations
+    steps = rotation_angle(R[1:] @ np.swapaxes(R[:-1], 1, 2))
+    ratios = np.zeros(len(steps))
+    for index, step in enumerate(steps):
+        near = np.delete(steps, index)[max(index - NEIGHBORS, 0) : index + NEIGHBORS]
+        if len(near) and step > LARGEST_JUMP:
+            ratios[index] = step / max(float(np.median(near)), 1e-9)
+    if not len(ratios) or ratios.max() <= JUMP_RATIO:
+        return []
+    index = int(ratios.argmax())
+    sentence = (
+        f"The rotation jumps by {steps[index]:.0f} degrees at frame {index + 2}, "
+        f"{ratios[index]:.0f} times as far as between the frames around it."
+    )
+    return [Verdict("jump", sentence, (index, index + 1), "look")]
+
+
+def _rigid(problem: DepthProblem, point: DepthPoint) -> Verdict | None:
+    """Return a verdict where the mean shape, placed in each frame, meets the tracks."""
+    Y = point.camera_points()
+    mean = problem.shapes(point).mean(axis=0)
+    mean = np.broadcast_to(mean, Y.shape)
+    placed = procrustes(mean, Y).apply(mean)
+    seen = placed[:, :2] if problem.affine else placed[:, :2] / placed[:, 2:]
+    missed = np.square(seen - problem.tracks)[np.repeat(problem.visible[:, None], 2, axis=1)]
+    residual = float(np.sqrt(missed.mean()))
+    limit = max(RIGID_NOISE * problem.noise, RIGID_SHARE * problem.size)
+    if residual > limit:
+        return None
+    share = 100 * residual / problem.size
+    return Verdict(
+        "rigid",
+        f"A rigid shape would do as well: it misses the tracks by {share:.2g} % of their size.",
+    )
+
+
+def _uncertain(point: DepthPoint, std: Floats) -> Verdict | None:
+    """Return a verdict where standard deviations are large, on the frame where they are largest."""
+    Y = point.camera_points()
+    Y -= Y.mean(axis=2, keepdims=True)
+    size = np.square(Y).sum(axis=1).mean()
+    squared = np.square(std).sum(axis=1).mean(axis=1)
+    relative = float(np.sqrt(squared.mean() / size))
+    if relative <= UNCERTAIN:
+        return None
+    worst = int(squared.argmax())
+    return Verdict(
+        "uncertain",
+        f"The points are uncertain: their standard deviation is {100 * relative:.0f} % of the shapes' size.",
+        (worst, worst),
+        "look",
+    )

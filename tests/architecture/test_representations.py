@@ -39,6 +39,7 @@ from core import (
 from core.cameras import MetricUpgrade
 from core.depth import (
     LBFGS,
+    Alternative,
     DepthLevel,
     DepthOptions,
     DepthPoint,
@@ -185,6 +186,7 @@ def depth_values():
         last,
         subset,
         FrameBlock(3, 9),
+        Alternative("mirrored", 2.5, 0.3),
     ]
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from core import Factors, LowRankProblem, NonRigidProblem
+from core.depth import DepthPoint, DepthProblem
 
 if TYPE_CHECKING:
     from core.problem import Problem
@@ -81,3 +83,22 @@ def random_factors():
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def object_in_view():
+    """Return a function that makes a depth problem with an anchor, and its right point."""
+    return _object_in_view
+
+
+def _object_in_view(frames=12, points=18, *, affine=False, hidden=0.0, turn=1.0, bend=0.3, seed=0):
+    """Return the problem and the point of an object that bends and turns in front of a camera."""
+    rng = np.random.default_rng(seed)
+    mean, shape = rng.normal(size=(2, 3, points))
+    shapes = mean + bend * np.sin(np.arange(frames) / 2.0)[:, None, None] * shape
+    turns = Rotation.from_rotvec(np.linspace([0.0, -turn, 0.0], [0.3 * turn, turn, 0.0], frames)).as_matrix()
+    Y = turns @ shapes + [[0.0], [0.0], [8.0]]
+    visible = rng.random((frames, points)) >= hidden
+    problem = DepthProblem(Y[:, :2] if affine else Y[:, :2] / Y[:, 2:], visible, affine)
+    point = DepthPoint.from_camera_points(problem, Y, turns)
+    return problem.anchored(point), point

@@ -6,38 +6,37 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
+from core import InputError
 from core.depth import (
+    Alternative,
     DepthEnd,
     DepthLevel,
     DepthOptions,
     DepthPoint,
-    DepthProblem,
+    DepthStep,
     LevelEnergy,
+    elongation_variance,
+    find_alternatives,
     mirror_in_depth,
+    refine_depths,
     standard_deviations,
 )
-from core.depth.uncertainty import INFLATION, MODEL, TILT
+from core.depth.uncertainty import LOCAL, MODEL, TILT
 
 OPTIONS = DepthOptions()
 
 
-def object_in_view(frames=12, points=18, *, affine=False, hidden=0.0, seed=0):
-    """Return a problem and its point: a bending object that turns in front of a camera."""
-    rng = np.random.default_rng(seed)
-    mean, bend = rng.normal(size=(2, 3, points))
-    shapes = mean + 0.3 * np.sin(np.arange(frames) / 2.0)[:, None, None] * bend
-    turns = Rotation.from_rotvec(np.linspace([0.0, -1.0, 0.0], [0.3, 1.0, 0.0], frames)).as_matrix()
-    Y = turns @ shapes + [[0.0], [0.0], [8.0]]
-    visible = rng.random((frames, points)) >= hidden
-    problem = DepthProblem(Y[:, :2] if affine else Y[:, :2] / Y[:, 2:], visible, affine)
-    point = DepthPoint.from_camera_points(problem, Y, turns)
-    return problem.anchored(point), point
+def deviations(problem, point, coarser=None, ends=(), alternatives=None):
+    """Return the standard deviations where a search came straight to the point."""
+    step = DepthStep(point, -2.0, point, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
+    if alternatives is None:
+        alternatives = [Alternative(kind, 1.0, 0.1) for kind in ("flatter", "deeper")]
+    return standard_deviations(problem, step, OPTIONS, alternatives)
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_a_depth_varies_as_the_inverse_of_its_gauss_newton_block_says(affine):
+def test_a_depth_varies_by_its_gauss_newton_block_and_the_elongation(object_in_view, affine):
     problem, point = object_in_view(affine=affine)
     level = DepthLevel(*MODEL, OPTIONS.isometry, relative=True)
     energy = LevelEnergy.about(problem, level, point)
@@ -45,58 +44,110 @@ def test_a_depth_varies_as_the_inverse_of_its_gauss_newton_block_says(affine):
     along, across = energy.conditional_variances(x)
     assert not across.any()  # all points are visible, and rays are exact
     frames, points = problem.shape
-    unit = problem.size if affine else 1.0
+    blocks = energy.preconditioner(x)
     for j in (0, points - 1):
-        blocks = energy.preconditioner(x)
-        step = np.zeros_like(x)
         for f in range(frames):
-            step[:] = 0.0
-            step[j * frames + f] = 1.0
-            assert along[f, j] == pytest.approx(unit**2 * blocks.apply(step)[j * frames + f], rel=1e-5)
-    std = standard_deviations(problem, point, OPTIONS)
-    size = 1.0 if affine else point.depths
-    np.testing.assert_allclose(std[:, 2], INFLATION * size * np.sqrt(along), rtol=1e-12)
-    tilted = TILT**2 * (std[:, 2] ** 2).mean(axis=1)[:, None, None]
-    moved = (0.0 if affine else point.rays) * np.ones((2, 1)) * std[:, 2:]
-    np.testing.assert_allclose(std[:, :2] ** 2, tilted + moved**2, rtol=1e-12, atol=1e-15)
+            step = np.zeros_like(x)
+            step[j * frames + f] = problem.size if affine else 1.0
+            expected = blocks.apply(step)[j * frames + f] * (problem.size if affine else 1.0)
+            assert along[f, j] == pytest.approx(expected, rel=1e-5)
+    std = deviations(problem, point)
+    z = point.depths if affine else np.log(point.depths)
+    scale = np.log(1.25) ** 2 / (2 * frames)
+    variance = along + scale * (z - z.mean(axis=1, keepdims=True)) ** 2
+    variance *= 1.0 if affine else point.depths**2
+    np.testing.assert_allclose(std[:, 2] ** 2, variance, rtol=1e-9)
+    moved = np.zeros((frames, 2, points)) if affine else point.rays**2 * variance[:, None]
+    np.testing.assert_allclose(
+        std[:, :2] ** 2, moved + TILT**2 * variance.mean(axis=1)[:, None, None], rtol=1e-9
+    )
 
 
-def test_hidden_points_vary_more_and_across_their_rays():
+def test_what_the_last_levels_moved_is_uncertain_there_and_in_its_frame(object_in_view):
+    problem, point = object_in_view()
+    depths = point.depths.copy()
+    depths[3, 5] *= 1.2
+    alone, moved = (deviations(problem, point, replace(point, depths=z)) for z in (point.depths, depths))
+    added = moved[:, 2] ** 2 - alone[:, 2] ** 2
+    assert added[3].argmax() == 5 and (added[3] > 0).all()
+    assert np.abs(np.delete(added, 3, axis=0)).max() < 1e-9 * added[3].min()
+    assert added[3, 5] > LOCAL * (0.15 * point.depths[3, 5]) ** 2
+
+
+def test_hidden_points_vary_more_and_across_their_rays(object_in_view):
     problem, point = object_in_view(hidden=0.2)
-    std = standard_deviations(problem, point, OPTIONS)
+    std = deviations(problem, point)
     hidden = ~problem.visible
     norm = np.linalg.norm(std, axis=1)
     assert np.median(norm[hidden]) > np.median(norm[~hidden])
     assert np.median(std[:, 0][hidden]) > np.median(std[:, 0][~hidden])
 
 
-def test_noise_lets_points_vary_across_their_rays():
+def test_noise_lets_points_vary_across_their_rays(object_in_view):
     problem, point = object_in_view()
-    exact, noisy = (standard_deviations(each, point, OPTIONS) for each in (problem, problem.with_noise(0.01)))
+    exact, noisy = (deviations(each, point) for each in (problem, problem.with_noise(0.01)))
     assert (noisy[:, :2] > exact[:, :2]).all()
 
 
-def test_few_frames_determine_less_than_many():
-    problem, point = object_in_view(frames=24)
-    few = replace(
-        problem, tracks=problem.tracks[::6], visible=problem.visible[::6], lateral=problem.lateral[::6]
-    )
-    part = DepthPoint(point.rotations[::6], point.depths[::6], point.rays[::6], affine=False)
-    ratio = np.median(standard_deviations(few, part, OPTIONS)[:, 2]) / np.median(
-        standard_deviations(problem, point, OPTIONS)[:, 2]
-    )
-    assert ratio > 1.2
-
-
-def test_another_end_of_the_same_energy_adds_its_distance():
+def test_another_end_of_the_same_energy_adds_its_distance(object_in_view):
     problem, point = object_in_view()
     own = DepthEnd("a", point, -2.0)
     other = mirror_in_depth(point)
     alone, tied, higher = (
-        standard_deviations(problem, point, OPTIONS, (own, *more))
+        deviations(problem, point, ends=(own, *more))
         for more in ((), (DepthEnd("b", other, -2.0),), (DepthEnd("b", other, -1.9),))
     )
-    assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 2
+    assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 1.3
     np.testing.assert_allclose(higher, alone, rtol=1e-3)
     same = DepthEnd("b", replace(point, depths=1.5 * point.depths), -2.0)  # another size is the same shape
-    np.testing.assert_allclose(standard_deviations(problem, point, OPTIONS, (own, same)), alone, rtol=1e-9)
+    np.testing.assert_allclose(deviations(problem, point, ends=(own, same)), alone, rtol=1e-9)
+
+
+def test_the_mirror_image_is_another_end_of_perspective_tracks_only(object_in_view):
+    problem, point = object_in_view(affine=True)
+    ends = (DepthEnd("a", point, -2.0), DepthEnd("b", mirror_in_depth(point), -2.0))
+    np.testing.assert_allclose(deviations(problem, point, ends=ends), deviations(problem, point), rtol=1e-9)
+
+
+def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):
+    problem, point = object_in_view()
+    first = next(refine_depths(problem, {"start": point}, OPTIONS))
+    with pytest.raises(InputError, match="has not ended; accepted is its last step"):
+        standard_deviations(problem, first, OPTIONS, ())
+
+
+def test_the_right_shape_excludes_its_alternatives_and_a_mirrored_one_does_not(object_in_view):
+    problem, point = object_in_view(frames=20, points=24)
+    own = {each.kind: each.excess for each in find_alternatives(problem, point, OPTIONS)}
+    assert min(own["mirrored"], own["flatter"], own["deeper"]) > 0.2
+    wrong = mirror_in_depth(point)
+    mirrored = {each.kind: each for each in find_alternatives(problem.anchored(wrong), wrong, OPTIONS)}
+    assert mirrored["mirrored"].excess < 0 and mirrored["mirrored"].distance > 0.2
+
+
+def test_a_mirrored_run_of_frames_is_an_alternative_of_lower_energy(object_in_view):
+    problem, point = object_in_view(frames=24, points=24, turn=0.6)
+    other = mirror_in_depth(point)
+    inside = (np.arange(24) >= 8) & (np.arange(24) < 15)
+    wrong = DepthPoint(
+        np.where(inside[:, None, None], other.rotations, point.rotations),
+        np.where(inside[:, None], other.depths, point.depths),
+        point.rays,
+        affine=False,
+    )
+    found = [each for each in find_alternatives(problem, wrong, OPTIONS) if each.block is not None]
+    lowest = min(found, key=lambda each: each.excess)
+    assert lowest.excess < 0 and (lowest.block.first, lowest.block.last) == (8, 15)
+
+
+def test_orthogonal_tracks_have_no_mirrored_alternative(object_in_view):
+    problem, point = object_in_view(affine=True)
+    assert "mirrored" not in {each.kind for each in find_alternatives(problem, point, OPTIONS)}
+
+
+def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(object_in_view):
+    few, many = (
+        elongation_variance(find_alternatives(*object_in_view(frames=20, turn=turn), OPTIONS), 20)
+        for turn in (0.02, 1.0)
+    )
+    assert few > 3 * many

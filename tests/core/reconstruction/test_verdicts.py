@@ -1,14 +1,22 @@
-"""Verdicts are of known kinds, and survive JSON."""
+"""Verdicts are of known kinds, survive JSON, and are found where an answer is wrong or its like is near."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 
 from core import InputError
-from core.reconstruction import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, verdicts_from_list
+from core.depth import DepthEnd, DepthOptions, DepthPoint, find_alternatives, mirror_in_depth
+from core.reconstruction import (
+    VERDICT_ACTIONS,
+    VERDICT_KINDS,
+    Verdict,
+    find_verdicts,
+    verdicts_from_list,
+)
 
 
 def test_verdicts_survive_json():
@@ -32,3 +40,101 @@ def test_verdicts_survive_json():
 def test_other_values_are_refused(fields, sentence):
     with pytest.raises(InputError, match=sentence):
         verdicts_from_list([{"kind": "jump", "sentence": "The rotations jump."} | fields])
+
+
+def verdicts_on(problem, point, *, ends=(), std=0.01):
+    """Return the verdicts by kind, the standard deviations being a constant."""
+    problem = problem.anchored(point)
+    alternatives = find_alternatives(problem, point, DepthOptions())
+    known = np.broadcast_to(std, (len(point.depths), 3, point.depths.shape[1]))
+    found = find_verdicts(problem, point, alternatives, ends, known)
+    return {verdict.kind: verdict for verdict in found}
+
+
+def in_frames(point, other, first, last):
+    """Return the point with the frames `first` to `last` of another."""
+    frames = np.arange(len(point.depths))
+    inside = (frames >= first) & (frames <= last)
+    return DepthPoint(
+        np.where(inside[:, None, None], other.rotations, point.rotations),
+        np.where(inside[:, None], other.depths, point.depths),
+        point.rays,
+        point.affine,
+    )
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_right_shape_has_no_verdict(object_in_view, affine):
+    assert verdicts_on(*object_in_view(frames=24, points=24, affine=affine)) == {}
+
+
+def test_a_mirrored_shape_can_be_repaired(object_in_view):
+    problem, point = object_in_view(frames=20, points=24)
+    verdict = verdicts_on(problem, mirror_in_depth(point))["mirrored"]
+    assert verdict.sentence.startswith("The shape may be mirrored in depth: mirrored, its energy is")
+    assert "lower per frame" in verdict.sentence
+    assert verdict.frames == (0, 19) and verdict.action == "repair"
+
+
+def test_a_mirrored_run_of_frames_is_found_with_its_frames(object_in_view):
+    problem, point = object_in_view(frames=24, points=24, turn=0.6)
+    verdict = verdicts_on(problem, in_frames(point, mirror_in_depth(point), 8, 14))["mirrored"]
+    assert verdict.frames == (8, 14) and verdict.action == "repair"
+    assert verdict.sentence.startswith("Frames 9-15 may be mirrored in depth: mirrored, the energy is")
+
+
+def test_a_camera_that_does_not_move_measures_no_depth(object_in_view):
+    problem, point = object_in_view(frames=16, turn=0.0)
+    verdict = verdicts_on(problem, point)["parallax"]
+    assert verdict.sentence == (
+        "The camera moves too little to measure depth: its viewing directions vary by 0.0 degrees."
+    )
+    assert verdict.action is None
+
+
+def test_a_rigid_object_needs_one_shape(object_in_view):
+    bending, rigid = (verdicts_on(*object_in_view(frames=16, bend=bend)) for bend in (0.3, 1e-4))
+    assert "rigid" not in bending
+    assert rigid["rigid"].sentence.startswith("A rigid shape would do as well: it misses the tracks by 0.0")
+
+
+def test_noise_hides_small_deformations(object_in_view):
+    problem, point = object_in_view(frames=16, bend=0.02)
+    assert "rigid" not in verdicts_on(problem, point)
+    assert "rigid" in verdicts_on(problem.with_noise(0.05 * problem.size), point)
+
+
+def test_a_jump_of_the_rotation_names_the_frames(object_in_view):
+    problem, point = object_in_view(frames=24, turn=0.3)
+    turned = replace(point, rotations=point.rotations @ np.diag([-1.0, 1.0, -1.0]))
+    verdict = verdicts_on(problem, in_frames(point, turned, 12, 23))["jump"]
+    assert verdict.frames == (11, 12) and verdict.action == "look"
+    assert "at frame 13, " in verdict.sentence
+    degrees = float(verdict.sentence.split("by ")[1].split()[0])
+    assert degrees == pytest.approx(180, abs=2)
+
+
+def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
+    problem, point = object_in_view(frames=20, points=24)
+    own, other = DepthEnd("a", point, -2.0), mirror_in_depth(point)
+    tied = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9995)))["ambiguous"]
+    assert tied.action == "compare"
+    assert tied.sentence.startswith("Two shapes explain the tracks equally (energies -2.0000 and -1.9995, ")
+    assert tied.sentence.endswith("% of the size apart); the other began at rigid.")
+    assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9))) == {}
+    assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", point, -2.0))) == {}
+
+
+def test_the_mirror_image_of_orthogonal_tracks_is_no_other_shape(object_in_view):
+    problem, point = object_in_view(frames=20, points=24, affine=True)
+    ends = (DepthEnd("a", point, -2.0), DepthEnd("b", mirror_in_depth(point), -2.0))
+    assert verdicts_on(problem, point, ends=ends) == {}
+
+
+def test_large_standard_deviations_are_a_verdict_on_the_worst_frame(object_in_view):
+    problem, point = object_in_view(frames=20, points=24)
+    std = np.full((20, 3, 24), 0.01)
+    std[7] = 1.0
+    verdict = verdicts_on(problem, point, std=std)["uncertain"]
+    assert verdict.frames == (7, 7) and verdict.action == "look"
+    assert verdict.sentence.startswith("The points are uncertain: their standard deviation is")
