@@ -78,11 +78,19 @@ def live_settings(run: Settings, requested: Settings) -> Settings:
     return run if changed == run else changed.with_changes(mirror=None)
 
 
+def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
+    """Return the names of the requested settings that a run was not made with.
+
+    That a run has mirrored frames asks for nothing: the next one mirrors none.
+    """
+    if requested.mirror is None:
+        run = run.with_changes(mirror=None)
+    return tuple(dict.fromkeys(difference.name for difference in differences(run, requested)))
+
+
 def waiting_sentence(run: Settings, requested: Settings) -> str:
     """Return a sentence about the requested settings that need a new run, "" where none does."""
-    names = dict.fromkeys(
-        difference.name for difference in differences(live_settings(run, requested), requested)
-    )
+    names = unapplied(live_settings(run, requested), requested)
     if not names:
         return ""
     what = ", ".join(names)

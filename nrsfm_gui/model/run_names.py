@@ -22,7 +22,12 @@ SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
 
 
 def run_name(settings: Settings) -> str:
-    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
+    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem.
+
+    First of all frames that were mirrored before the refinement.
+    """
+    if settings.mirror is not None:
+        return f"{settings.mirror} mirrored, {run_name(settings.with_changes(mirror=None))}"
     method = " ".join([SHORT_METHODS[settings.method], *option_texts(settings)])
     words = [method, settings.penalty.short]
     if settings.problem == "lowrank":

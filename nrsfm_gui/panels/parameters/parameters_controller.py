@@ -14,7 +14,7 @@ from PyQt6.QtCore import QObject
 from core import ExplicitWeights
 from core.penalties import penalty_name
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, TYPING_MILLISECONDS, Debounce, PanelUpdater
-from nrsfm_gui.model.changes import differences
+from nrsfm_gui.model.changes import unapplied
 from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
 
@@ -226,7 +226,7 @@ class ParametersController(QObject):
         if run is None or seen is None or (run.state.alive and session.live):
             return -1, ""
         own = run.settings if session.moment is None else seen.settings
-        return run.number, ", ".join(dict.fromkeys(each.name for each in differences(own, session.settings)))
+        return run.number, ", ".join(unapplied(own, session.settings))
 
 
 def _spectrum_of(seen: Iterate) -> Spectrum:

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
-from nrsfm_gui.model.changes import GESTURE, live_settings, named, one_gesture, parameters, waiting_sentence
+from nrsfm_gui.model.changes import (
+    GESTURE,
+    live_settings,
+    named,
+    one_gesture,
+    parameters,
+    unapplied,
+    waiting_sentence,
+)
+from nrsfm_gui.model.run_names import run_name
 
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 
@@ -70,3 +79,14 @@ def test_what_goes_on_under_changed_settings_mirrors_no_frames():
     run = Settings(mirror="3-5")
     assert live_settings(run, Settings(mirror="7")) == run
     assert live_settings(run, Settings(eta=0.2, mirror="7")) == Settings(eta=0.2)
+
+
+def test_mirrored_frames_of_a_run_ask_for_nothing_and_those_that_are_typed_for_a_new_run():
+    assert unapplied(Settings(mirror="3-5"), Settings()) == ()
+    assert unapplied(Settings(), Settings(mirror="3-5", rank=2)) == ("rank", "mirror")
+    assert not waiting_sentence(Settings(mirror="3-5"), Settings())
+    assert waiting_sentence(Settings(), Settings(mirror="3-5")).startswith("Mirror: press Run")
+
+
+def test_a_run_is_named_after_the_frames_that_it_mirrors():
+    assert run_name(Settings(mirror="31-40")) == f"31-40 mirrored, {run_name(Settings())}"

@@ -88,6 +88,32 @@ def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
     assert run.history.records[-1].energy == run.last.record.energy
 
 
+def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=QUICK.with_changes(refine="depth"))
+    session, control = window.session, window.run_control
+    control.set_slow(True)  # so that the refinement is under way when the slider moves
+    window.parameters_controller.run()
+    run = session.shown
+
+    def refining():
+        return run.last is not None and run.last.record.energy is not None
+
+    qtbot.waitUntil(lambda: run.last is not None, timeout=30_000)
+    control.set_slow(False)
+    qtbot.waitUntil(refining, timeout=30_000)
+    control.set_slow(True)
+    before = len(run.history)
+    session.set_settings(session.settings.with_changes(eta=0.3))
+    qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=30_000)
+    first = run.history.ticks[-1].first
+    assert first <= before + 3  # what was computed meanwhile, and no more of the refinement
+    assert run.history.records[first - 1].energy is not None and run.history.records[first].energy is None
+    qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.3, timeout=30_000)
+    control.set_slow(False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=60_000)
+    assert run.last.depth.finished and run.last.settings.eta == 0.3
+
+
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
     window.session.set_frame(3)
     window.session.set_settings(QUICK.with_changes(eta=0.3))
