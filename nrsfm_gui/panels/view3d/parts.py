@@ -29,7 +29,7 @@ OTHER_DEPTH = 0.06
 MOST_HALOS = 500  # points whose uncertainties are all drawn; of more only those of the selected ones
 MOST_CORNERS = 6000  # of all outlines, which the renderer without OpenGL paints one triangle each
 CORNERS = (12, 48)  # of one outline, least and most
-HALO_MIDDLE, HALO_RIM = 0.6, 0.3  # opacity
+HALO_MIDDLE, HALO_RIM = 0.75, 0.4  # opacity
 MOST_RINGS = 150  # selected points that are circled; more are marked by larger dots behind them
 
 
