@@ -162,7 +162,10 @@ class Iterate:
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
-        found = {"bilinear": replace(self, record=before, depth=None, view=None, verdicts=())}
+        made = None if self.provenance is None else self.provenance.unrefined()
+        found = {
+            "bilinear": replace(self, record=before, depth=None, view=None, verdicts=(), provenance=made)
+        }
         if self.depth is not None:
             for number, end in enumerate(self.depth.ends[1:], start=2):
                 depth = replace(self.depth, best=end.point, best_energy=end.energy)

@@ -13,7 +13,7 @@ returns.
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,13 @@ class ProvenanceChain:
         start = f", start={str(known.start)!r}" if known.start else ""
         return f"ProvenanceChain(steps={len(known.steps)}{start})"
 
+    def unrefined(self) -> ProvenanceChain:
+        """Return the same without the refinement of the last step, which then runs to its end."""
+        made = self.made
+        if made is not None:
+            made = replace(made, steps=(*made.steps[:-1], _unrefined(made.steps[-1])))
+        return replace(self, step=_unrefined(self.step), made=made)
+
     def flatten(self) -> Provenance | None:
         """Return the steps that lead to this iterate, None where they are not known."""
         if self.source is not None:
@@ -108,6 +115,10 @@ class ProvenanceChain:
             steps.append(link.step)
             link = link.before
         return Provenance(tuple(reversed(steps)), None if link is None else link.source)
+
+
+def _unrefined(step: SolveStep) -> SolveStep:
+    return SolveStep(step.settings.with_changes(refine="none"))
 
 
 def nearest_preset(settings: Settings) -> str:

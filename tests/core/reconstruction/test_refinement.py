@@ -23,7 +23,7 @@ from core import (
 )
 from core.depth import DepthPoint, DepthProblem, FrameBlock, mirror_in_depth, reflect_block
 from core.evaluation import errors_of, procrustes_mm
-from core.reconstruction import refinement
+from core.reconstruction import Provenance, refinement
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 REFINED = QUICK.with_changes(refine="depth", noise=0.0)
@@ -247,3 +247,21 @@ def test_all_frames_can_be_mirrored(sequence, refined):
 def test_frames_that_the_sequence_does_not_have_are_refused_before_anything_is_solved(sequence, frames):
     with pytest.raises(InputError, match="accepted are frames from 1 to 16"):
         next(iterate(sequence, REFINED.with_changes(mirror=frames)))
+
+
+def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_without_refinement(
+    sequence, plain, refined, tmp_path
+):
+    expected = plain[-1].result()
+    loaded = load_start(refined[-1].result().save(tmp_path / "first.npz"), sequence)
+    for each in (refined[-1], refined[len(plain) + 5], loaded):
+        bilinear = each.alternatives["bilinear"]
+        assert bilinear.record.energy is None and not bilinear.alternatives
+        np.testing.assert_allclose(bilinear.geometry.points, expected.points, atol=1e-9)
+        assert bilinear.provenance.flatten() == Provenance((SolveStep(QUICK.with_changes(noise=0.0)),))
+    result = refined[-1].alternatives["bilinear"].result()
+    assert not result.refined and result.std is None and not result.meta["verdicts"]
+    assert "--preset bilinear" in result.meta["command"]
+    names = [end.name for end in refined[-1].depth.ends[1:]]
+    assert list(refined[-1].alternatives)[1:] == [f"end {k}: {name}" for k, name in enumerate(names, start=2)]
+    assert not plain[-1].alternatives
