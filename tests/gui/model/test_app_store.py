@@ -42,7 +42,7 @@ def test_parameters_come_back_as_they_were(file, settings):
 @pytest.mark.parametrize("preset", ["bilinear", "paper", "lowrank"])
 def test_parameters_of_a_program_without_refinement_get_the_one_that_suits(file, preset):
     values = settings_to_dict(PRESETS[preset])
-    for name in ("refine", "noise", "isometry", "neighbors"):
+    for name in ("refine", "noise", "isometry", "neighbors", "mirror"):
         del values[name]
     backend = QSettings(file, QSettings.Format.IniFormat)
     backend.setValue("parameters", json.dumps(values))
