@@ -30,8 +30,9 @@ the name of one, letters in brackets are its shape):
                                   sequence's, calibrated (best is absent where it is the same)
                 view              a low-rank or refined solution in three dimensions
                 depth             null, or the refinement: energy, best_energy, phase, fraction, finished;
-                                  point, best (where it is another) and ends (name, energy, point):
-                                  rotations (F, 3, 3), depths (F, P), rays (F, 2, P), affine
+                                  point, best (where it is another), coarser (of a finished one) and ends
+                                  (name, energy, point): rotations (F, 3, 3), depths (F, P),
+                                  rays (F, 2, P), affine
                 noise             that it expects, in the units of the tracks
                 verdicts          of a finished run: kind, sentence, frames, action; absent in files of
                                   earlier programs

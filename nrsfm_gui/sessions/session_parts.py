@@ -320,6 +320,8 @@ def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
     }
     if step.best is not step.point:
         entry["best"] = _depths_entry(step.best, archive)
+    if step.coarser is not None:
+        entry["coarser"] = _depths_entry(step.coarser, archive)
     return entry
 
 
@@ -330,6 +332,7 @@ def _depths_entry(point: DepthPoint, archive: ArchiveWriter) -> dict[str, Any]:
 
 def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
     point, best = _read_depths(node.child("point"), sequence), node.optional("best")
+    coarser = node.optional("coarser")
     ends = (
         DepthEnd(
             end.child("name").text(),
@@ -347,6 +350,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
         node.child("fraction").number(),
         node.child("finished").flag(),
         tuple(ends),
+        None if coarser is None else _read_depths(coarser, sequence),
     )
 
 
