@@ -14,7 +14,7 @@ from .reflections import (
     suspicions,
 )
 from .search import DepthEnd, DepthOptions, DepthStep, refine_depths
-from .subset import DepthSubset, point_subset
+from .subset import DepthSubset, anchored_subset, point_subset
 from .uncertainty import standard_deviations
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "DepthSubset",
     "FrameBlock",
     "LevelEnergy",
+    "anchored_subset",
     "candidate_blocks",
     "elongation_variance",
     "estimate_noise",

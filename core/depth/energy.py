@@ -5,7 +5,7 @@ D (F x 3P) the deviations X_f - mean_f X_f as rows; L_fe = |X_fi - X_fj| the len
 
     E =   F/2 log det(D D'/F + eps^2 I)
         + iso F P / (2 E) sum_e log(var_f(L_fe) / r_e + eiso^2)
-        + 20 F log(r / r0)^2
+        + 10 F log(r / r0)^2
         + price/2 sum over the visible |u_fj|^2
 
 Every term but the third is a negative log likelihood in the same units.
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     Singles = npt.NDArray[np.float32]
 
 PRICE = 1.5  # of leaving an observation, over that which keeps what exceeds noise
-EXTENT_WEIGHT = 20.0  # of the squared log of the extent's ratio, a frame
+EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
 SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
 SERIES = 1e-3  # radians below which the right Jacobian is a series
 LONGEST_RUN = 50  # frames that the preconditioner couples

@@ -3,8 +3,14 @@
     starts      the bilinear solution and other candidates pass two coarse levels, on some of the points
     blocks      of the lowest ends that differ, runs of frames are mirrored in depth; what lowers the energy
                 stays (`reflections`)
-    all points  the lowest end is extended to all points (`subset`)
-    fine        levels of decreasing scales, down to the noise of the tracks
+    all points  the lowest end, or where others are nearly as low all of these, are extended to all points
+                (`subset`) and pass one more level
+    fine        the lowest of them passes levels of decreasing scales, down to the noise of the tracks; in the
+                last ones an observation may leave its ray
+
+Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
+the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  Where there
+are many modes the edges are needed.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -30,7 +36,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .subset import DepthSubset, point_subset
+from .subset import DepthSubset, anchored_subset
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -45,19 +51,27 @@ TRIAL = (
     replace(COMPARED, iterations=10, tolerance=1e-5),
 )
 EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
+RANKED = DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7)  # where ends that are nearly equal compete
 FINE = (
-    DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7),
     DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
     DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
+)
+NOISY = (  # where an observation may leave its ray: above, deviations of the size of the noise cost little
     DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
     DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
     DepthLevel(0.0025, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
+FEW_MODES = 9.8  # nats per frame of log det at `RANKED`: below, the deviations are of a handful of modes
+LOOSE_EDGES = 0.06  # edge_eps of the last levels there
+
 SEARCHED = 40  # points that starts are compared on
+FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
+FINEST = "depth, finest"
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of one end
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
+TIE = 2e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
@@ -112,7 +126,8 @@ class DepthStep:
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
-    coarser: DepthPoint | None = None  # of the last step: where the first level on all points ended
+    # Of the last step: where the first level on all points ended; None where only a part passed it.
+    coarser: DepthPoint | None = None
 
     __repr__ = one_line_repr
 
@@ -136,16 +151,40 @@ def refine_depths(
     Iterator[DepthStep]
         one per iteration; the last is finished, and has the ends.
     """
-    anchor = next(iter(starts.values()))
-    problem = problem.anchored(anchor)
-    most = SEARCHED if options.thorough else problem.shape[1]
-    chosen = point_subset(problem, problem.shapes(anchor), most)
-    if not chosen.complete:
-        chosen = replace(chosen, part=chosen.part.anchored(chosen.restrict(anchor)))
-    search = _Search(chosen, options, anchor)
     if not options.thorough:
         starts = dict([next(iter(starts.items()))])
-    return search.run(starts)
+    anchor = next(iter(starts.values()))
+    problem = problem.anchored(anchor)
+    frames, points = problem.shape
+    most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
+    if points <= 2 * most:
+        return _search(problem, starts, options)
+    return _follow_part(anchored_subset(problem, anchor, most), starts, options)
+
+
+def _search(
+    problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
+) -> Iterator[DepthStep]:
+    """Yield the steps of a problem whose points are all followed."""
+    anchor = next(iter(starts.values()))
+    most = SEARCHED if options.thorough else problem.shape[1]
+    return _Search(anchored_subset(problem, anchor, most), options, anchor).run(starts)
+
+
+def _follow_part(
+    subset: DepthSubset, starts: Mapping[str, DepthPoint], options: DepthOptions
+) -> Iterator[DepthStep]:
+    """Yield the steps of the refinement of some points, the others being carried along with them.
+
+    They are carried when the finest levels begin, and at the end. Where the search ended is not reported.
+    """
+    anchor = next(iter(starts.values()))
+    shown, carried = anchor, False
+    for step in _search(subset.part, {name: subset.restrict(one) for name, one in starts.items()}, options):
+        if step.finished or (not carried and step.phase.startswith(FINEST)):
+            shown, carried = subset.extend(step.best, anchor.rays, RANKED.eps), True
+        ends = tuple(replace(end, point=shown) for end in step.ends[:1])
+        yield replace(step, point=shown, best=shown, ends=ends, coarser=None)
 
 
 @dataclass(eq=False)
@@ -182,9 +221,11 @@ class _Search:
     def run(self, starts: Mapping[str, DepthPoint]) -> Iterator[DepthStep]:
         """Yield all phases."""
         part, full = self.subset.part, self.subset.problem
-        fine = sum(level.iterations for level in (*FINE, *EXTENDED)) * full.shape[1]
+        exact = replace(full, noise=0.0)
+        fine = sum(level.iterations for level in (*FINE, *NOISY)) * full.shape[1]
         coarse = (FIRST.iterations + COMPARED.iterations) * part.shape[1] if self.options.coarse else 0
-        self.planned = coarse * len(starts) * (2 if self.options.thorough else 1) + fine
+        ranked = RANKED.iterations * full.shape[1]
+        self.planned = coarse * len(starts) * (2 if self.options.thorough else 1) + ranked + fine
         ends: list[_CoarseEnd] = []
         for number, (name, start) in enumerate(starts.items(), start=1):
             if not self.options.coarse:
@@ -202,21 +243,39 @@ class _Search:
         if self.options.thorough:
             for end in kept:
                 yield from self._reflect(end)
+        lowest, coarser = yield from self._rank(kept)
         self.done = max(self.done, self.planned - fine)
-        kept.sort(key=lambda end: end.score)
-        lowest = kept[0]
-        point = self.subset.extend(lowest.point, lowest.rays)
-        self.best, self.following = point, True
-        levels = FINE[:1] if self.subset.complete else (*EXTENDED, *FINE[:1])
-        coarser, _ = yield from self._levels(full, point, levels, "depth, all points")
-        point, energy = yield from self._levels(full, coarser, FINE[1:], "depth, fine")
+        self.following = True
+        point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
+        finest: tuple[DepthLevel, ...] = NOISY
+        if self._modes(point) < FEW_MODES:
+            finest = tuple(replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
+        point, energy = yield from self._levels(full, point, finest, FINEST)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
-        for end in kept[1:]:
-            compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
-        phase = f"depth, fine, level {len(FINE) - 1} of {len(FINE) - 1}"
+        for end in kept:
+            if end is not lowest:
+                compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
+        phase = f"{FINEST}, level {len(NOISY)} of {len(NOISY)}"
         yield DepthStep(
             point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
         )
+
+    def _rank(self, kept: list[_CoarseEnd]) -> Generator[DepthStep, None, tuple[_CoarseEnd, DepthPoint]]:
+        """Follow the lowest ends on all points; return the one that is lowest there, and its point."""
+        kept.sort(key=lambda end: end.score)
+        limit = kept[0].score + TIE * abs(kept[0].score)
+        exact = replace(self.subset.problem, noise=0.0)
+        levels = (RANKED,) if self.subset.complete else (*EXTENDED, RANKED)
+        ranked: list[tuple[float, _CoarseEnd, DepthPoint]] = []
+        for end in kept:
+            if end.score > limit:
+                continue
+            self.best = point = self.subset.extend(end.point, end.rays)
+            phase = f"depth, all points: {end.name}"
+            point, energy = yield from self._levels(exact, point, levels, phase)
+            ranked.append((energy - AGREEMENT * abs(energy) * end.agreeing, end, point))
+        _, lowest, self.best = min(ranked, key=lambda one: one[0])
+        return lowest, self.best
 
     def _levels(
         self,
@@ -300,6 +359,13 @@ class _Search:
             end.point, end.energy = point, energy
             if energy < self.best_energy:
                 self.best, self.best_energy = self.subset.extend(point, end.rays), energy
+
+    def _modes(self, point: DepthPoint) -> float:
+        """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
+        X = self.subset.problem.shapes(point)
+        D = (X - X.mean(axis=0)).reshape(len(X), -1)
+        sigma = np.linalg.svd(D, compute_uv=False)
+        return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
 
     def _energy(self, point: DepthPoint, level: DepthLevel) -> float:
         """Return the energy of a point at a level, per point and frame."""

@@ -14,7 +14,7 @@ the part where the paths that cost little say nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
 
 LEAST_SEEN_WEIGHT = 0.3  # of a point that is never seen, where points are chosen; 1 of one always seen
-CARRIED_EPS = 0.05  # deviations well below it cost nothing when depths are carried to the other points
+CARRIED_EPS = 0.05  # of `DepthSubset.extend`, after the coarse levels
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
 MOST_MEMORY = 4_000_000  # numbers in the systems that are solved at once
@@ -65,7 +65,7 @@ class DepthSubset:
         Y = point.camera_points()[:, :, self.points]
         return DepthPoint.from_camera_points(self.part, Y, point.rotations)
 
-    def extend(self, point: DepthPoint, rays: Floats) -> DepthPoint:
+    def extend(self, point: DepthPoint, rays: Floats, eps: float = CARRIED_EPS) -> DepthPoint:
         """Return a value of all unknowns from one of the part: other depths are solved for.
 
         Parameters
@@ -74,6 +74,8 @@ class DepthSubset:
             of the part.
         rays
             (F, 2, P) of the complete problem; those of visible points are its tracks.
+        eps
+            deviations well below it cost nothing, in units of s.
 
         Returns
         -------
@@ -89,7 +91,7 @@ class DepthSubset:
         Y = np.empty((frames, 3, count))
         Y[:, :, self.points] = known
         mean, s = known.mean(axis=2), self.part.unit(point)
-        W = _coupling(self.part.shapes(point))
+        W = _coupling(self.part.shapes(point), eps)
         back = np.swapaxes(point.rotations, 1, 2) / s
         step = max(1, MOST_MEMORY // frames**2)
         for first in range(0, len(others), step):
@@ -151,10 +153,33 @@ def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubse
     return DepthSubset(problem, part, points)
 
 
-def _coupling(X: Floats) -> Floats:
+def anchored_subset(problem: DepthProblem, anchor: DepthPoint, most: int) -> DepthSubset:
+    """Return at most so many points, with the anchor of the problem.
+
+    Parameters
+    ----------
+    problem
+        the tracks; with the anchor.
+    anchor
+        that the problem has.
+    most
+        the number of points, where there are more.
+
+    Returns
+    -------
+    DepthSubset
+        of the problem.
+    """
+    subset = point_subset(problem, problem.shapes(anchor), most)
+    if subset.complete:
+        return subset
+    return replace(subset, part=subset.part.anchored(subset.restrict(anchor)))
+
+
+def _coupling(X: Floats, eps: float) -> Floats:
     """Return W (F, F) of the deviations of shapes (F, 3, P)."""
     frames = len(X)
     D = (X - X.mean(axis=0)).reshape(frames, -1)
-    W: Floats = np.linalg.inv(D @ D.T / frames + CARRIED_EPS**2 * np.eye(frames))
+    W: Floats = np.linalg.inv(D @ D.T / frames + eps**2 * np.eye(frames))
     W = W - W.mean(axis=0) - W.mean(axis=1)[:, None] + W.mean()
     return W

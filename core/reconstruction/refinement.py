@@ -225,6 +225,8 @@ def _judged(
     """Return the last iterate of a refinement with the standard deviations of its points, and verdicts."""
     step = iterate.depth
     assert step is not None  # it is of a refinement
+    if step.coarser is None:  # only a part of the points was refined, and the others follow from it
+        return iterate
     began = time.perf_counter()
     with single_threaded():
         anchored = problem.anchored(next(iter(starts.values())))

@@ -62,7 +62,7 @@ def slow_energy(energy, x):
         total += level.isometry * frames * points / (2 * len(edges)) * term
     centered = Y - Y.mean(axis=2, keepdims=True)
     extent = np.sqrt(np.mean(centered[:, 2] ** 2) / np.mean(centered[:, :2] ** 2))
-    total += 20 * frames * np.log(extent / problem.extent) ** 2
+    total += 10 * frames * np.log(extent / problem.extent) ** 2
     if problem.noise > 0:
         share = problem.visible.mean()
         price = 6 * frames / (share * (np.sqrt(frames) + np.sqrt(2 * points)) ** 2)

@@ -135,3 +135,14 @@ def test_without_a_search_only_the_first_start_is_followed_on_all_points():
     assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
     assert not any("mirror" in step.phase for step in steps)
     assert error(problem, steps[-1].point, truth) < error(problem, disturbed, truth)
+
+
+def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch):
+    monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
+    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
+    problem, truth = simulated(points=120)
+    rng = np.random.default_rng(0)
+    disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * rng.normal(size=(24, 120))))
+    *_, last = refine_depths(problem, {"near": disturbed}, DepthOptions())
+    assert last.finished and last.best.depths.shape == (24, 120) and last.coarser is None
+    assert error(problem, last.best, truth) < 0.65 * error(problem, disturbed, truth)
