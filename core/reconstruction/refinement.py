@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .pipeline import RunContext
     from .progress import Iterate, Point
 
+JUDGED = "depth, uncertainty"  # the phase after the last level
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
 BILINEAR_SHARE = 0.4  # about, of the time of a run: the phases before the refinement
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
@@ -215,8 +216,13 @@ def _refine(
             noise=noise,
         )
         if step.finished:
-            iterate = _judged(replace(iterate, status=end.status, fraction=1.0), problem, starts, options)
+            record = replace(record, phase=JUDGED)
+            iterate = replace(iterate, record=record, phase=JUDGED)
         yield iterate
+        if step.finished:
+            last = replace(iterate, status=end.status, fraction=1.0)
+            yield _judged(last, problem, starts, options)
+            return
 
 
 def _judged(
@@ -233,5 +239,6 @@ def _judged(
         others = find_alternatives(anchored, step.best, options)
         std = standard_deviations(anchored, step, options, others)
         verdicts = find_verdicts(anchored, step.best, others, step.ends, std)
-    record = replace(iterate.record, seconds=iterate.record.seconds + time.perf_counter() - began)
+    seconds = iterate.record.seconds + time.perf_counter() - began
+    record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)
     return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)
