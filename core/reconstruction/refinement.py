@@ -231,13 +231,12 @@ def _judged(
     """Return the last iterate of a refinement with the standard deviations of its points, and verdicts."""
     step = iterate.depth
     assert step is not None  # it is of a refinement
-    if step.coarser is None:  # only a part of the points was refined, and the others follow from it
-        return iterate
     began = time.perf_counter()
     with single_threaded():
         anchored = problem.anchored(next(iter(starts.values())))
         others = find_alternatives(anchored, step.best, options)
-        std = standard_deviations(anchored, step, options, others)
+        # Where only a part of the points was refined, the others follow from it and have no coarser level.
+        std = None if step.coarser is None else standard_deviations(anchored, step, options, others)
         verdicts = find_verdicts(anchored, step.best, others, step.ends, std)
     seconds = iterate.record.seconds + time.perf_counter() - began
     record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)

@@ -149,7 +149,7 @@ def find_verdicts(
     point: DepthPoint,
     alternatives: Sequence[Alternative],
     ends: Sequence[DepthEnd],
-    std: Floats,
+    std: Floats | None,
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on a refined solution.
 
@@ -164,7 +164,7 @@ def find_verdicts(
     ends
         of the search, the lowest first; it is the one that led to the point.
     std
-        (F, 3, P) of the points.
+        (F, 3, P) of the points; None where they are not known.
 
     Returns
     -------
@@ -172,12 +172,12 @@ def find_verdicts(
         the gravest first; empty where nothing is in doubt.
     """
     found = [
-        *_mirrored(alternatives, len(std)),
+        *_mirrored(alternatives, len(point.depths)),
         _parallax(problem, point, alternatives),
         _ambiguous(problem, point, ends),
         *_jumps(point),
         _rigid(problem, point),
-        _uncertain(point, std),
+        None if std is None else _uncertain(point, std),
     ]
     return tuple(verdict for verdict in found if verdict is not None)
 
