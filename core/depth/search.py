@@ -65,13 +65,13 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
 FEW_MODES = 9.8  # nats per frame of log det at `RANKED`: below, the deviations are of a handful of modes
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 
-SEARCHED = 40  # points that starts are compared on
+SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST = "depth, finest"
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of one end
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
-TIE = 2e-3  # of the energy: ends that are higher by less are ranked on all points
+TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
@@ -239,11 +239,16 @@ class _Search:
             ends.append(_CoarseEnd(name, point, energy, start.rays))
             if energy < self.best_energy:
                 self.best, self.best_energy = self.subset.extend(point, start.rays), energy
-        kept = self._distinct(ends)
+        kept, tie = self._distinct(ends), TIE
         if self.options.thorough:
             for end in kept:
                 yield from self._reflect(end)
-        lowest, coarser = yield from self._rank(kept)
+        elif self.options.coarse:  # a start that is good already may lose by the coarse levels
+            start = next(iter(starts.values()))
+            name = ends[0].name
+            kept.append(_CoarseEnd(name, start, self._energy(start, COMPARED), start.rays))
+            tie = np.inf
+        lowest, coarser = yield from self._rank(kept, tie)
         self.done = max(self.done, self.planned - fine)
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
@@ -253,17 +258,19 @@ class _Search:
         point, energy = yield from self._levels(full, point, finest, FINEST)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept:
-            if end is not lowest:
+            if end is not lowest and self.options.thorough:
                 compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
         phase = f"{FINEST}, level {len(NOISY)} of {len(NOISY)}"
         yield DepthStep(
             point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
         )
 
-    def _rank(self, kept: list[_CoarseEnd]) -> Generator[DepthStep, None, tuple[_CoarseEnd, DepthPoint]]:
+    def _rank(
+        self, kept: list[_CoarseEnd], tie: float
+    ) -> Generator[DepthStep, None, tuple[_CoarseEnd, DepthPoint]]:
         """Follow the lowest ends on all points; return the one that is lowest there, and its point."""
         kept.sort(key=lambda end: end.score)
-        limit = kept[0].score + TIE * abs(kept[0].score)
+        limit = kept[0].score + tie * abs(kept[0].score)
         exact = replace(self.subset.problem, noise=0.0)
         levels = (RANKED,) if self.subset.complete else (*EXTENDED, RANKED)
         ranked: list[tuple[float, _CoarseEnd, DepthPoint]] = []
