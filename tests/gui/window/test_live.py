@@ -102,6 +102,9 @@ def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, m
     control.set_slow(False)
     qtbot.waitUntil(refining, timeout=30_000)
     control.set_slow(True)
+    for _ in range(2):  # what was computed before it is slow arrives with the first of these
+        arrived = len(run.history)
+        qtbot.waitUntil(lambda arrived=arrived: len(run.history) > arrived, timeout=30_000)
     before = len(run.history)
     session.set_settings(session.settings.with_changes(eta=0.3))
     qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=30_000)
