@@ -38,6 +38,7 @@ class StateCard(OverlayFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.parent_resized.connect(self.place)
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")

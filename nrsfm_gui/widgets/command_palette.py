@@ -55,6 +55,7 @@ class CommandPalette(OverlayFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.parent_resized.connect(self.place)
         self.setObjectName("command palette")
         self.setProperty("role", "palette")
         self.setAccessibleName("Command palette")

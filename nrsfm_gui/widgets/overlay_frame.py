@@ -1,10 +1,10 @@
-"""A frame over its parent that is placed again when the parent is resized."""
+"""A frame over its parent that reports when the parent is resized."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent
+from PyQt6.QtCore import QEvent, pyqtSignal
 from PyQt6.QtWidgets import QFrame
 
 if TYPE_CHECKING:
@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 
 class OverlayFrame(QFrame):
-    """Follows the size of its parent while it is visible; a subclass has its place."""
+    """Watches the size of its parent while it is visible."""
 
-    def place(self) -> None:
-        """Set the geometry of this frame in its parent."""
-        raise NotImplementedError
+    parent_resized = pyqtSignal()
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Follow the size of the parent from now on."""
@@ -34,7 +32,7 @@ class OverlayFrame(QFrame):
             parent.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Place this frame again where the parent was resized."""
+        """Report that the parent was resized."""
         if event is not None and event.type() is QEvent.Type.Resize and watched is self.parent():
-            self.place()
+            self.parent_resized.emit()
         return super().eventFilter(watched, event)
