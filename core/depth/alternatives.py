@@ -25,7 +25,7 @@ import numpy as np
 
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import solve
-from .energy import DepthLevel, LevelEnergy
+from .energy import DepthLevel
 from .lbfgs import LBFGS
 from .reflections import (
     FrameBlock,
@@ -169,9 +169,8 @@ def _relax(
     problem: DepthProblem, point: DepthPoint, levels: Sequence[DepthLevel], options: DepthOptions
 ) -> tuple[DepthPoint, float]:
     """Return where levels end, and the energy there."""
-    for each in levels:
-        level = replace(each, isometry=options.isometry)
-        energy = LevelEnergy.about(problem, level, point, options.neighbors)
+    for level in levels:
+        energy = options.energy(problem, level, point)
         last = solve(energy, LBFGS(level.iterations, level.tolerance), point)
         point = energy.point(last.state.x)
     return point, last.progress.loss

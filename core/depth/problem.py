@@ -26,6 +26,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, Ints, read_only
+from ..problem.nonrigid import checked_tracks
 
 if TYPE_CHECKING:
     from typing import Self
@@ -157,15 +158,7 @@ class DepthProblem:
     __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
-        visible = read_only(self.visible, np.bool_)
-        tracks = np.asarray(self.tracks, dtype=float)
-        if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
-            raise InputError(
-                f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
-            )
-        tracks = read_only(np.where(visible[:, None, :], tracks, 0.0))
-        if not np.isfinite(tracks).all():
-            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+        tracks, visible = checked_tracks(self.tracks, self.visible)
         if not 0 <= self.noise < np.inf:
             raise InputError(f"the noise of the tracks is {self.noise}; accepted are 0 and above")
         object.__setattr__(self, "visible", visible)

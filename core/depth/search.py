@@ -62,7 +62,9 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(0.0025, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
-FEW_MODES = 9.8  # nats per frame of log det at `RANKED`: below, the deviations are of a handful of modes
+FEW_MODES = (
+    9.8  # nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes
+)
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 
 SEARCHED = 50  # points that starts are compared on
@@ -101,6 +103,25 @@ class DepthOptions:
     coarse: bool = True
 
     __repr__ = one_line_repr
+
+    def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
+        """Return the energy of a level about a point, with the isometry and the neighbors asked for.
+
+        Parameters
+        ----------
+        problem
+            the tracks; with an anchor.
+        level
+            the scales; its isometry is replaced.
+        point
+            gives the edges, and the rotations that others are relative to.
+
+        Returns
+        -------
+        LevelEnergy
+            of the level.
+        """
+        return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,9 +319,7 @@ class _Search:
         """
         weight = float(problem.shape[1])
         for number, level in enumerate(levels, start=1):
-            energy = LevelEnergy.about(
-                problem, replace(level, isometry=self.options.isometry), point, self.options.neighbors
-            )
+            energy = self.options.energy(problem, level, point)
             algorithm = LBFGS(level.iterations, level.tolerance)
             described = phase if len(levels) == 1 else f"{phase}, level {number} of {len(levels)}"
             before = self.done
@@ -377,7 +396,6 @@ class _Search:
     def _energy(self, point: DepthPoint, level: DepthLevel) -> float:
         """Return the energy of a point at a level, per point and frame."""
         problem = self.subset.part
-        level = replace(level, isometry=self.options.isometry)
-        energy = LevelEnergy.about(problem, level, point, self.options.neighbors)
+        energy = self.options.energy(problem, level, point)
         value, _ = energy.value_and_gradient(energy.start(point))
         return value / problem.visible.size

@@ -37,7 +37,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
 from .alternatives import elongation_variance
-from .energy import DepthLevel, LevelEnergy
+from .energy import DepthLevel
 from .reflections import MIRROR
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def standard_deviations(
     point, coarser = step.best, step.coarser
     if coarser is None:
         raise InputError("the refinement has not ended; accepted is its last step")
-    level = DepthLevel(*MODEL, options.isometry, relative=True)
-    energy = LevelEnergy.about(problem, level, point, options.neighbors)
+    energy = options.energy(problem, DepthLevel(*MODEL, relative=True), point)
     along, across = energy.conditional_variances(energy.start(point))
     relief = point.depths if point.affine else np.log(point.depths)
     relief = relief - relief.mean(axis=1, keepdims=True)

@@ -50,6 +50,43 @@ __all__ = ["Factors", "NonRigidProblem", "Problem"]
 ROTATION_TOLERANCE = 1e-6
 
 
+def checked_tracks(tracks: Floats, visible: Bools) -> tuple[Floats, Bools]:
+    """Return calibrated tracks and their visibility, read-only.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) calibrated; hidden entries are ignored.
+    visible
+        (F, P).
+
+    Returns
+    -------
+    tracks
+        (F, 2, P) 0 where hidden; the given array where it is so already, so that problems share it.
+    visible
+        (F, P).
+
+    Raises
+    ------
+    InputError
+        where the shapes disagree, or a visible observation is not finite.
+    """
+    visible = read_only(visible, np.bool_)
+    tracks = np.asarray(tracks, dtype=float)
+    if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
+        raise InputError(
+            f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
+        )
+    if tracks.transpose(0, 2, 1)[~visible].any():  # a NaN counts
+        tracks = np.where(visible[:, None, :], tracks, 0.0)
+        tracks.setflags(write=False)
+    tracks = read_only(tracks)
+    if not np.isfinite(tracks).all():
+        raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+    return tracks, visible
+
+
 class Problem(ABC):
     """The objective of all methods: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
 
@@ -85,20 +122,9 @@ class Problem(ABC):
             self.__dict__.update({name: getattr(posed, name) for name in ("weights", "tail", "spectral")})
 
     def __post_init__(self) -> None:
-        visible = read_only(self.visible, np.bool_)
-        tracks = np.asarray(self.tracks, dtype=float)
-        if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
-            raise InputError(
-                f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
-            )
-        hidden = ~visible
-        if tracks.transpose(0, 2, 1)[hidden].any():  # a NaN counts; tracks that are clean are shared
-            tracks = np.where(visible[:, None, :], tracks, 0.0)
-            tracks.setflags(write=False)
+        tracks, visible = checked_tracks(self.tracks, self.visible)
+        object.__setattr__(self, "tracks", tracks)
         object.__setattr__(self, "visible", visible)
-        object.__setattr__(self, "tracks", read_only(tracks))
-        if not np.isfinite(self.tracks).all():
-            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
         self._set_weights(self.weights, self.tail)
         self._check_eta()
 
