@@ -10,7 +10,7 @@ import pytest
 from core import CameraModel, simulate
 from core.cameras import calibrate
 from core.depth import LBFGS, DepthLevel, DepthPoint, DepthProblem, LevelEnergy
-from core.foundation import procrustes, rotation_from_vector
+from core.foundation import rotation_from_vector
 from core.solvers import Status, iterate, solve
 
 
@@ -31,15 +31,8 @@ def simulated(*, affine=False, noise=0.3, occlusion=0.5, seed=0):
     return problem.anchored(start), truth, start
 
 
-def error(problem, point, truth):
-    """Return the mean distance after a similarity for each frame, relative to the size of the shapes."""
-    source, target = problem.shapes(point), problem.shapes(truth)
-    apart = np.linalg.norm(procrustes(source, target).apply(source) - target, axis=1)
-    return float(apart.mean() / np.linalg.norm(target, axis=1).mean())
-
-
 @pytest.mark.parametrize("affine", [False, True])
-def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine):
+def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine, error):
     problem, truth, start = simulated(affine=affine)
     before = error(problem, start, truth)
     ends = []
@@ -108,7 +101,7 @@ def test_the_preconditioner_saves_iterations():
     assert good <= stale + 1e-3 * abs(stale)
 
 
-def test_tracks_of_two_modes_with_noise_are_refined_better_where_they_may_leave_their_rays():
+def test_tracks_of_two_modes_with_noise_are_refined_better_where_they_may_leave_their_rays(error):
     frames, points, noise = 60, 30, 2e-3
     rng = np.random.default_rng(0)
     modes = rng.normal(size=(3, 3, points)) * np.array([1.0, 0.2, 0.1])[:, None, None]

@@ -20,7 +20,6 @@ from core.depth import (
     reflect_block,
     suspicions,
 )
-from core.foundation import procrustes
 
 
 def simulated(*, affine=False, frames=24, points=60, occlusion=0.0):
@@ -33,13 +32,6 @@ def simulated(*, affine=False, frames=24, points=60, occlusion=0.0):
         tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
     problem = DepthProblem(tracks, scene.visible, affine)
     return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
-
-
-def error(problem, point, truth):
-    """Return the mean distance after a similarity for each frame, relative to the size of the shapes."""
-    source, target = problem.shapes(point), problem.shapes(truth)
-    apart = np.linalg.norm(procrustes(source, target).apply(source) - target, axis=1)
-    return float(apart.mean() / np.linalg.norm(target, axis=1).mean())
 
 
 @pytest.mark.parametrize("affine", [False, True])
@@ -103,7 +95,7 @@ def repaired():
     return problem, truth, start, list(refine_depths(problem, {"mirrored": start}, DepthOptions()))
 
 
-def test_a_mirrored_block_is_found_and_repaired(repaired):
+def test_a_mirrored_block_is_found_and_repaired(repaired, error):
     problem, truth, start, steps = repaired
     assert error(problem, start, truth) > 0.05
     assert error(problem, steps[-1].point, truth) < 0.02
@@ -125,7 +117,7 @@ def test_the_same_refinement_gives_the_same_numbers(repaired):
     assert np.array_equal(again[-1].point.depths, steps[-1].point.depths)
 
 
-def test_without_a_search_only_the_first_start_is_followed_on_all_points():
+def test_without_a_search_only_the_first_start_is_followed_on_all_points(error):
     problem, truth = simulated(frames=12, points=50)
     disturbed = replace(
         truth, depths=truth.depths * np.exp(0.01 * np.random.default_rng(0).normal(size=(12, 50)))
@@ -137,7 +129,7 @@ def test_without_a_search_only_the_first_start_is_followed_on_all_points():
     assert error(problem, steps[-1].point, truth) < error(problem, disturbed, truth)
 
 
-def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch):
+def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch, error):
     monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
     problem, truth = simulated(points=120)
