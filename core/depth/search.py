@@ -139,10 +139,9 @@ class DepthEnd:
 class DepthStep:
     """One iteration of a depth refinement."""
 
-    point: DepthPoint
-    energy: float  # of the current level, per point and frame
-    best: DepthPoint  # what a stopped run keeps
+    best: DepthPoint  # what is shown, and what a stopped run keeps
     best_energy: float  # of `best`, at the level where it was kept
+    energy: float  # of the current level, per point and frame
     phase: str
     fraction: float  # of the refinement that is done
     finished: bool = False
@@ -205,7 +204,7 @@ def _follow_part(
         if step.finished or (not carried and step.phase.startswith(FINEST)):
             shown, carried = subset.extend(step.best, anchor.rays, RANKED.eps), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
-        yield replace(step, point=shown, best=shown, ends=ends, coarser=None)
+        yield replace(step, best=shown, ends=ends, coarser=None)
 
 
 @dataclass(eq=False)
@@ -283,7 +282,7 @@ class _Search:
                 compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
         phase = f"{FINEST}, level {len(NOISY)} of {len(NOISY)}"
         yield DepthStep(
-            point, energy, point, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
+            point, energy, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
         )
 
     def _rank(
@@ -337,7 +336,7 @@ class _Search:
 
     def _step(self, energy: float, phase: str) -> DepthStep:
         share = min(self.done / self.planned, 1.0)
-        return DepthStep(self.best, energy, self.best, self.best_energy, phase, share)
+        return DepthStep(self.best, self.best_energy, energy, phase, share)
 
     def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the lowest ends that differ, and count those that agree with each."""

@@ -6,7 +6,7 @@ dropped, so that the gaps double one after the other. The first and the newest s
 those that a change of the parameters protects, are dropped last.
 
 A snapshot shows the point of its own record, while the run itself shows the best one so far. While depths are
-refined the factors stay the best ones, and the snapshot has the depths of its record.
+refined the factors stay the best ones, and the snapshot has the best depths up to its record.
 """
 
 from __future__ import annotations
@@ -129,10 +129,7 @@ def _as_seen(iterate: Iterate) -> Iterate:
     current = _light(iterate.current)
     if iterate.status.finished and iterate.best is not iterate.current:
         return replace(iterate, current=current, best=_light(iterate.best))
-    depth = iterate.depth
-    if depth is not None and not depth.finished:
-        depth = replace(depth, best=depth.point, best_energy=depth.energy)
-    return replace(iterate, current=current, best=current, depth=depth)
+    return replace(iterate, current=current, best=current)
 
 
 def _light(candidate: Point) -> Point:
@@ -145,5 +142,5 @@ def _size(iterate: Iterate) -> int:
     point, depth = iterate.current.factors, iterate.depth
     size = point.B.nbytes + point.C.nbytes + point.s.nbytes
     if depth is not None:
-        size += depth.point.rotations.nbytes + depth.point.depths.nbytes + depth.point.rays.nbytes
+        size += depth.best.rotations.nbytes + depth.best.depths.nbytes + depth.best.rays.nbytes
     return size

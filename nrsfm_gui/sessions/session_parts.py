@@ -307,9 +307,9 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
 
 def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "point": _depths_entry(step.point, archive),
-        "energy": step.energy,
+        "best": _depths_entry(step.best, archive),
         "best_energy": step.best_energy,
+        "energy": step.energy,
         "phase": step.phase,
         "fraction": step.fraction,
         "finished": step.finished,
@@ -318,8 +318,6 @@ def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
             for end in step.ends
         ],
     }
-    if step.best is not step.point:
-        entry["best"] = _depths_entry(step.best, archive)
     if step.coarser is not None:
         entry["coarser"] = _depths_entry(step.coarser, archive)
     return entry
@@ -331,7 +329,6 @@ def _depths_entry(point: DepthPoint, archive: ArchiveWriter) -> dict[str, Any]:
 
 
 def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
-    point, best = _read_depths(node.child("point"), sequence), node.optional("best")
     coarser = node.optional("coarser")
     ends = (
         DepthEnd(
@@ -342,10 +339,9 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
         for end in node.child("ends").items()
     )
     return DepthStep(
-        point,
-        node.child("energy").number(),
-        point if best is None else _read_depths(best, sequence),
+        _read_depths(node.child("best"), sequence),
         node.child("best_energy").number(),
+        node.child("energy").number(),
         node.child("phase").text(),
         node.child("fraction").number(),
         node.child("finished").flag(),

@@ -98,7 +98,7 @@ def repaired():
 def test_a_mirrored_block_is_found_and_repaired(repaired, error):
     problem, truth, start, steps = repaired
     assert error(problem, start, truth) > 0.05
-    assert error(problem, steps[-1].point, truth) < 0.02
+    assert error(problem, steps[-1].best, truth) < 0.02
     assert any("frames 10-16 mirrored" in step.phase for step in steps)
 
 
@@ -114,7 +114,7 @@ def test_the_same_refinement_gives_the_same_numbers(repaired):
     problem, _, start, steps = repaired
     again = list(refine_depths(problem, {"mirrored": start}, DepthOptions()))
     assert [step.energy for step in again] == [step.energy for step in steps]
-    assert np.array_equal(again[-1].point.depths, steps[-1].point.depths)
+    assert np.array_equal(again[-1].best.depths, steps[-1].best.depths)
 
 
 def test_without_a_search_only_the_first_start_is_followed_on_all_points(error):
@@ -126,7 +126,7 @@ def test_without_a_search_only_the_first_start_is_followed_on_all_points(error):
     steps = list(refine_depths(problem, starts, DepthOptions(thorough=False)))
     assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
     assert not any("mirror" in step.phase for step in steps)
-    assert error(problem, steps[-1].point, truth) < error(problem, disturbed, truth)
+    assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
 
 
 def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch, error):

@@ -29,7 +29,7 @@ OPTIONS = DepthOptions()
 
 def deviations(problem, point, coarser=None, ends=(), alternatives=None):
     """Return the standard deviations where a search came straight to the point."""
-    step = DepthStep(point, -2.0, point, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
+    step = DepthStep(point, -2.0, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
     if alternatives is None:
         alternatives = [Alternative(kind, 1.0, 0.1) for kind in ("flatter", "deeper")]
     return standard_deviations(problem, step, OPTIONS, alternatives)

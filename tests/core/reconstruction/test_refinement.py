@@ -220,7 +220,7 @@ def test_a_run_that_continues_none_mirrors_frames_of_its_bilinear_solution(seque
     start = refinement.depth_point(tracks, plain[-1].best)
     expected = reflect_block(tracks, start, mirror_in_depth(start), FrameBlock(2, 5))
     first = next(each for each in iterate(sequence, REFINED.with_changes(mirror="3-5")) if each.depth)
-    np.testing.assert_allclose(first.depth.point.depths, expected.depths, rtol=1e-12)
+    np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=1e-12)
     assert "frames 3-5 mirrored" in first.phase
 
 
@@ -240,7 +240,7 @@ def test_all_frames_can_be_mirrored(sequence, refined):
     steps = iterate(sequence, REFINED.with_changes(mirror="1-16"), start=refined[-1])
     first = next(each for each in steps if each.depth is not None)
     expected = mirror_in_depth(refined[-1].depth.best)
-    np.testing.assert_allclose(first.depth.point.depths, expected.depths, rtol=0.05)
+    np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=0.05)
 
 
 @pytest.mark.parametrize("frames", ["10-20", "17"])
