@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtGui import QFontMetricsF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +28,31 @@ FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
-ENERGY_LABEL = "energy"  # as long as a low panel has room for; the legend has the unit
+MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
+ENERGY_LABELS = ("energy per point and frame", "energy")  # the longest that there is room for is shown
 LEAST_ENERGY_SPAN = 1e-6  # that the energy's axis holds at least
-ENERGY_MARGIN = 0.08  # of the range of energies, above and below
+MARGIN = 0.08  # of a range of losses or energies, below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
+
+
+def below_names(low: float, high: float, height: float) -> tuple[float, float]:
+    """Return the range that leaves room for the names of the phases above values.
+
+    Parameters
+    ----------
+    low, high
+        the values.
+    height
+        of the plot, pixels.
+
+    Returns
+    -------
+    tuple[float, float]
+        the least and the largest value of the axis.
+    """
+    room = min(LEGEND_TOP / max(height, 1.0), MOST_ROOM)
+    return low - MARGIN * (high - low), high + room / (1 - room) * (1 + MARGIN) * (high - low)
 
 
 @dataclass(eq=False)
@@ -52,7 +73,6 @@ class LossCurves:
         self._current: int | None = None
         self._compared: int | None = None
         self._theme: Theme | None = None
-        self._energy: pg.PlotDataItem | None = None  # its curve, while it is shown
         self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
         self._legend.setParentItem(plot.getViewBox())
         self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
@@ -118,12 +138,6 @@ class LossCurves:
                 curve.item.setData(self.x(curve.history), curve.history.log_losses)
                 curve.drawn = count
 
-    def name_energy(self, item: pg.PlotDataItem | None) -> None:
-        """List the curve of the energy in the legend, or with None no more."""
-        if item is not self._energy:
-            self._energy = item
-            self._color()
-
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
@@ -142,7 +156,7 @@ class LossCurves:
         self._name_curves(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
-        """Write the legend, where there is more than one curve; that of the energy comes first."""
+        """Write the legend, where there is more than one curve."""
         self._legend.clear()
         ground = pg.mkColor(theme.panel)
         ground.setAlpha(LEGEND_ALPHA)
@@ -150,8 +164,6 @@ class LossCurves:
         self._legend.setLabelTextColor(theme.muted)
         space = self._plot.getViewBox().height() - LEGEND_TOP - LEGEND_MARGIN
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
-        if self._energy is not None:
-            self._legend.addItem(self._energy, "energy per point and frame (right)")
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
 
@@ -162,7 +174,6 @@ class EnergyCurve:
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot, self._box = plot, pg.ViewBox(enableMenu=False)
         self._axis = plot.getAxis("right")
-        self._axis.enableAutoSIPrefix(False)
         self._axis.linkToView(self._box)
         self._axis.setZValue(-5)
         plot.scene().addItem(self._box)
@@ -175,6 +186,7 @@ class EnergyCurve:
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.getViewBox().sigXRangeChanged.connect(self._fit)
         self._data: tuple[Floats, Floats] | None = None
+        self._color = ""
         self._box.hide()
 
     def show(self, history: History | None, x: Floats | None) -> None:
@@ -190,7 +202,6 @@ class EnergyCurve:
         joined = known & np.append(known[1:], False) & ~history.phase_ends
         self.item.setData(x, np.where(known, history.energies, 0.0), connect=joined)
         self._on_resized()
-        self._fit()
 
     def place(self, record: int) -> float | None:
         """Return where the energy of a record is on the loss's axis; None where it has none."""
@@ -203,11 +214,20 @@ class EnergyCurve:
         """Use the colors of a theme."""
         self.item.setPen(pg.mkPen(theme.energy, width=1))
         self._axis.setTextPen(pg.mkPen(theme.energy))
-        self._axis.setLabel(ENERGY_LABEL, color=theme.energy)
+        self._color = theme.energy
+        self._name_axis()
+
+    def _name_axis(self) -> None:
+        """Label the axis; a low panel has room for a short label only."""
+        metrics, height = QFontMetricsF(self._axis.label.font()), self._plot.getViewBox().height()
+        fits = (label for label in ENERGY_LABELS if metrics.horizontalAdvance(label) <= height)
+        self._axis.setLabel(next(fits, ENERGY_LABELS[-1]), color=self._color)
 
     def _on_resized(self, *_: object) -> None:
+        self._name_axis()
         self._box.setGeometry(self._plot.getViewBox().sceneBoundingRect())
         self._box.linkedViewChanged(self._plot.getViewBox(), pg.ViewBox.XAxis)
+        self._fit()
 
     def _fit(self, *_: object) -> None:
         """Let the axis hold the energies between left and right, whose range the mouse may have changed."""
@@ -219,7 +239,7 @@ class EnergyCurve:
         if seen.size:
             low, high = float(seen.min()), float(seen.max())
             span = max(high - low, LEAST_ENERGY_SPAN)
-            self._box.setYRange(low - ENERGY_MARGIN * span, high + ENERGY_MARGIN * span, padding=0)
+            self._box.setYRange(*below_names(low, low + span, self._plot.getViewBox().height()), padding=0)
 
 
 class ResidualCurves:

@@ -15,15 +15,15 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.loss.loss_curves import AXES, EnergyCurve, LossCurves, ResidualCurves
+from nrsfm_gui.panels.loss.loss_curves import AXES, EnergyCurve, LossCurves, ResidualCurves, below_names
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
@@ -40,14 +40,6 @@ TIP = (
     "Click: go to an iteration. Wheel: zoom; drag: move."
 )
 EMPTY = "The loss appears here while a run goes on"
-
-
-class SignedAxis(pg.AxisItem):
-    """An axis of a plot."""
-
-    def tickStrings(self, values: Collection[float], scale: float, spacing: float) -> list[str]:
-        """Return the names of places."""
-        return [name.replace("-", MINUS) for name in super().tickStrings(values, scale, spacing)]
 
 
 class LossHeader(QWidget):
@@ -203,16 +195,15 @@ class LossPlot(Themed, QWidget):
         super().__init__(parent)
         self._follow = Follow.RUN
         self._moment: int | None = None
-        axes = {side: SignedAxis(side) for side in ("left", "bottom", "right")}
+        axes = {side: PlotAxis(side) for side in ("left", "bottom", "right")}
         self._widget = pg.PlotWidget(axisItems=axes)
         self._widget.setAccessibleName("Loss over iterations or seconds")
         self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
         self._plot.setMenuEnabled(False)
         self._plot.setLabel("left", "log10 loss")
-        self._plot.getAxis("left").enableAutoSIPrefix(False)
-        self._plot.getAxis("bottom").enableAutoSIPrefix(False)
         self._phases = PhaseMarks(self._plot)
         self._curves = LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
@@ -222,6 +213,7 @@ class LossPlot(Themed, QWidget):
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
         box.sigRangeChanged.connect(self._place_phases)
+        box.sigResized.connect(lambda _box: self._apply_range())
         box.sigResized.connect(self._place_phases)
         box.sigRangeChangedManually.connect(lambda _axes: self._set_follow(Follow.NOTHING))
         self._empty = EmptyLabel(EMPTY, self._widget)
@@ -330,7 +322,8 @@ class LossPlot(Themed, QWidget):
         left, right, low, high = followed_range(self._follow, history, self._curves.histories, self._curves.x)
         low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
         self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
-        self._plot.setYRange(low, max(high, low + LEAST_SPAN), padding=3 * PADDING)
+        low, high = below_names(low, max(high, low + LEAST_SPAN), self._plot.getViewBox().height())
+        self._plot.setYRange(low, high, padding=0)
 
     def _show_ticks(self) -> None:
         history = self._curves.front
@@ -361,8 +354,6 @@ class LossPlot(Themed, QWidget):
         """Draw the energy of the run in front, if it has one."""
         history = self._curves.front
         self._energy.show(history, None if history is None else self._curves.x(history))
-        there = history is not None and history.has_energies
-        self._curves.name_energy(self._energy.item if there else None)
 
     def _place_phases(self, *_: object) -> None:
         logarithmic = self._curves.logarithmic

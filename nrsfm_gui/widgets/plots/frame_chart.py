@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
 AXIS_WIDTH = 52  # pixels, so that stacked plots are aligned
-TOP_MARGIN = 6  # pixels, or the highest number of the axis would be cut
 TITLE_ROOM = 0.25  # of the range of values, above them
 LONE = 5  # diameter of a value whose neighbors are missing
 BAND_OPACITIES = {2.0: 0.10, 1.0: 0.20}  # by standard deviations; the wider one is behind
@@ -56,11 +55,10 @@ class FrameChart(Themed, pg.PlotWidget):
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
         self._plot: pg.PlotItem = self.getPlotItem()
+        self._plot.setAxisItems({side: PlotAxis(side) for side in ("left", "bottom")})
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
-        for side in ("left", "bottom"):
-            self._plot.getAxis(side).enableAutoSIPrefix(False)
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
         self._plot.getViewBox().setDefaultPadding(0.04)
         self._plot.getViewBox().disableAutoRange()  # which would be sought again for every curve

@@ -1,4 +1,4 @@
-"""The colors of a plot in a theme, and the ticks of a logarithmic axis."""
+"""The colors of a plot in a theme, its axes, and the ticks of a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -6,13 +6,39 @@ import math
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
+from PyQt6.QtGui import QFontMetricsF
 
-from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.numbers import MINUS, format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from nrsfm_gui.model.theme import Theme
 
+TOP_MARGIN = 6  # pixels above a plot, or the highest number of its axis would be cut
 DECADES = 300  # of the numbers that a computer has, on either side of 1
+
+
+class PlotAxis(pg.AxisItem):
+    """An axis of a plot whose numbers have a minus sign, and do not overlap where it is low."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+
+    def tickStrings(self, values: Collection[float], scale: float, spacing: float) -> list[str]:
+        """Return the names of places."""
+        return [name.replace("-", MINUS) for name in super().tickStrings(values, scale, spacing)]
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Return the places by their spacing, the widest first; of a low axis fewer, which are all named."""
+        levels: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        if self.orientation in ("top", "bottom") or not levels or high <= low:
+            return levels
+        spacing, values = levels[0]
+        font = self.style["tickFont"] or self.font()
+        apart = math.ceil(QFontMetricsF(font).height() * (high - low) / (size * abs(spacing)))
+        return levels if apart <= 1 else [(apart * spacing, values[::apart])]
 
 
 def apply_plot_theme(widget: pg.PlotWidget, theme: Theme) -> None:

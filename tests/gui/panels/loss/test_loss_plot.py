@@ -127,25 +127,39 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
     assert not made.until(20).has_energies and made.until(21).has_energies
 
 
-def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot, near, legend_of, history):
+def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot, near, history):
     plot.set_histories({1: history(40)}, 1)
     item = plot.plot_widget.getPlotItem()
     assert not item.getAxis("right").isVisible()
     plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
     qtbot.wait(50)
     axis = item.getAxis("right")
-    assert axis.isVisible() and axis.labelText == "energy"
+    assert axis.isVisible() and axis.labelText == "energy per point and frame"
     low, high = axis.range
     assert low < -2.9 and high > 7.0
-    assert legend_of(plot)[0] == "energy per point and frame (right)"
     shown = near(plot.plot_widget.grab().toImage(), DARK.energy)
     box = item.getViewBox().sceneBoundingRect()
     inside = shown[int(box.top()) : int(box.bottom()), int(box.left()) : int(box.right())]
-    inside = inside[:, : inside.shape[1] * 9 // 10]  # the legend is at the right
     filled = np.flatnonzero(inside.any(axis=1)) / len(inside)
     assert len(filled) and ((filled < 0.3) | (filled > 0.7)).all()  # nothing joins the two levels
     plot.set_histories({1: history(40)}, 1)
-    assert not axis.isVisible() and "energy per point and frame (right)" not in legend_of(plot)
+    assert not axis.isVisible()
+
+
+def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot):
+    plot.set_histories({1: refined_history()}, 1)
+    plot.resize(380, 190)
+    qtbot.wait(50)
+    plot.plot_widget.grab()
+    item = plot.plot_widget.getPlotItem()
+    axis, box = item.getAxis("right"), item.getViewBox()
+    assert axis.labelText == "energy" and axis.label.boundingRect().width() < box.height()
+    names = [text.sceneBoundingRect() for text in plot._phases.names]
+    highest = [
+        box.mapViewToScene(QPointF(0.0, 0.0)).y(),
+        plot._energy._box.mapViewToScene(QPointF(30, 7)).y(),
+    ]
+    assert len(names) == 2 and max(name.center().y() for name in names) < min(highest)
 
 
 def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_path):

@@ -1,0 +1,35 @@
+"""The axes of plots, whatever their height."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QColor, QPainter, QPixmap
+
+from nrsfm_gui.model.numbers import MINUS
+from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
+
+
+def labels(chart: FrameChart):
+    """Return the rectangles and the texts of the numbers at the left."""
+    chart.grab()
+    ground = QPixmap(400, 400)
+    painter = QPainter(ground)
+    painter.setFont(chart.font())
+    _, _, specs = chart.getPlotItem().getAxis("left").generateDrawSpecs(painter)
+    painter.end()
+    return [rect for rect, _, _ in specs], [text for _, _, text in specs]
+
+
+@pytest.mark.parametrize("height", [40, 46, 60, 90, 200])
+@pytest.mark.parametrize(("low", "high"), [(-33.0, -12.0), (-10.0, 21.0), (18.0, 43.0), (0.001, 0.0016)])
+def test_the_numbers_of_a_low_plot_do_not_overlap(show, height, low, high):
+    chart = FrameChart()
+    show(chart, 375, height)
+    curve = np.linspace(low, high, 30)
+    chart.show_plot(Plot("x", "mm", (curve,)), [QColor("#4c9aff")], names_frames=False, color="#888888")
+    rects, texts = labels(chart)
+    assert 1 <= len(texts) <= height // 8
+    assert all(not one.intersects(other) for i, one in enumerate(rects) for other in rects[:i])
+    assert not any("-" in text for text in texts)
+    assert (low < -10) == any(MINUS in text for text in texts) or low == -10.0
