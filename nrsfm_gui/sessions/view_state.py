@@ -1,4 +1,4 @@
-"""The view of a session, as a session file contains it: camera, colors, frame, points, panels."""
+"""The view of a session, as a session file contains it: camera, colors, frame, points, solution, panels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PyQt6.QtCore import QByteArray
 from core import Alignment, InputError
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
+from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import Orbit
 
@@ -38,6 +39,7 @@ class ViewState:
     orbit: Orbit
     appearance: Appearance
     background: Background | None = None  # pictures behind the tracks
+    solution: str = REFINED  # that is shown of refined runs
 
     @classmethod
     def of(cls, session: Session, orbit: Orbit) -> ViewState:
@@ -53,6 +55,7 @@ class ViewState:
             orbit,
             session.appearance,
             session.background,
+            session.solution,
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -68,6 +71,7 @@ class ViewState:
             "orbit": asdict(self.orbit),
             "appearance": self.appearance.as_plain(),
             "background": {} if self.background is None else self.background.as_plain(),
+            "solution": self.solution,
         }
 
     @classmethod
@@ -94,6 +98,7 @@ class ViewState:
                 _orbit(values["orbit"]),
                 Appearance.from_plain(values["appearance"]),
                 Background.from_plain(values.get("background", {})),
+                str(values.get("solution", REFINED)),
             )
         except KeyError as error:
             raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
@@ -115,6 +120,7 @@ class ViewState:
         session.set_hidden(point for point in self.hidden if point in inside)
         session.set_selection((point for point in self.selection if point in inside), self.point)
         session.set_background(self.background)
+        session.set_solution(self.solution)
 
 
 def layout_of(window: QMainWindow) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -308,3 +309,17 @@ def test_a_view_with_too_few_numbers_is_a_sentence(solved):
     values["orbit"]["center"] = [0.0, 1.0]
     with pytest.raises(InputError, match="the view cannot be read"):
         ViewState.from_plain(values)
+
+
+@pytest.mark.parametrize("solution", ["bilinear", "refined"])
+def test_a_session_shows_the_solution_that_was_shown(solved, solution):
+    window, _run = solved()
+    session = window.session
+    session.set_solution(solution)
+    kept = ViewState.of(session, window.scene_view.orbit).as_plain()
+    session.set_solution("refined" if solution == "bilinear" else "bilinear")
+    ViewState.from_plain(json.loads(json.dumps(kept))).show(session)
+    assert session.solution == solution
+    del kept["solution"]  # of a file that an earlier program wrote
+    ViewState.from_plain(kept).show(session)
+    assert session.solution == "refined"
