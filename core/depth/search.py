@@ -92,7 +92,8 @@ class DepthOptions:
     neighbors
         of each point, that it has edges to.
     thorough
-        whether all starts are searched and blocks are mirrored, or the first start is followed.
+        whether all starts pass the coarse levels and blocks are mirrored. Else only the first start passes
+        them, and the lowest of its end and of the starts is followed.
     coarse
         whether a start passes the coarse levels. These would lose what is right of one that is refined.
     """
@@ -171,8 +172,6 @@ def refine_depths(
     Iterator[DepthStep]
         one per iteration; the last is finished, and has the ends.
     """
-    if not options.thorough:
-        starts = dict([next(iter(starts.items()))])
     anchor = next(iter(starts.values()))
     problem = problem.anchored(anchor)
     frames, points = problem.shape
@@ -243,32 +242,29 @@ class _Search:
         part, full = self.subset.part, self.subset.problem
         exact = replace(full, noise=0.0)
         fine = sum(level.iterations for level in (*FINE, *NOISY)) * full.shape[1]
-        coarse = (FIRST.iterations + COMPARED.iterations) * part.shape[1] if self.options.coarse else 0
-        ranked = RANKED.iterations * full.shape[1]
-        self.planned = coarse * len(starts) * (2 if self.options.thorough else 1) + ranked + fine
+        thorough, coarse = self.options.thorough, self.options.coarse
         ends: list[_CoarseEnd] = []
-        for number, (name, start) in enumerate(starts.items(), start=1):
-            if not self.options.coarse:
+        if not (thorough and coarse):  # a start that is good already may lose by the coarse levels
+            for name, start in starts.items():
                 point = self.subset.restrict(start)
                 ends.append(_CoarseEnd(name, point, self._energy(point, COMPARED), start.rays))
-                continue
-            phase = f"depth, start {number} of {len(starts)}: {name}"
+        searched = list(starts.items())[: (None if thorough else 1) if coarse else 0]
+        each = (FIRST.iterations + COMPARED.iterations) * part.shape[1]
+        ranked = RANKED.iterations * full.shape[1] * (1 if thorough else len(ends) + len(searched))
+        self.planned = each * len(searched) * (2 if thorough else 1) + ranked + fine
+        for number, (name, start) in enumerate(searched, start=1):
+            phase = f"depth, start {number} of {len(searched)}: {name}"
             point, energy = yield from self._levels(
                 part, self.subset.restrict(start), (FIRST, COMPARED), phase
             )
             ends.append(_CoarseEnd(name, point, energy, start.rays))
             if energy < self.best_energy:
                 self.best, self.best_energy = self.subset.extend(point, start.rays), energy
-        kept, tie = self._distinct(ends), TIE
-        if self.options.thorough:
+        kept = self._distinct(ends)
+        if thorough:
             for end in kept:
                 yield from self._reflect(end)
-        elif self.options.coarse:  # a start that is good already may lose by the coarse levels
-            start = next(iter(starts.values()))
-            name = ends[0].name
-            kept.append(_CoarseEnd(name, start, self._energy(start, COMPARED), start.rays))
-            tie = np.inf
-        lowest, coarser = yield from self._rank(kept, tie)
+        lowest, coarser = yield from self._rank(kept, TIE if thorough else np.inf)
         self.done = max(self.done, self.planned - fine)
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
@@ -278,7 +274,7 @@ class _Search:
         point, energy = yield from self._levels(full, point, finest, FINEST)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept:
-            if end is not lowest and self.options.thorough:
+            if end is not lowest and thorough:
                 compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
         phase = f"{FINEST}, level {len(NOISY)} of {len(NOISY)}"
         yield DepthStep(
@@ -344,7 +340,7 @@ class _Search:
         for end in sorted(ends, key=lambda end: end.energy):
             if len(kept) < REFLECTED and all(self._distance(end, other) >= SAME for other in kept):
                 kept.append(end)
-        for end in kept:
+        for end in kept if self.options.thorough else ():
             end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
         return kept
 

@@ -3,6 +3,10 @@
 The starts are the end of the bilinear run and, where rotations were compared, the ends of the candidates with
 the lowest scores.  While depths are refined, `current` and `best` of the iterates stay the bilinear solution,
 whose loss the history repeats; the energy is in a column of its own, and what is shown is refined.
+
+A run that continues a refined one starts from its shape, too, and keeps what has the lower energy: the energy
+does not know eta, the weights or the rank.  That shape is shown until the refinement has ended.  Only where
+one of these has changed the bilinear solution is shown, so that the change is seen, until depths are refined.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from ..depth import (
     DepthOptions,
     DepthPoint,
     DepthProblem,
+    DepthStep,
     FrameBlock,
     estimate_noise,
     find_alternatives,
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 
     from .pipeline import RunContext
     from .progress import Iterate, Point
+    from .settings import Settings
 
 JUDGED = "depth, uncertainty"  # the phase after the last level
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
@@ -67,7 +73,8 @@ def with_refinement(
     thorough
         whether all starts are searched, or the end of the bilinear run only.
     continued
-        what the run continues from; where frames are mirrored, those of its refined shape.
+        what the run continues from. Its refined shape is a further start; where frames are mirrored, they are
+        those of this shape.
 
     Raises
     ------
@@ -79,8 +86,14 @@ def with_refinement(
         return
     block = _mirrored_block(context)
     thorough = thorough and block is None
+    earlier = None if continued is None else _earlier_refinement(continued)
+    refined = continued if continued is not None and continued.record.energy is not None else None
+    shown = None
+    if refined is not None and _same_objective(refined.settings, context.settings):
+        shown = refined
     share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
     for each in iterates:
+        each = replace(each, earlier=earlier) if shown is None else _showing(each, shown)
         if not each.status.finished:
             yield replace(each, fraction=share * each.fraction)
             continue
@@ -91,19 +104,28 @@ def with_refinement(
             why = Verdict("uncertain", f"The depths were not refined: {error}.")
             yield replace(each, verdicts=(why,))
             return
+        if earlier is not None and earlier.best.affine != problem.affine:
+            earlier = None
         yield replace(each, status=Status.RUNNING, fraction=share)
         options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
         if block is None:
             starts = {"bilinear solution": first} | usable_starts(problem, candidates)
+            if earlier is not None:
+                starts["refined shape"] = earlier.best
         else:
-            refined = None if continued is None or continued.record.energy is None else continued
-            start = first if refined is None else _refined_point(problem, refined)
+            start = earlier.best if refined is not None and earlier is not None else first
             mirrored = mirror_in_depth(start)
             if block.last - block.first < len(start.depths):
                 mirrored = reflect_block(problem, start, mirrored, block)
             starts = {f"{block} mirrored": mirrored}
             options = replace(options, coarse=refined is None)
-        yield from _refine(context, each, problem, starts, options, share=share)
+            earlier = None
+        for step in _refine(context, each, problem, starts, options, share=share):
+            if step.status.finished or earlier is None or step.depth is None:
+                yield step
+                continue
+            kept = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
+            yield replace(step, depth=kept, view=None if shown is None else shown.geometry)
 
 
 def depth_problem(context: RunContext, point: Point) -> DepthProblem:
@@ -142,11 +164,29 @@ def _mirrored_block(context: RunContext) -> FrameBlock | None:
     return FrameBlock(first, last + 1)
 
 
-def _refined_point(problem: DepthProblem, refined: Iterate) -> DepthPoint:
-    """Return the depths and the rotations of a refined iterate, which may be read from a file."""
-    shown = refined.geometry
+def _same_objective(one: Settings, other: Settings) -> bool:
+    """Whether a bilinear run under other settings of the same problem has the same objective."""
+    return (one.eta, one.rank, one.penalty) == (other.eta, other.rank, other.penalty)
+
+
+def _showing(iterate: Iterate, refined: Iterate) -> Iterate:
+    """Return an iterate of a bilinear run that shows the refined shape of the run that it continues."""
+    record = replace(iterate.record, energy=refined.record.energy)
+    return replace(iterate, record=record, view=refined.geometry, depth=refined.depth, noise=refined.noise)
+
+
+def _earlier_refinement(iterate: Iterate) -> DepthStep | None:
+    """Return the newest refinement up to an iterate, which may be of a file; None where there was none."""
+    energy = iterate.record.energy
+    if energy is None:
+        return iterate.earlier
+    if iterate.depth is not None and np.isfinite(iterate.depth.best_energy):
+        energy = iterate.depth.best_energy
+    shown, problem = iterate.geometry, iterate.best.problem
     Y = shown.rotations @ shown.points + shown.translations[:, :, None]
-    return DepthPoint.from_camera_points(problem, Y, shown.rotations)
+    tracks = DepthProblem(problem.tracks, problem.visible, shown.affine)
+    point = DepthPoint.from_camera_points(tracks, Y, shown.rotations)
+    return DepthStep(point, energy, energy, iterate.phase, 1.0, finished=True)
 
 
 def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
@@ -212,7 +252,9 @@ def _refine(
             status=Status.RUNNING,
             phase=step.phase,
             fraction=share + (1 - share) * min(step.fraction, 1.0),
+            view=None,
             depth=step,
+            earlier=None,
             noise=noise,
         )
         if step.finished:

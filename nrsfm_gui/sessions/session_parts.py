@@ -131,6 +131,7 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
         "calibration": None if iterate.calibration is None else archive.name(iterate.calibration),
         "view": None if iterate.view is None else _view_entry(iterate.view, archive),
         "depth": None if iterate.depth is None else _depth_entry(iterate.depth, archive),
+        "earlier": None if iterate.earlier is None else _depth_entry(iterate.earlier, archive),
         "noise": iterate.noise,
         "verdicts": [asdict(verdict) for verdict in iterate.verdicts],
         "lineage": _lineage_entry(iterate.provenance),
@@ -145,7 +146,7 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
     record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
     current = _read_candidate(node.child("current"), intrinsics, sequence)
     best, calibration = node.optional("best"), node.optional("calibration")
-    view, depth, noise = map(node.optional, ("view", "depth", "noise"))
+    view, depth, earlier, noise = map(node.optional, ("view", "depth", "earlier", "noise"))
     return Iterate(
         settings=read_settings(node.child("settings")),
         record=HistoryEntry(
@@ -170,6 +171,7 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         calibration=None if calibration is None else calibration.finite(3, 3),
         view=None if view is None else _read_view(view, sequence),
         depth=None if depth is None else _read_depth(depth, sequence),
+        earlier=None if earlier is None else _read_depth(earlier, sequence),
         noise=0.0 if noise is None else noise.number(),
         verdicts=_read_verdicts(node.optional("verdicts")),
         provenance=_read_lineage(node.optional("lineage")),

@@ -117,16 +117,21 @@ def test_the_same_refinement_gives_the_same_numbers(repaired):
     assert np.array_equal(again[-1].best.depths, steps[-1].best.depths)
 
 
-def test_without_a_search_only_the_first_start_is_followed_on_all_points(error):
+def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_is_followed(error):
     problem, truth = simulated(frames=12, points=50)
     disturbed = replace(
         truth, depths=truth.depths * np.exp(0.01 * np.random.default_rng(0).normal(size=(12, 50)))
     )
-    starts = {"near": disturbed, "mirrored": mirror_in_depth(truth)}
-    steps = list(refine_depths(problem, starts, DepthOptions(thorough=False)))
-    assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
-    assert not any("mirror" in step.phase for step in steps)
-    assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
+    starts = {"near": disturbed, "turned": mirror_in_depth(disturbed)}
+    for order in (("near", "turned"), ("turned", "near")):
+        steps = list(
+            refine_depths(problem, {name: starts[name] for name in order}, DepthOptions(thorough=False))
+        )
+        assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
+        coarse = {step.phase for step in steps if "start" in step.phase}
+        assert all(phase.startswith(f"depth, start 1 of 1: {order[0]}") for phase in coarse)
+        assert not any("mirror" in step.phase for step in steps)
+        assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
 
 
 def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch, error):

@@ -124,6 +124,56 @@ def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, 
         assert iterates[-1].status.finished and len(iterates[-1].depth.ends) == 1
 
 
+def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_earlier_shape_too(
+    sequence, refined
+):
+    poor = REFINED.with_changes(rank=1)
+    alone = refined[-1].alternatives["bilinear"]
+    *_, without = iterate(sequence, poor, start=alone)
+    steps = list(iterate(sequence, poor, start=refined[-1]))
+    bilinear = [each for each in steps if each.record.energy is None]
+    assert bilinear and all(each.depth is None and each.view is None for each in bilinear)
+    assert len({id(each.earlier) for each in bilinear}) == 1
+    np.testing.assert_allclose(bilinear[0].earlier.best.depths, refined[-1].depth.best.depths, rtol=1e-9)
+    assert any(each.phase == "depth, all points: refined shape" for each in steps)
+    end = steps[-1]
+    assert end.earlier is None and end.depth.best_energy <= without.depth.best_energy + 1e-6
+    wrong, right = (procrustes_mm(each.result().points, sequence.truth).mean for each in (bilinear[-1], end))
+    assert right < 1.05 * procrustes_mm(refined[-1].result().points, sequence.truth).mean < wrong
+    # A movement changes the objective many times before anything is refined again.
+    for start in bilinear[0], bilinear[-1]:
+        *_, last = iterate(sequence, REFINED.with_changes(rank=1, eta=0.1), start=start)
+        assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
+
+
+def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughout(
+    sequence, refined, tmp_path
+):
+    shown = refined[-1].geometry.points
+    path = refined[-1].result().save(tmp_path / "first.npz")
+    for start in refined[-1], load_start(path, sequence):
+        steps = list(iterate(sequence, REFINED.with_changes(isometry=0.2), start=start))
+        first = [each for each in steps if not each.phase.startswith("depth, ")]
+        assert first and all(each.record.energy == refined[-1].record.energy for each in first)
+        for each in first:
+            np.testing.assert_array_equal(each.geometry.points, start.geometry.points)
+            assert each.geometry.std is start.geometry.std
+            assert np.array_equal(each.alternatives["bilinear"].best.factors.B, each.best.factors.B)
+        assert first[-1].result().energy == refined[-1].record.energy
+        *running, end = steps[len(first) :]
+        assert all(each.depth.best_energy == refined[-1].record.energy for each in running)
+        for each in running:
+            np.testing.assert_allclose(each.geometry.points, shown, atol=1e-9 * np.abs(shown).max())
+            assert each.geometry.std is start.geometry.std and each.record.energy == each.depth.energy
+        errors = [procrustes_mm(points, sequence.truth).mean for points in (end.result().points, shown)]
+        assert end.geometry.std is not start.geometry.std and errors[0] < 1.1 * errors[1]
+
+
+def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
+    steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
+    assert steps[-1].status.finished and not any("refined shape" in each.phase for each in steps)
+
+
 def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequence, plain):
     steps = [SolveStep(REFINED, len(plain) + 15), SolveStep(REFINED.with_changes(isometry=0.1))]
     one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
@@ -238,7 +288,7 @@ def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refin
 
 def test_all_frames_can_be_mirrored(sequence, refined):
     steps = iterate(sequence, REFINED.with_changes(mirror="1-16"), start=refined[-1])
-    first = next(each for each in steps if each.depth is not None)
+    first = next(each for each in steps if "mirrored" in each.phase)
     expected = mirror_in_depth(refined[-1].depth.best)
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=0.05)
 

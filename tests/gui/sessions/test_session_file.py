@@ -45,6 +45,9 @@ CASES = {
     "matrix method with a tail": [(QUICK.with_changes(method="admm", max_iterations=60), None)],
     "refined": [(QUICK.with_changes(refine="depth", isometry=0.2), None)],
     "refined, stopped": [(QUICK.with_changes(starts=1, refine="depth"), 50)],
+    "refined, changed": [
+        (QUICK.with_changes(starts=1, refine="depth"), 50), (QUICK.with_changes(refine="depth", eta=0.1), 1)
+    ],
     "low rank": [(LOW_RANK, None)],
     "low rank, stopped": [(LOW_RANK, 5)],
     "low rank, steered": [(LOW_RANK, 9), (LOW_RANK.with_changes(rank=5), None)],
