@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,15 @@ from ..evaluation.cross_validation import (
     gather_curve,
     sweep,
 )
-from ..evaluation.parameter_grid import parameters_of, suggest_range, values_in_range
+from ..evaluation.parameter_grid import REFINE, parameters_of, parse_value, suggest_values, value_text
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
 from .console import ProgressLine, as_json
 from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..data.sequence import Sequence
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
@@ -34,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `guide SEQUENCE`."""
     parser.description = (
         "Reconstruct a sequence, hide some of its observations, solve for a series of values of one "
-        "parameter, and print how well what was hidden is predicted."
+        "parameter, and print how well what was hidden is predicted. Depths are refined in every solve, "
+        "from the bilinear solution alone, unless --refine none is given."
     )
     add_sequence_options(parser)
     add_settings_options(parser)
@@ -42,13 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--over",
         metavar="NAME",
-        help="the parameter: xi or mu of the penalty (the default), scale of explicit weights, rank, or eta",
+        help="the parameter: xi or mu of the penalty (the default), scale of explicit weights, rank, eta, "
+        "refine, or, where depths are refined, noise, isometry, neighbors",
     )
     group.add_argument(
         "--values",
-        type=_values,
         metavar="A,B,...",
-        help="the values (default: a series around the present one)",
+        help="the values; of refine depth,none (default: a series around the present one)",
     )
     group.add_argument(
         "--hiding",
@@ -74,7 +76,10 @@ def run(args: argparse.Namespace) -> None:
     name = offered[0] if args.over is None else args.over
     if name not in offered:
         raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
-    values = args.values or values_in_range(name, *suggest_range(settings, name))
+    if args.values:
+        values = tuple(parse_value(name, text) for text in args.values.split(","))
+    else:
+        values = suggest_values(sequence, settings, name)
     plan = HoldoutPlan(
         name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
     )
@@ -104,15 +109,17 @@ def _trials(
 
 def _figures(found: HoldoutCurve, plan: HoldoutPlan, sequence: Sequence) -> dict[str, Any]:
     columns = {
-        "value": found.values,
         "hidden_rms": found.held,
         "standard_error": found.deviation,
         "hidden_median": found.median,
         "used_rms": found.kept,
     }
     rows = [
-        {key: None if math.isnan(column[k]) else float(column[k]) for key, column in columns.items()}
-        for k in range(len(found.values))
+        {
+            "value": _printed(plan.parameter, value),
+            **{key: None if math.isnan(column[k]) else float(column[k]) for key, column in columns.items()},
+        }
+        for k, value in enumerate(found.values)
     ]
     return {
         "sequence": sequence.name,
@@ -122,9 +129,14 @@ def _figures(found: HoldoutCurve, plan: HoldoutPlan, sequence: Sequence) -> dict
         "share": plan.share,
         "folds": plan.folds,
         "rows": rows,
-        "best": float(found.values[found.best]),
-        "as_good": list(found.close),
+        "best": _printed(plan.parameter, found.values[found.best]),
+        "as_good": [_printed(plan.parameter, value) for value in found.close],
     }
+
+
+def _printed(parameter: str, value: float) -> float | str:
+    """Return a value as JSON has it: a number, or the word that a number stands for."""
+    return value_text(parameter, value) if parameter == REFINE else float(value)
 
 
 def _lines(found: HoldoutCurve, figures: dict[str, Any]) -> list[str]:
@@ -134,20 +146,17 @@ def _lines(found: HoldoutCurve, figures: dict[str, Any]) -> list[str]:
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.3f}"
         mark = "  <- best" if k == found.best else ""
         lines.append(
-            f"{row['value']:>10.4g}  {row['hidden_rms']:>12.3f}  {error:>8}  {row['hidden_median']:>8.3f}  "
-            f"{row['used_rms']:>10.3f}{mark}"
+            f"{_text(row['value']):>10}  {row['hidden_rms']:>12.3f}  {error:>8}  "
+            f"{row['hidden_median']:>8.3f}  {row['used_rms']:>10.3f}{mark}"
         )
     low, high = figures["as_good"]
-    if low < high:
-        lines.append(f"{name} from {low:.4g} to {high:.4g} is as good within one standard error")
+    if low != high:
+        lines.append(f"{name} from {_text(low)} to {_text(high)} is as good within one standard error")
     return lines
 
 
-def _values(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted are numbers with commas between them") from None
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _table(entries: dict[str, str]) -> str:

@@ -1,4 +1,7 @@
-"""One parameter of settings by name: its value, settings with another value, and grids of values."""
+"""One parameter of settings by name: its value, settings with another value, and grids of values.
+
+A value is a number. That of a parameter whose values are words is the place of the word among its choices.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..data.sequence import CameraModel
+from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..penalties import ExplicitWeights
+from ..reconstruction.settings import SETTINGS
 
 if TYPE_CHECKING:
+    from ..data.sequence import Sequence
     from ..reconstruction.settings import Settings
 
 SCALE = "scale"  # the parameter by which explicit weights are multiplied
+REFINE = "refine"  # the parameter whose values are words
+REFINED = ("noise", "isometry", "neighbors")  # parameters of the depth refinement
 DECADES = 1.5  # that a suggested range reaches to each side
-COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
+NARROWER = {"noise": 1.0, "isometry": 1.0, "neighbors": 0.5}  # decades of other parameters
+COUNTS = {"rank": 8, "eta": 7, "noise": 5, "isometry": 5, "neighbors": 5}  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
 LEAST_ETA = 1e-4  # smaller values have the same result
 MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
-    """Return the parameters to vary: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta.
+    """Return the parameters to vary.
+
+    They are the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta, and of a non-rigid problem
+    whether depths are refined. Where they are, the numbers of the refinement follow.
 
     Parameters
     ----------
@@ -37,13 +49,90 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
         the names.
     """
     strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
-    names = (SCALE if isinstance(settings.penalty, ExplicitWeights) else strength, "rank", "eta")
-    fixed = settings.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL
-    return names[:2] if fixed else names
+    names: tuple[str, ...] = (
+        SCALE if isinstance(settings.penalty, ExplicitWeights) else strength,
+        "rank",
+        "eta",
+    )
+    if settings.problem != "nonrigid":
+        return names
+    if camera is CameraModel.ORTHOGONAL:
+        names = names[:2]
+    return (*names, REFINE, *(REFINED if settings.refine == "depth" else ()))
+
+
+def is_whole(parameter: str) -> bool:
+    """Return whether the values of a parameter are whole numbers, or the numbers of words.
+
+    Parameters
+    ----------
+    parameter
+        its name, one of `parameters_of`.
+
+    Returns
+    -------
+    bool
+        false of the strength of a penalty.
+    """
+    described = SETTINGS.get(parameter)
+    return described is not None and (described.integer or bool(described.choices))
+
+
+def value_text(parameter: str, value: float) -> str:
+    """Return a value as a command line accepts it: the word of one that is a choice, else the number.
+
+    Parameters
+    ----------
+    parameter
+        its name, one of `parameters_of`.
+    value
+        the value.
+
+    Returns
+    -------
+    str
+        a word, or up to six digits.
+
+    Examples
+    --------
+    >>> value_text("refine", 1.0), value_text("noise", 0.25)
+    ('none', '0.25')
+    """
+    return SETTINGS[REFINE].choices[int(value)] if parameter == REFINE else f"{value:.6g}"
+
+
+def parse_value(parameter: str, given: float | str) -> float:
+    """Return the value that a number or a text names.
+
+    Parameters
+    ----------
+    parameter
+        its name, one of `parameters_of`.
+    given
+        a number, or the text of one; of `REFINE` a word.
+
+    Returns
+    -------
+    float
+        the number; of a word its place among the choices.
+
+    Raises
+    ------
+    InputError
+        where it names none.
+    """
+    if parameter == REFINE and isinstance(given, str):
+        return float(SETTINGS[REFINE].choices.index(str(SETTINGS[REFINE].checked(given.strip()))))
+    try:
+        return float(given)
+    except ValueError:
+        raise InputError(
+            f"a value of {parameter} is {given!r}; accepted are numbers with commas between them"
+        ) from None
 
 
 def parameter_value(settings: Settings, parameter: str) -> float:
-    """Return the value of a parameter in settings; 1 for `SCALE`.
+    """Return the value of a parameter in settings; 1 for `SCALE`, NaN for a noise that is estimated.
 
     Parameters
     ----------
@@ -59,8 +148,11 @@ def parameter_value(settings: Settings, parameter: str) -> float:
     """
     if parameter == SCALE:
         return 1.0
-    source: Any = settings if parameter in ("rank", "eta") else settings.penalty
-    return float(getattr(source, parameter))
+    if parameter == REFINE:
+        return parse_value(parameter, settings.refine)
+    source: Any = settings if parameter in SETTINGS else settings.penalty
+    value = getattr(source, parameter)
+    return math.nan if value is None else float(value)
 
 
 def with_parameter(settings: Settings, parameter: str, value: float) -> Settings:
@@ -95,12 +187,14 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
         if isinstance(penalty, ExplicitWeights):
             penalty = penalty.with_rank(int(value))
         return settings.with_changes(rank=int(value), penalty=penalty)
-    if parameter == "eta":
-        return settings.with_changes(eta=float(value))
+    if parameter == REFINE:
+        return settings.with_changes(refine=value_text(parameter, value))
+    if parameter in SETTINGS:
+        return settings.with_changes(**{parameter: float(value)})
     return settings.with_changes(penalty=replace(settings.penalty, **{parameter: float(value)}))  # type: ignore[type-var]
 
 
-def suggest_range(settings: Settings, parameter: str) -> tuple[float, float, int]:
+def suggest_range(settings: Settings, parameter: str, noise: float = 1.0) -> tuple[float, float, int]:
     """Return a lowest value, a highest one and a count for a series around the present value.
 
     Parameters
@@ -109,27 +203,73 @@ def suggest_range(settings: Settings, parameter: str) -> tuple[float, float, int
         the settings of a run.
     parameter
         its name, one of `parameters_of`.
+    noise
+        the present noise, where the settings leave it to the tracks.
 
     Returns
     -------
     tuple[float, float, int]
         the lowest value, the highest one, and how many.
     """
+    if parameter == REFINE:
+        return 0.0, len(SETTINGS[REFINE].choices) - 1.0, len(SETTINGS[REFINE].choices)
     now = parameter_value(settings, parameter)
+    now = noise if math.isnan(now) else now
     count = COUNTS.get(parameter, COUNT)
     if parameter == "rank":
         first = max(1, int(now) - count // 2)
         return float(first), float(min(first + count - 1, max(MOST_RANK, int(now)))), count
-    low, high = ((now or 1.0) * 10.0**power for power in (-DECADES, DECADES))
+    decades = NARROWER.get(parameter, DECADES)
+    low, high = ((now or 1.0) * 10.0**power for power in (-decades, decades))
     if parameter == "eta":
         low, high = min(max(now / 10, 1e-3), now), max(min(10 * now, 0.9), now)
+    if is_whole(parameter):
+        low, high = max(round(low), 1), round(high)
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
+
+
+def suggest_values(sequence: Sequence, settings: Settings, parameter: str) -> tuple[float, ...]:
+    """Return a series of values around the present one.
+
+    Parameters
+    ----------
+    sequence
+        the tracks.
+    settings
+        the settings of a run.
+    parameter
+        its name, one of `parameters_of`.
+
+    Returns
+    -------
+    tuple[float, ...]
+        ascending values.
+    """
+    noise = present_noise(sequence) if parameter == "noise" else 1.0
+    return values_in_range(parameter, *suggest_range(settings, parameter, noise))
+
+
+def present_noise(sequence: Sequence) -> float:
+    """Return the noise that tracks have where settings do not give it; 1 where they are too few to tell.
+
+    Parameters
+    ----------
+    sequence
+        the tracks.
+
+    Returns
+    -------
+    float
+        standard deviation of a coordinate, in the units of the tracks.
+    """
+    return estimate_noise(sequence.tracks, sequence.visible) or 1.0
 
 
 def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
     """Return about half as many values again, at the same ratios, below or above a series that ascends.
 
-    None of the rank, because the hidden observations depend on the highest one; of eta only accepted values.
+    None of the rank, because the hidden observations depend on the highest one, and none of words; of eta
+    only accepted values.
 
     Parameters
     ----------
@@ -145,17 +285,17 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
     tuple[float, ...]
         the new values, ascending.
     """
-    if parameter == "rank" or len(values) < 2:
+    if parameter in ("rank", REFINE) or len(values) < 2:
         return ()
     ratio = (values[-1] / values[0]) ** (1 / (len(values) - 1))
     count = max(2, len(values) // 2)
     end, factor = (values[-1], ratio) if above else (values[0], 1 / ratio)
-    more = sorted({float(f"{end * factor**k:.3g}") for k in range(1, count + 1)} - set(values))
+    more = sorted({_rounded(parameter, end * factor**k) for k in range(1, count + 1)} - set(values))
     return tuple(value for value in more if parameter != "eta" or LEAST_ETA <= value < 1.0)
 
 
 def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return a series: every rank in a range, or so many values of anything else at equal ratios.
+    """Return a series: every rank or word in a range, or so many other values at equal ratios.
 
     Parameters
     ----------
@@ -176,7 +316,11 @@ def values_in_range(parameter: str, low: float, high: float, count: int) -> tupl
     >>> values_in_range("xi", 0.01, 1.0, 3)
     (0.01, 0.1, 1.0)
     """
-    if parameter == "rank":
+    if parameter in ("rank", REFINE):
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
     ratio = high / low
-    return tuple(sorted({float(f"{low * ratio ** (k / (count - 1)):.3g}") for k in range(count)}))
+    return tuple(sorted({_rounded(parameter, low * ratio ** (k / (count - 1))) for k in range(count)}))
+
+
+def _rounded(parameter: str, value: float) -> float:
+    return float(max(round(value), 1)) if is_whole(parameter) else float(f"{value:.3g}")

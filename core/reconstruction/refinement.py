@@ -39,8 +39,10 @@ from .settings import frame_range
 from .verdicts import Verdict, find_verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from ..depth import DepthStep
+    from ..foundation.types import Floats
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
@@ -98,7 +100,7 @@ def with_refinement(
             yield replace(each, fraction=share * each.fraction)
             continue
         try:
-            problem = depth_problem(context, each.best)
+            problem = depth_problem(each.best, context.settings.noise, context.tracks.intrinsics)
             first = depth_point(problem, each.best)
         except InputError as error:
             why = Verdict("uncertain", f"The depths were not refined: {error}.")
@@ -128,15 +130,66 @@ def with_refinement(
             yield replace(step, depth=kept, view=None if shown is None else shown.geometry)
 
 
-def depth_problem(context: RunContext, point: Point) -> DepthProblem:
-    """Return the tracks of a run as a problem of depths, with the noise of the settings.
+def refine_end(
+    point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], None] | None = None
+) -> DepthStep:
+    """Return the last step of a refinement that follows a bilinear solution only.
+
+    Parameters
+    ----------
+    point
+        of a non-rigid problem.
+    settings
+        whose noise, isometry and neighbors are used.
+    intrinsics
+        (3, 3) from calibrated tracks to those of the sequence.
+    watch
+        called after every step; an exception that it raises ends the refinement.
+
+    Returns
+    -------
+    DepthStep
+        which is finished.
+
+    Raises
+    ------
+    InputError
+        as `depth_problem` and `depth_point` do.
+    """
+    problem = depth_problem(point, settings.noise, intrinsics)
+    options = DepthOptions(settings.isometry, settings.neighbors, thorough=False)
+    steps = refine_depths(problem, {"bilinear solution": depth_point(problem, point)}, options)
+    with single_threaded():
+        for step in steps:
+            end = step
+            if watch is not None:
+                watch()
+    return end
+
+
+def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> DepthProblem:
+    """Return the tracks of a point as a problem of depths.
+
+    Parameters
+    ----------
+    point
+        of a non-rigid problem.
+    noise
+        standard deviation of a coordinate in the units of the sequence; None estimates it.
+    intrinsics
+        (3, 3) from calibrated tracks to those of the sequence.
+
+    Returns
+    -------
+    DepthProblem
+        without an anchor.
 
     Raises
     ------
     InputError
         where there are too few frames or points, or everything was shrunk to zero.
     """
-    problem, noise = point.problem, context.settings.noise
+    problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays
     frames, points = problem.shape
     if frames < FEWEST_FRAMES or points < FEWEST_POINTS:
@@ -149,7 +202,7 @@ def depth_problem(context: RunContext, point: Point) -> DepthProblem:
     if noise is None:
         calibrated = estimate_noise(problem.tracks, problem.visible)
     else:
-        calibrated = noise / _focal_length(context)
+        calibrated = noise / _focal_length(intrinsics)
     return DepthProblem(problem.tracks, problem.visible, problem.affine, calibrated)
 
 
@@ -202,10 +255,9 @@ def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
     return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
 
 
-def _focal_length(context: RunContext) -> float:
+def _focal_length(intrinsics: Floats) -> float:
     """Return the units of the tracks per calibrated unit; the geometric mean where x and y have others."""
-    K = context.tracks.intrinsics
-    return float(np.sqrt(K[0, 0] * K[1, 1]))
+    return float(np.sqrt(intrinsics[0, 0] * intrinsics[1, 1]))
 
 
 def usable_starts(problem: DepthProblem, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
@@ -231,7 +283,7 @@ def _refine(
     """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
     record = end.record
     steps = refine_depths(problem, starts, options)
-    noise = problem.noise * _focal_length(context)
+    noise = problem.noise * _focal_length(context.tracks.intrinsics)
     while True:
         began = time.perf_counter()
         with single_threaded():

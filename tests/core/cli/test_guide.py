@@ -11,6 +11,7 @@ from core.cli import main
 from core.evaluation import HoldoutPlan, gather_curve, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
+UNREFINED = [*OPTIONS, "--refine", "none"]
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +28,8 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     assert main(["guide", tracks, *words]) == 0
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
-    settings = Settings(
-        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), refine="none"
-    )
-    *_, last = iterate(sequence, settings)
+    settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
+    *_, last = iterate(sequence, settings, refine="none")
     line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
     assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)
@@ -41,7 +40,7 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
 
 
 def test_the_table_marks_the_best_value(tracks, capsys):
-    words = [*OPTIONS, "--over", "rank", "--values", "1,2,3", "--folds", "1", "--hiding", "entries"]
+    words = [*UNREFINED, "--over", "rank", "--values", "1,2,3", "--folds", "1", "--hiding", "entries"]
     assert main(["guide", tracks, *words]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["rank", "hidden", "px", "+-", "median", "used", "px"]
@@ -51,11 +50,25 @@ def test_the_table_marks_the_best_value(tracks, capsys):
     assert rows[marked] <= min(rows.values()) * 1.001
 
 
+def test_words_are_values_of_refine(tracks, capsys):
+    words = [*OPTIONS, "--over", "refine", "--values", "none,depth", "--folds", "1", "--hiding", "blocks"]
+    assert main(["guide", tracks, *words, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [row["value"] for row in said["rows"]] == ["depth", "none"]
+    assert said["best"] in ("depth", "none") and said["hiding"] == "blocks"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta"),
-        (["--values", "1,a"], "'1,a'; accepted are numbers with commas between them"),
+        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta, refine"),
+        (["--values", "1,a"], "a value of xi is 'a'; accepted are numbers with commas between them"),
+        (["--over", "refine", "--values", "all"], "refine is 'all'; accepted are depth, none"),
+        (["--over", "noise"], "--over is 'noise'; accepted here are xi, rank, eta, refine"),
+        (
+            ["--over", "neighbors", "--values", "0", "--refine", "depth"],
+            "neighbors is 0; accepted is a whole number of at least 1",
+        ),
         (["--values", "1,1"], "accepted is at least one, each once"),
         (["--share", "0.9"], "the held-out share is 0.9"),
         (["--over", "eta", "--values", "0.1,2"], "eta is 2; accepted is a number above 0 and at most 1"),
@@ -64,11 +77,11 @@ def test_the_table_marks_the_best_value(tracks, capsys):
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(tracks, capsys, words, sentence):
-    assert main(["guide", tracks, *OPTIONS, "--quiet", *words]) == 2
+    assert main(["guide", tracks, *UNREFINED, "--quiet", *words]) == 2
     assert sentence in capsys.readouterr().err
 
 
 def test_without_values_there_is_a_series_around_the_present_one(tracks, capsys):
-    assert main(["guide", tracks, *OPTIONS, "--folds", "1", "--over", "eta"]) == 0
+    assert main(["guide", tracks, *UNREFINED, "--folds", "1", "--over", "eta"]) == 0
     values = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:8]]
     assert values[0] < 0.05 < values[-1] and values == sorted(values)

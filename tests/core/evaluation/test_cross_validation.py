@@ -25,7 +25,9 @@ from core import (
     solve,
 )
 from core.cli import parser
+from core.depth import DepthPoint, estimate_noise
 from core.evaluation import (
+    HIDING,
     SCALE,
     HoldoutPlan,
     HoldoutTrial,
@@ -33,8 +35,11 @@ from core.evaluation import (
     parameter_value,
     parameters_of,
     suggest_range,
+    suggest_values,
     sweep,
+    value_text,
     values_in_range,
+    values_outside,
     with_parameter,
 )
 from core.evaluation.cross_validation import (
@@ -45,6 +50,7 @@ from core.evaluation.cross_validation import (
     solve_from,
     solve_growing,
 )
+from core.evaluation.parameter_grid import parse_value
 from core.solvers import Majorized
 
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5), refine="none")
@@ -65,7 +71,13 @@ def error_3d(sequence, solution) -> float:
     return procrustes_mm(shapes, sequence.truth).mean
 
 
-@pytest.mark.parametrize("hiding", ["tracks", "entries"])
+def all_seen(frames, points):
+    """Return random tracks that are visible everywhere."""
+    tracks = np.random.default_rng(0).normal(size=(frames, 2, points))
+    return tracks, np.ones((frames, points), dtype=bool)
+
+
+@pytest.mark.parametrize("hiding", HIDING)
 @pytest.mark.parametrize("rank", [2, 6])
 def test_what_is_hidden_was_seen_and_leaves_enough(hiding, rank):
     rng = np.random.default_rng(1)
@@ -74,29 +86,30 @@ def test_what_is_hidden_was_seen_and_leaves_enough(hiding, rank):
     visible[:3, 0] = True  # a point with too few to lose any
     visible[5] = False
     visible[5, :4] = True  # and a frame
-    held = choose_hidden(visible, rank, hiding=hiding, seed=(3,))
+    tracks = rng.normal(size=(30, 2, 40))
+    held = choose_hidden(tracks, visible, rank, hiding=hiding, seed=(3,))
     assert not (held & ~visible).any()
     assert held.sum() == round(0.1 * visible.sum())
     kept = visible & ~held
     assert not held[:, 0].any() and not held[5].any()
     assert (kept.sum(axis=1) >= np.minimum(visible.sum(axis=1), rank + 3)).all()
     assert (kept.sum(axis=0) >= np.minimum(visible.sum(axis=0), 2 * rank)).all()
-    again = choose_hidden(visible, rank, hiding=hiding, seed=(3,))
+    again = choose_hidden(tracks, visible, rank, hiding=hiding, seed=(3,))
     assert (held == again).all()
-    assert (held != choose_hidden(visible, rank, hiding=hiding, seed=(4,))).any()
+    assert (held != choose_hidden(tracks, visible, rank, hiding=hiding, seed=(4,))).any()
 
 
-@pytest.mark.parametrize("hiding", ["tracks", "entries"])
+@pytest.mark.parametrize("hiding", HIDING)
 def test_frames_and_points_keep_enough_however_much_is_to_be_hidden(hiding):
     """Of 12 points a frame may lose 5 at rank 4, where half is asked for; of 10 frames a point may lose 2."""
     for shape, most in (((60, 12), 12 - 7), ((10, 60), 10 - 8)):
-        held = choose_hidden(np.ones(shape, dtype=bool), 4, share=0.5, hiding=hiding)
+        held = choose_hidden(*all_seen(*shape), 4, share=0.5, hiding=hiding)
         lost = held.sum(axis=1) if shape[0] == 60 else held.sum(axis=0)
         assert lost.max() == most
 
 
 def test_runs_hide_half_of_the_frames_of_a_point():
-    held = choose_hidden(np.ones((40, 60), dtype=bool), 3, share=0.05)
+    held = choose_hidden(*all_seen(40, 60), 3, share=0.05)
     counts = held.sum(axis=0)
     assert sorted(counts[counts > 0]) == [20] * 6
     for p in np.flatnonzero(counts):
@@ -104,15 +117,40 @@ def test_runs_hide_half_of_the_frames_of_a_point():
         assert (np.diff(frames) == 1).all()
 
 
+def test_most_of_a_track_is_hidden_but_for_frames_that_are_evenly_spaced():
+    held = choose_hidden(*all_seen(40, 60), 3, share=0.05, hiding="sparse")
+    hidden = held.sum(axis=0)
+    assert sorted(hidden[hidden > 0]) == [18, 34, 34, 34]  # of 120; 6 of 40 frames are kept
+    for p in np.flatnonzero(hidden == 34):
+        assert np.flatnonzero(~held[:, p]).tolist() == [0, 8, 16, 23, 31, 39]
+
+
+def test_blocks_are_runs_of_frames_of_points_that_are_neighbors():
+    tracks = np.random.default_rng(3).normal(size=(2, 80)) + np.zeros((40, 1, 1))
+    held = choose_hidden(tracks, np.ones((40, 80), dtype=bool), 3, share=0.03125, hiding="blocks")
+    frames, points = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
+    assert held.sum() == 100 and (len(frames), len(points)) == (10, 10)
+    assert (np.diff(frames) == 1).all()
+    distances = np.linalg.norm(tracks[0][:, :, None] - tracks[0][:, None], axis=0)
+    assert any(set(np.argsort(row)[:10]) == set(points) for row in distances[points])
+
+
+def test_blocks_are_of_points_that_are_seen_and_are_hidden_once():
+    tracks, visible = all_seen(30, 40)
+    visible[:15, :20] = False
+    held = choose_hidden(tracks, visible, 2, share=0.5, hiding="blocks")
+    assert held.sum() == round(0.5 * visible.sum()) and not (held & ~visible).any()
+
+
 def test_where_nothing_can_be_hidden_the_reason_is_given():
     with pytest.raises(InputError, match=r"no observation can be hidden at rank 8: every frame needs 11"):
-        choose_hidden(np.ones((10, 12), dtype=bool), 8)
+        choose_hidden(*all_seen(10, 12), 8)
 
 
 def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(case):
     sequence, iterates = case
     trial = next(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1, seed=5)))
-    held = choose_hidden(sequence.visible, 6, seed=(5, 0))
+    held = choose_hidden(sequence.tracks, sequence.visible, 6, seed=(5, 0))
     # As a result measures itself, with the solution in the place of the run's.
     end = replace(iterates[-1], best=trial.solution)
     result = finish(sequence, SETTINGS, end, [iterates[-1].record])
@@ -126,7 +164,7 @@ def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(
 
 def test_what_is_hidden_does_not_enter_the_solution(case):
     sequence, iterates = case
-    held = choose_hidden(sequence.visible, 6, seed=(0, 0))
+    held = choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
     tracks = np.where(held[:, None], sequence.tracks + 300.0, sequence.tracks)
     moved = replace(sequence, tracks=tracks)
     problem = iterates[-1].best.problem
@@ -153,7 +191,7 @@ def test_warm_trials_end_where_cold_ones_do(case):
             for solution in (trial.solution, cold)
         ]
         if abs(trial.solution.loss / cold.loss - 1) < 1e-6:  # the same minimum: the same picture
-            held = choose_hidden(sequence.visible, 6, seed=(0, 0))
+            held = choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
             assert np.sqrt(np.mean(((pixels[0] - pixels[1]) ** 2).sum(axis=1)[held])) < 0.15 * trial.held.rms
 
 
@@ -260,15 +298,21 @@ def test_every_parameter_can_be_read_and_changed():
         (LogPenalty(mu=0.2), "mu"),
     ):
         settings = Settings(penalty=penalty)
-        assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta")
-        assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank")
-        for parameter, value in ((name, 0.7), ("rank", 3.0), ("eta", 0.3)):
+        refined = ("refine", "noise", "isometry", "neighbors")
+        assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta", *refined)
+        assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank", *refined)
+        numbers = (("noise", 0.4), ("isometry", 0.1), ("neighbors", 5.0))
+        for parameter, value in ((name, 0.7), ("rank", 3.0), ("eta", 0.3), *numbers):
             assert parameter_value(with_parameter(settings, parameter, value), parameter) == value
-            low, high, count = suggest_range(settings, parameter)
-            assert low <= parameter_value(settings, parameter) <= high and count > 3
+            low, high, count = suggest_range(settings, parameter, noise=0.5)
+            now = parameter_value(settings, parameter)
+            assert low <= (0.5 if np.isnan(now) else now) <= high and count > 3
             series = values_in_range(parameter, low, high, count)
             assert len(series) == count and low <= series[0] < series[-1] <= high
             assert list(series) == sorted(set(series))
+    unrefined = settings.with_changes(refine="none")
+    assert parameters_of(unrefined, CameraModel.PERSPECTIVE) == (name, "rank", "eta", "refine")
+    assert parameters_of(PRESETS["lowrank"], CameraModel.PERSPECTIVE) == ("mu", "rank", "eta")
     explicit = Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)))
     assert parameters_of(explicit, CameraModel.PERSPECTIVE)[0] == SCALE
     assert with_parameter(explicit, SCALE, 2.0).penalty == ExplicitWeights((0.2, 0.4))
@@ -292,6 +336,38 @@ def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, 
     assert len(series) >= 3
 
 
+def test_the_values_of_refine_are_words():
+    for word in ("depth", "none"):
+        value = parse_value("refine", word)
+        assert value_text("refine", value) == word
+        assert with_parameter(Settings(), "refine", value).refine == word
+        assert parameter_value(Settings(refine=word), "refine") == value
+        assert parse_value("refine", value) == value
+    assert values_in_range("refine", *suggest_range(Settings(), "refine")) == (0.0, 1.0)
+    assert values_outside("refine", (0.0, 1.0), above=True) == ()
+    with pytest.raises(InputError, match="refine is 'all'; accepted are depth, none"):
+        parse_value("refine", "all")
+    with pytest.raises(InputError, match="a value of noise is 'much'; accepted are numbers"):
+        parse_value("noise", "much")
+
+
+def test_neighbors_are_whole_numbers_also_where_the_range_is_widened():
+    assert values_in_range("neighbors", 3, 25, 5) == (3.0, 5.0, 9.0, 15.0, 25.0)
+    assert values_outside("neighbors", (3.0, 5.0, 9.0), above=True) == (16.0, 27.0)
+    with pytest.raises(InputError, match=r"neighbors is 2\.5"):
+        with_parameter(Settings(), "neighbors", 2.5)
+
+
+def test_values_of_the_noise_are_around_that_of_the_tracks_where_it_is_not_given(case):
+    sequence, _ = case
+    series = suggest_values(sequence, Settings(), "noise")
+    estimated = estimate_noise(sequence.tracks, sequence.visible)
+    assert 0.7 < estimated < 1.5  # 1 px was added
+    assert series[len(series) // 2] == pytest.approx(estimated, rel=0.01)
+    given = suggest_values(sequence, Settings(noise=5.0), "noise")
+    assert given[len(given) // 2] == pytest.approx(5.0, rel=0.01)
+
+
 def test_values_that_differ_by_rounding_are_as_good():
     """A rank penalty changes no minimum: of one fold, which has no standard error, all values are alike."""
     trials = [trial(0, value, 5.0 + 1e-13 * value) for value in (3.0, 2.0, 1.0)]
@@ -306,7 +382,7 @@ def test_values_that_differ_by_rounding_are_as_good():
         ({"values": (1.0, 1.0)}, "each once"),
         ({"share": 0.9}, "the held-out share is 0.9"),
         ({"folds": 0}, "folds is 0"),
-        ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, entries"),
+        ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, sparse, blocks, entries"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(plan, words):
@@ -320,6 +396,57 @@ def test_cross_validation_needs_chosen_rotations(case):
         next(sweep(sequence, iterates[0], SETTINGS, HoldoutPlan("xi", (1.0,))))
     with pytest.raises(InputError, match="of the other problem"):
         next(sweep(sequence, iterates[-1], PRESETS["lowrank"], HoldoutPlan("mu", (1.0,))))
+
+
+@pytest.fixture(scope="module")
+def refined(case):
+    """Trials of one fold with depths refined and not, and what was hidden."""
+    sequence, iterates = case
+    plan = HoldoutPlan("refine", (0.0, 1.0), folds=1)
+    trials = {trial.value: trial for trial in sweep(sequence, iterates[-1], SETTINGS, plan)}
+    return trials, choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
+
+
+def test_refined_depths_predict_what_was_hidden_and_keep_to_the_noise_where_it_was_not(case, refined):
+    sequence, iterates = case
+    trials, held = refined
+    depth, none = trials[0.0], trials[1.0]
+    assert none.refined is None and depth.solution.loss == pytest.approx(none.solution.loss, rel=1e-6)
+    assert isinstance(depth.refined, DepthPoint)
+    pixels = reproject(depth.refined, iterates[-1].intrinsics, sequence.camera)
+    distance = np.linalg.norm(pixels - sequence.tracks, axis=1)
+    assert depth.held.rms == pytest.approx(np.sqrt(np.mean(distance[held] ** 2)), rel=1e-9)
+    assert depth.kept.median == pytest.approx(np.median(distance[sequence.visible & ~held]), rel=1e-9)
+    assert depth.kept.rms < 1.5 < depth.held.rms < none.held.rms
+    points = depth.refined.camera_points()
+    assert procrustes_mm(points, sequence.truth).mean < error_3d(sequence, none.solution)
+
+
+def test_what_is_hidden_does_not_enter_a_refinement(case, refined):
+    sequence, iterates = case
+    trials, held = refined
+    problem = iterates[-1].best.problem
+    shifted = problem.tracks + np.where(held[:, None], 300.0 / iterates[-1].intrinsics[0, 0], 0.0)
+    start = replace(iterates[-1], best=replace(iterates[-1].best, problem=replace(problem, tracks=shifted)))
+    for moved in sweep(sequence, start, SETTINGS, HoldoutPlan("refine", (0.0, 1.0), folds=1)):
+        assert moved.kept == trials[moved.value].kept and moved.held.rms > 100
+
+
+def test_every_parameter_is_measured_after_the_refinement_where_the_settings_refine(quick):
+    sequence, settings, last, _ = quick
+    settings = settings.with_changes(refine="depth", noise=0.0)
+    plans = (HoldoutPlan("eta", (0.05,), folds=1), HoldoutPlan("isometry", (0.01, 0.3), folds=1))
+    (one,), found = (list(sweep(sequence, last, settings, plan)) for plan in plans)
+    errors = {trial.value: trial.held for trial in found}
+    assert errors[0.3] == one.held and errors[0.01] != one.held
+    assert one.kept.rms < 1e-9  # without noise rays are exact
+
+
+def test_what_has_collapsed_is_measured_as_it_is(case):
+    sequence, iterates = case
+    settings = SETTINGS.with_changes(refine="depth")
+    (flat,) = sweep(sequence, iterates[-1], settings, HoldoutPlan("xi", (1e6,), folds=1))
+    assert flat.refined is None and flat.kept.rms > 10
 
 
 @pytest.mark.parametrize("parameter", ["mu", "rank", "eta"])
@@ -377,7 +504,7 @@ def test_rotations_that_are_chosen_again_have_not_seen_what_is_hidden_not_even_i
     sequence = simulate("balloon", frames=24, points=40, noise=1.0)
     settings = SETTINGS.with_changes(rank=3, rotations="companion", rotation_rank=2)
     *_, last = iterate(sequence, settings)
-    held = choose_hidden(sequence.visible, 3, seed=(0, 0))[:, None]
+    held = choose_hidden(sequence.tracks, sequence.visible, 3, seed=(0, 0))[:, None]
     companion = sequence.companion
     spoiled = replace(companion, tracks=np.where(held, companion.tracks + 50.0, companion.tracks))
     plan = HoldoutPlan("xi", (0.5,), folds=1)
@@ -421,7 +548,7 @@ def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
     plan = HoldoutPlan("rank", (1.0, 2.0), hiding=older)
     assert plan == HoldoutPlan("rank", (1.0, 2.0), hiding=name)
     assert parser().parse_args(["guide", "sample:", "--hiding", older]).hiding == name
-    with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, entries"):
+    with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, sparse, blocks, entries"):
         HoldoutPlan("rank", (1.0,), hiding="all")
 
 
@@ -442,7 +569,7 @@ def assert_same_curves(first, second):
 
 def test_settings_of_cross_validation_are_a_value_or_a_preset_with_changes(quick):
     sequence, settings, _, curve = quick
-    changes = {"rank": 2, "starts": 1, "rotations": "truth"}
+    changes = {"rank": 2, "starts": 1, "rotations": "truth", "refine": "none"}
     for given in (None, "recommended"):
         again = cross_validate(sequence, given, over="rank", values=(1, 2), folds=2, **changes)
         assert_same_curves(again, curve)
@@ -481,5 +608,5 @@ def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
 
 def test_cross_validation_refuses_what_is_no_parameter(quick):
     sequence, settings, last, _ = quick
-    with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta"):
+    with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta, refine"):
         cross_validate(sequence, settings, over="mu", start=last)
