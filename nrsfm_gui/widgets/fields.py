@@ -109,6 +109,7 @@ class Choice(ComboBox):
         self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(10)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._explanations: dict[str, str] = {}
         for key, explanation in entries.items():
             self.add(key, (titles or {}).get(key, key), explanation)
         self.activated.connect(lambda _index: self.chosen.emit(self.key))
@@ -116,6 +117,7 @@ class Choice(ComboBox):
     def add(self, key: str, title: str, explanation: str) -> None:
         """Append an entry."""
         self.addItem(title, key)
+        self._explanations[key] = explanation
         self.setItemData(self.count() - 1, explanation, Qt.ItemDataRole.ToolTipRole)
 
     @property
@@ -133,9 +135,7 @@ class Choice(ComboBox):
         item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
         if isinstance(item, QStandardItem):
             item.setEnabled(available)
-            if not hasattr(item, "explanation"):
-                item.explanation = item.toolTip()  # type: ignore[attr-defined]
-            item.setToolTip(item.explanation if available else why_not)  # type: ignore[attr-defined]
+            item.setToolTip(self._explanations[key] if available else why_not)
 
 
 class SpinBox(IgnoresWheel, QSpinBox):

@@ -10,6 +10,7 @@ from PyQt6.QtCore import QObject
 
 from core import Alignment, CameraModel
 from core.evaluation import (
+    REFINE,
     SCALE,
     HoldoutCurve,
     HoldoutPlan,
@@ -18,18 +19,18 @@ from core.evaluation import (
     gather_curve,
     parameter_value,
     parameters_of,
+    present_noise,
     suggest_range,
     values_outside,
     with_parameter,
 )
-from core.reconstruction import geometry_of
+from core.reconstruction import SETTINGS, geometry_of
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
-from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation
+from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation, value_label
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class HeldOutSeries:
 
     def add(self, trial: HoldoutTrial, error: float) -> None:
         """Keep the numbers of a trial and its 3-D error, NaN where that is not known."""
-        self.trials.append(replace(trial, solution=None))  # its shapes are not needed any more
+        self.trials.append(replace(trial, solution=None, refined=None))  # its shapes are not needed any more
         self.truth[trial.fold, trial.value] = error
 
     def truth_of(self, line: HoldoutCurve) -> Floats:
@@ -97,7 +98,7 @@ def solve_series(sequence: Sequence, start: Iterate, series: HeldOutSeries, job:
     for widened in (False, True):
         for trial in sweep(sequence, start, series.settings, plan, watch=job.watch):
             job.report((trial, _error_3d(sequence, start, trial)))
-            found.append(replace(trial, solution=None))
+            found.append(replace(trial, solution=None, refined=None))
         more = () if widened else beyond(gather_curve(found, plan.parameter), plan)
         if not more:
             return
@@ -117,10 +118,13 @@ def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
         return float("nan")
     solution = trial.solution
     assert solution is not None  # it has just been found
-    geometry = geometry_of(solution.problem, solution.factors, start.intrinsics, start.calibration)
-    if geometry.projective is not None and not geometry.figures.get("metric", False):
-        return float("nan")
-    points = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
+    if trial.refined is not None:
+        points = trial.refined.camera_points()
+    else:
+        geometry = geometry_of(solution.problem, solution.factors, start.intrinsics, start.calibration)
+        if geometry.projective is not None and not geometry.figures.get("metric", False):
+            return float("nan")
+        points = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
     mirror = Mirror.AUTOMATIC if sequence.camera is CameraModel.ORTHOGONAL else Mirror.OFF
     return aligned_mm(points, sequence.truth, Alignment(mirror=mirror))[0].mean
 
@@ -139,6 +143,7 @@ class GuidanceController(QObject):
         self._refusal = ""
         self._used = ""  # what became of the value that was put into the parameters
         self._used_settings: Settings | None = None
+        self._noise: float | None = None  # of the tracks, where it was asked for
         # What follows the parameters here must not cost a drag its frames.
         self._updater = PanelUpdater(
             self._resolve,
@@ -208,8 +213,9 @@ class GuidanceController(QObject):
             session.set_settings(session.settings.with_changes(rank=scaled.rank, penalty=scaled.penalty))
         else:
             session.set_settings(with_parameter(session.settings, name, value))
-        done = "the shape follows." if session.live else "press Run (Ctrl+R) to solve with it."
-        self._used = f"{TITLES[name]} {format_number(value)} is in Parameters now: {done}"
+        live = session.live and (name not in SETTINGS or SETTINGS[name].live)
+        done = "the shape follows." if live else "press Run (Ctrl+R) to solve with it."
+        self._used = f"{TITLES[name]} {value_label(name, value)} is in Parameters now: {done}"
         self._used_settings = self._session.settings
         self._notifier.show_status(self._used)
         self._updater.run()
@@ -245,6 +251,7 @@ class GuidanceController(QObject):
 
     def _on_sequence_changed(self, _sequence: Sequence) -> None:
         """Clear the results, which are of another sequence."""
+        self._noise = None
         self._show_series(None)
         self.cancel()
 
@@ -266,15 +273,24 @@ class GuidanceController(QObject):
         chosen = self._panel.parameter if self._panel.parameter in names else names[0]
         varied = chosen if series is None else series.plan.parameter
         there = varied in names and varied != SCALE
+        noise = self._present_noise() if "noise" in (chosen, varied) else 1.0
+        now = parameter_value(settings, varied) if there else None
         return GuidanceState(
             available=shown is not None and shown.last is not None and shown.last.rotations_chosen,
             parameters=names,
             progress=self._progress,
-            suggested=None if self.computing else (chosen, *suggest_range(settings, chosen)),
-            present=parameter_value(settings, varied) if there else None,
+            suggested=None if self.computing else (chosen, *suggest_range(settings, chosen, noise)),
+            present=noise if now is not None and np.isnan(now) else now,
             curves=self._curves,
             sentence=self._sentence(names),
         )
+
+    def _present_noise(self) -> float:
+        """Return the noise of the tracks, estimated once; there is a sequence."""
+        if self._noise is None:
+            sequence = self._session.sequence
+            self._noise = 1.0 if sequence is None else present_noise(sequence)
+        return self._noise
 
     def _sentence(self, names: tuple[str, ...]) -> Sentence:
         """Return what the curve recommends, and whether it is still of these parameters."""
@@ -290,7 +306,9 @@ class GuidanceController(QObject):
         if self._panel.with_truth:
             words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
         usable, best = name in names, line.values[line.best]
-        if not usable:
+        if not usable and name in SETTINGS:
+            words += " Depths are not refined now."
+        elif not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
         elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(
             session.settings, name, best
@@ -312,6 +330,7 @@ def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
         name=TITLES[name],
         unit=sequence.units,
         integer=line.integer,
+        words=tuple(value_label(name, float(value)) for value in line.values) if name == REFINE else None,
         truth=truth if np.isfinite(truth).any() else None,
         truth_unit=sequence.truth_units,
         advised=advised(line, name),

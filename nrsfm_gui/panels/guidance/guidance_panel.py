@@ -15,7 +15,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation import HIDING, values_in_range
+from core.evaluation import HIDING, REFINE, values_in_range
+from core.reconstruction import SETTINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
@@ -27,14 +28,24 @@ EMPTY = (
     "several values of a parameter, and the curve shows how well what was hidden is predicted."
 )
 NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
+UNREFINED = "Depths are not refined: choose depth in Parameters, at refine depths"
 MEANINGS = {
     "xi": "the strength of the penalty",
     "mu": "the strength of the penalty",
     "scale": "a factor on all explicit weights",
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
+    "refine": "whether the depths are refined",
+    "noise": "the noise that the depth refinement expects in the tracks",
+    "isometry": "the weight of the lengths between neighbors in the depth refinement",
+    "neighbors": "the neighbors of a point whose distances the depth refinement keeps",
 }
-HIDING_TITLES = {"tracks": "hide tracks", "entries": "hide entries"}
+HIDING_TITLES = {
+    "tracks": "hide half tracks",
+    "sparse": "hide most of tracks",
+    "blocks": "hide blocks",
+    "entries": "hide entries",
+}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
     "It is judged by hidden tracks, which give little information on depth: check the shapes as well"
@@ -81,10 +92,7 @@ class GuidancePanel(QWidget):
         self._hiding = Choice(HIDING, titles=HIDING_TITLES)
         self._hiding.setMinimumContentsLength(8)
         self._hiding.setAccessibleName("what is hidden")
-        self._hiding.setToolTip(
-            "What is hidden: points over half of the frames in a row, which tests their depth,\n"
-            "or observations one by one, which hardly does"
-        )
+        self._hiding.setToolTip("What is hidden: " + ";\n".join(HIDING.values()))
         self._low, self._high, self._count = (
             _field(name, tip)
             for name, tip in (
@@ -137,10 +145,13 @@ class GuidancePanel(QWidget):
     def set_parameters(self, names: list[str] | tuple[str, ...]) -> None:
         """Offer parameters; where the chosen one is not among them, the first is chosen."""
         for name in TITLES:
-            self._parameter.set_available(name, name in names, why_not="Not a parameter of this problem")
+            unrefined = REFINE in names and name in SETTINGS
+            why_not = UNREFINED if unrefined else "Not a parameter of this problem"
+            self._parameter.set_available(name, name in names, why_not=why_not)
         if self._parameter.key not in names:
             self._parameter.set_key(names[0])
             self._touched = False
+        self._show_situation()
 
     def suggest(self, low: float, high: float, count: int) -> None:
         """Put a range into the fields, where none was typed."""
@@ -195,12 +206,14 @@ class GuidancePanel(QWidget):
         bar.addWidget(self._cancel)
         bar.addWidget(self._compute)
         ranges, row = _row()
+        self._range = []  # what is hidden where values are words
         for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
             label = QLabel(text)
             label.setProperty("role", "muted")
             label.setBuddy(field)
             row.addWidget(label)
             row.addWidget(field)
+            self._range += [label, field]
         row.addStretch(1)
         progress, below = _row()
         below.addWidget(self._progress, 1)
@@ -222,6 +235,7 @@ class GuidancePanel(QWidget):
 
     def _on_parameter_chosen(self, parameter: str) -> None:
         self._touched = False
+        self._show_situation()
         self.parameter_chosen.emit(parameter)
 
     def _on_range_edited(self) -> None:
@@ -235,6 +249,8 @@ class GuidancePanel(QWidget):
 
     def _values(self) -> tuple[float, ...]:
         """Return the values of the fields, () where the fields are not valid."""
+        if self.parameter == REFINE:
+            return values_in_range(REFINE, 0, 1, 2)
         by_one = self.parameter == "rank"
         try:
             low, high = self._low.value(), self._high.value()
@@ -261,6 +277,8 @@ class GuidancePanel(QWidget):
         for field in (self._low, self._high, self._count, self._parameter, self._hiding):
             field.setEnabled(not self._computing)
         self._count.setEnabled(not self._computing and self.parameter != "rank")
+        for widget in self._range:
+            widget.setVisible(self.parameter != REFINE)
 
 
 def _row() -> tuple[QWidget, QHBoxLayout]:

@@ -42,6 +42,7 @@ class GuidanceCurves:
     name: str  # of the parameter
     unit: str
     integer: bool  # whether values are counts: then the axis is linear
+    words: tuple[str, ...] | None = None  # (N) what values that are whole numbers stand for
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
     advised: int | None = None  # index of the value to use, where that is not the lowest
@@ -151,7 +152,8 @@ class GuidancePlot(Themed, QWidget):
         if curves.advised is not None:
             best = curves.advised
         self._lowest.setData([x[best]], [held[best]])
-        self._label.setText(f"{curves.name} {format_number(float(f'{curves.values[best]:.3g}'))}")
+        shown = format_number(float(f"{curves.values[best]:.3g}"))
+        self._label.setText(f"{curves.name} {curves.words[best] if curves.words else shown}")
         self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))
         self._label.setPos(float(x[best]), float(held[best]))
         across = self._place_now(x, curves)
@@ -190,7 +192,8 @@ class GuidancePlot(Themed, QWidget):
         plot.setLabel("left", f"hidden ({curves.unit})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
         if curves.integer:
-            ticks = [(float(value), f"{value:g}") for value in curves.values]
+            texts = curves.words or [f"{value:g}" for value in curves.values]
+            ticks = [(float(value), text) for value, text in zip(curves.values, texts, strict=True)]
         else:
             ticks = log_ticks(*plot.getViewBox().viewRange()[0])
         plot.getAxis("bottom").setTicks([ticks])

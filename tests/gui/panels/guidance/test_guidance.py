@@ -14,7 +14,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
-from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, sweep
+from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, present_noise, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
@@ -89,6 +89,32 @@ def test_the_fields_make_a_series_or_show_why_not(qtbot, panel, parameter, field
     panel.compute_requested.connect(lambda *request: asked.append(request))
     panel._compute.click()
     assert asked == [(parameter, expected, "tracks")]
+
+
+def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
+    panel.set_available(True)
+    panel.set_parameters(("xi", "rank", "eta", "refine"))
+    panel.suggest(0.1, 10, 5)
+    assert panel._low.isVisibleTo(panel)
+    panel._parameter.set_key("refine")
+    panel._parameter.chosen.emit("refine")
+    assert not any(field.isVisibleTo(panel) for field in (panel._low, panel._high, panel._count))
+    panel._hiding.set_key("blocks")
+    asked = []
+    panel.compute_requested.connect(lambda *request: asked.append(request))
+    panel._compute.click()
+    assert asked == [("refine", (0.0, 1.0), "blocks")]
+    panel.set_parameters(("xi", "rank"))
+    assert panel.parameter == "xi" and panel._low.isVisibleTo(panel)
+
+
+def test_the_numbers_of_the_refinement_are_offered_where_depths_are_refined(panel):
+    for names, tip in ((("xi", "refine"), "Depths are not refined"), (("xi", "rank"), "Not a parameter")):
+        panel.set_parameters(names)
+        item = panel._parameter.model().item(panel._parameter.findData("noise"))
+        assert not item.isEnabled() and item.toolTip().startswith(tip)
+    panel.set_parameters(("xi", "refine", "noise"))
+    assert item.isEnabled() and "the noise" in item.toolTip()
 
 
 def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(qtbot, panel):
@@ -206,6 +232,45 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     qtbot.waitUntil(lambda: "Other parameters have changed since" in panel.sentence)
     session.set_settings(session.settings.with_changes(penalty=NuclearNorm()))
     qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
+
+
+def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, session, solved, panel):
+    qtbot.waitUntil(panel._compute.isEnabled)
+    panel._parameter.set_key("refine")
+    panel.compute_requested.emit("refine", (0.0, 1.0), "blocks")
+    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2, timeout=60_000)  # a fold is enough
+    panel._cancel.click()
+    qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
+    shown = panel.plot._curves
+    assert shown.words == ("depth", "none") and np.isfinite(shown.truth).all()
+    word = shown.words[shown.advised]
+    assert marked(panel) == [f"refine depths {word}"]
+    assert f"refine depths {word} predicts best" in panel.sentence and "range" not in panel.sentence
+    panel._use.click()
+    assert session.settings.refine == word == "depth"  # of a deforming balloon
+    assert "press Run" in panel.sentence
+    qtbot.waitUntil(lambda: panel._parameter.model().item(panel._parameter.findData("isometry")).isEnabled())
+    panel._parameter.set_key("isometry")
+    panel.compute_requested.emit("isometry", (0.1, 0.3), "blocks")
+    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2, timeout=60_000)
+    panel._cancel.click()
+    qtbot.waitUntil(lambda: not solved.computing and panel._use.isEnabled())
+    used = panel.plot._curves.values[panel.plot._curves.advised]
+    panel._use.click()
+    assert session.settings.isometry == used
+    session.set_settings(session.settings.with_changes(refine="none"))
+    qtbot.waitUntil(lambda: "Depths are not refined now" in panel.sentence and not panel._use.isEnabled())
+
+
+def test_the_noise_of_the_tracks_is_the_present_one_where_it_is_not_given(qtbot, session, solved, panel):
+    session.set_settings(session.settings.with_changes(refine="depth"))
+    panel._parameter.set_key("noise")
+    panel._parameter.chosen.emit("noise")
+    estimated = present_noise(session.sequence)
+    qtbot.waitUntil(lambda: panel.plot._present == estimated)
+    assert panel._low.value() < estimated < panel._high.value()
+    session.set_settings(session.settings.with_changes(noise=2.5))
+    qtbot.waitUntil(lambda: panel.plot._present == 2.5)
 
 
 def line_of(errors, values=(0.1, 0.3, 1.0, 3.0)):
