@@ -41,7 +41,6 @@ from .verdicts import Verdict, find_verdicts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..depth import DepthStep
     from ..foundation.types import Floats
     from .pipeline import RunContext
     from .progress import Iterate, Point
