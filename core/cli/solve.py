@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_step_options(parser: argparse.ArgumentParser) -> None:
-    """Add --iterates, --then and --start."""
+    """Add --iterates, --end, --then and --start."""
     group = parser.add_argument_group("steering")
     _add_iterates(group)
     group.add_argument(
@@ -97,10 +97,14 @@ def _add_iterates(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--iterates", "--updates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
     )
+    parser.add_argument(
+        "--end", type=int, default=1, metavar="N",
+        help="lead to the N-th end of the depth refinement by its energy (default: 1, the lowest)",
+    )  # fmt: skip
 
 
 def _step(args: argparse.Namespace) -> SolveStep:
-    return SolveStep(settings_from(args), args.iterates)
+    return SolveStep(settings_from(args), args.iterates, args.end)
 
 
 def _parsed(text: str) -> argparse.Namespace:
@@ -118,7 +122,7 @@ class _ThenParser(argparse.ArgumentParser):
     """Refuses with an InputError, as the rest of the command line does."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"--then: {message}; accepted are options of settings, and --iterates")
+        raise InputError(f"--then: {message}; accepted are options of settings, --iterates and --end")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -170,7 +170,10 @@ class Iterate:
         if self.depth is not None:
             for number, end in enumerate(self.depth.ends[1:], start=2):
                 depth = replace(self.depth, best=end.point, best_energy=end.energy)
-                found[f"end {number}: {end.name}"] = replace(self, depth=depth, view=None, verdicts=())
+                made = None if self.provenance is None else self.provenance.with_end(number)
+                found[f"end {number}: {end.name}"] = replace(
+                    self, depth=depth, view=None, verdicts=(), provenance=made
+                )
         return found
 
     @property

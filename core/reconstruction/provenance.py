@@ -42,6 +42,8 @@ class SolveStep:
         the settings of the step.
     iterates
         the number of iterates, 1 or more; None continues until the run has ended.
+    end
+        which end of the depth refinement the step leads to, by its energy; 1 is the lowest.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class SolveStep:
 
     settings: Settings
     iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
+    end: int = 1  # of the depth refinement, by its energy; 1 is the lowest
 
     __repr__ = one_line_repr
 
@@ -76,7 +79,7 @@ class Provenance:
     @property
     def plain(self) -> bool:
         """Whether it is one step without a start that runs to its end, so that its settings describe it."""
-        return self.start is None and len(self.steps) == 1 and self.steps[0].iterates is None
+        return self.start is None and self.steps == (SolveStep(self.settings),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +107,13 @@ class ProvenanceChain:
         if made is not None:
             made = replace(made, steps=(*made.steps[:-1], _unrefined(made.steps[-1])))
         return replace(self, step=_unrefined(self.step), made=made)
+
+    def with_end(self, end: int) -> ProvenanceChain:
+        """Return the same with another end of the refinement of the last step."""
+        made = self.made
+        if made is not None:
+            made = replace(made, steps=(*made.steps[:-1], replace(made.steps[-1], end=end)))
+        return replace(self, step=replace(self.step, end=end), made=made)
 
     def flatten(self) -> Provenance | None:
         """Return the steps that lead to this iterate, None where they are not known."""
@@ -187,7 +197,8 @@ def step_options(step: SolveStep) -> list[str]:
     Result files hold them, so the number of iterates has the name that every program which reads version 1
     accepts.
     """
-    return options_for(step.settings) + ([] if step.iterates is None else ["--updates", str(step.iterates)])
+    count = [] if step.iterates is None else ["--updates", str(step.iterates)]
+    return options_for(step.settings) + count + ([] if step.end == 1 else ["--end", str(step.end)])
 
 
 def options_for(settings: Settings) -> list[str]:
@@ -287,6 +298,7 @@ def _steps_lines(provenance: Provenance) -> list[str]:
     lines += ["steps = ["]
     for step in provenance.steps:
         count = "" if step.iterates is None else f", iterates={step.iterates}"
+        count += "" if step.end == 1 else f", end={step.end}"
         lines += [f"    SolveStep({_settings_literal(step.settings)[0]}{count}),"]
     return [*lines, "]", f"result = reconstruct(sequence, steps=steps{start})"]
 
@@ -409,7 +421,8 @@ def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
 def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
     """Return steps as values that JSON can hold; `steps_from_list` is the inverse.
 
-    The number of iterates has the name `updates`, as in every file of version 1.
+    The number of iterates has the name `updates`, as in every file of version 1. The end is absent where it
+    is the lowest one.
 
     Parameters
     ----------
@@ -419,9 +432,13 @@ def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
     Returns
     -------
     list[dict[str, Any]]
-        the settings and the number of iterates of each.
+        the settings, the number of iterates and the end of each.
     """
-    return [{"settings": settings_to_dict(step.settings), "updates": step.iterates} for step in steps]
+    return [
+        {"settings": settings_to_dict(step.settings), "updates": step.iterates}
+        | ({} if step.end == 1 else {"end": step.end})
+        for step in steps
+    ]
 
 
 def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
@@ -440,7 +457,7 @@ def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...
     Raises
     ------
     InputError
-        where one lacks its settings, they are refused, or its number of iterates is not one.
+        where one lacks its settings, they are refused, or its number of iterates or its end is none.
     """
     steps = []
     for number, value in enumerate(values, start=1):
@@ -449,7 +466,10 @@ def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...
         count = value.get("updates")
         if count is not None and (type(count) is not int or count < 1):
             raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
-        steps.append(SolveStep(settings_from_dict(value["settings"]), count))
+        end = value.get("end", 1)
+        if type(end) is not int or end < 1:
+            raise InputError(f"step {number} has the end {end!r}; accepted is at least 1")
+        steps.append(SolveStep(settings_from_dict(value["settings"]), count, end))
     return tuple(steps)
 
 

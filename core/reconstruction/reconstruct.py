@@ -239,6 +239,13 @@ def replay(
             raise InputError(
                 f"step {number} has {step.iterates} iterates; accepted is at least 1, or to the end"
             )
+        if step.end < 1:
+            raise InputError(f"step {number} has end {step.end}; accepted is at least 1, the lowest")
+        if step.end > 1 and step.iterates is not None:
+            raise InputError(
+                f"step {number} has end {step.end}, and stops after {step.iterates} iterates; accepted is "
+                "one of the two, because only a refinement that runs to its end has further ends"
+            )
     return _with_log(sequence, _replay(sequence, steps, start))
 
 
@@ -247,7 +254,17 @@ def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | N
     for step in steps:
         before, by = last, None
         for each in islice(iterate_sequence(sequence, step.settings, start=start), step.iterates):
+            if each.status.finished and step.end > 1:
+                each = _end_of(each, step.end)
             if by is None:
                 by = (0, 0.0) if before is None else count_shift(before.record, each.record)
             start, last = each, shift_counts(each, by)
             yield last
+
+
+def _end_of(last: Iterate, number: int) -> Iterate:
+    """Return another end of the refinement of a finished run, 2 or more."""
+    ends = {name.partition(":")[0]: each for name, each in last.alternatives.items()}
+    if f"end {number}" not in ends:
+        raise InputError(f"the refinement has no end {number}; accepted are 1 to {max(len(ends), 1)}")
+    return ends[f"end {number}"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from dataclasses import replace
 from itertools import groupby, pairwise
 
@@ -21,12 +23,14 @@ from core import (
     save_result,
     simulate,
 )
+from core.cli import parser, steps_from
 from core.depth import DepthPoint, DepthProblem, FrameBlock, mirror_in_depth, reflect_block
 from core.evaluation import errors_of, procrustes_mm
-from core.reconstruction import Provenance, refinement
+from core.reconstruction import Provenance, refinement, steps_from_list, steps_to_list
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 REFINED = QUICK.with_changes(refine="depth", noise=0.0)
+COMPARED = REFINED.with_changes(starts=1, rotations="best")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,11 @@ def plain(sequence):
 @pytest.fixture(scope="module")
 def refined(sequence):
     return tuple(iterate(sequence, REFINED))
+
+
+@pytest.fixture(scope="module")
+def compared(sequence):
+    return tuple(iterate(sequence, COMPARED))
 
 
 def test_the_bilinear_phases_are_those_of_a_run_without_refinement(plain, refined):
@@ -231,16 +240,15 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     assert starts["in front"].depths.shape == depths.depths.shape
 
 
-def test_rotations_that_were_compared_give_further_starts(sequence):
-    iterates = list(iterate(sequence, REFINED.with_changes(starts=1, rotations="best")))
-    phases = [each.phase for each in iterates]
-    compared = {phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("rotations")}
+def test_rotations_that_were_compared_give_further_starts(compared):
+    phases = [each.phase for each in compared]
+    names = {phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("rotations")}
     starts = [phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("depth, start")]
     first, *others = dict.fromkeys(starts)
     assert first == "bilinear solution"
-    assert len(others) == refinement.CANDIDATES < len(compared) and set(others) < compared
+    assert len(others) == refinement.CANDIDATES < len(names) and set(others) < names
     share = refinement.BILINEAR_SHARE
-    assert all((each.fraction >= share) if each.depth else (each.fraction <= share) for each in iterates)
+    assert all((each.fraction >= share) if each.depth else (each.fraction <= share) for each in compared)
 
 
 def mirrored_in(end, first, last):
@@ -315,3 +323,36 @@ def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_witho
     names = [end.name for end in refined[-1].depth.ends[1:]]
     assert list(refined[-1].alternatives)[1:] == [f"end {k}: {name}" for k, name in enumerate(names, start=2)]
     assert not plain[-1].alternatives
+
+
+def test_further_ends_are_made_again_by_their_steps_and_their_command(sequence, compared):
+    ends = list(compared[-1].alternatives.values())[1:]
+    assert ends
+    for number, end in enumerate(ends, start=2):
+        made = end.provenance.flatten()
+        assert made.steps == (SolveStep(COMPARED, end=number),) and not made.plain
+        assert steps_from_list(json.loads(json.dumps(steps_to_list(made.steps)))) == made.steps
+        meta = end.result().meta
+        assert f"end={number}" in meta["python"] and meta["steps"] == steps_to_list(made.steps)
+        words = shlex.split(meta["command"], comments=True)
+        assert steps_from(parser().parse_args(words[1:])) == made.steps
+    *_, further = iterate(sequence, COMPARED.with_changes(isometry=0.2), start=ends[0])
+    again = list(iterate(sequence, steps=further.provenance.flatten().steps))
+    for expected, each in ((ends[0], again[len(compared) - 1]), (further, again[-1])):
+        one, two = expected.result(), each.result()
+        assert np.array_equal(one.C, two.C) and one.energy == two.energy
+        assert one.meta["command"] == two.meta["command"]
+
+
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        (SolveStep(REFINED, end=9), "accepted are 1 to"),
+        (SolveStep(QUICK, end=2), "accepted are 1 to 1"),
+        (SolveStep(REFINED, 5, end=2), "step 1 has end 2, and stops after 5 iterates"),
+        (SolveStep(REFINED, end=0), "step 1 has end 0"),
+    ],
+)
+def test_ends_that_a_refinement_does_not_have_are_refused(sequence, step, sentence):
+    with pytest.raises(InputError, match=sentence):
+        reconstruct(sequence, steps=[step])
