@@ -1,6 +1,7 @@
 """The rotations that a reconstruction may use: known ones, those of a file, and estimates.
 
-`rotation_candidates` returns them by name; an estimate is computed at first use.
+`rotation_candidates` returns them by name; an estimate is computed at first use.  A few thousand points
+determine the rotations of a sequence: of more, estimates use some that are evenly spaced.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 COMPANION_RANKS = (1, 2, 3, 4)
 TRACKS_RANKS = (2, 3)
+MOST_OBSERVATIONS, FEWEST_POINTS = 200_000, 500  # of a longer sequence, about, that estimates use
 NOT_A_ROTATION = 1e-4  # largest accepted entry of R'R - I in a file
 
 
@@ -71,9 +73,10 @@ def rotation_candidates(
         return (RotationCandidate("truth", lambda: true),)
     if source not in ("best", "companion", "tracks"):
         raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
+    some, visible = _some_points(tracks, sequence.visible)
     if sequence.camera is CameraModel.ORTHOGONAL:
         ranks = _ranks(sequence, rank, COMPANION_RANKS)
-        return tuple(_factor("tracks", tracks, sequence.visible, ranks)[::2])  # reflections see the same
+        return tuple(_factor("tracks", some, visible, ranks)[::2])  # reflections see the same
     companion = sequence.companion
     if companion is None and source == "companion":
         raise InputError(
@@ -82,11 +85,23 @@ def rotation_candidates(
     found: list[RotationCandidate] = []
     if companion is not None and source != "tracks":
         ranks = _ranks(sequence, rank, COMPANION_RANKS)
-        found += _factor("companion", companion.tracks, companion.visible, ranks)
+        found += _factor("companion", *_some_points(companion.tracks, companion.visible), ranks)
     if source != "companion":
         ranks = _ranks(sequence, rank, TRACKS_RANKS)
-        found += _from_perspective(tracks, sequence.visible, ranks, with_rigid=rank is None)
+        found += _from_perspective(some, visible, ranks, with_rigid=rank is None)
     return tuple(found)
+
+
+def _some_points(tracks: Floats, visible: Bools) -> tuple[Floats, Bools]:
+    """Return evenly spaced points of many, or all where a frame would lose its last visible point."""
+    frames, points = visible.shape
+    if visible.size <= MOST_OBSERVATIONS:
+        return tracks, visible
+    wanted = max(FEWEST_POINTS, MOST_OBSERVATIONS // frames)
+    some = np.linspace(0, points - 1, min(wanted, points)).round().astype(np.int64)
+    if not visible[:, some].any(axis=1).all():
+        return tracks, visible
+    return tracks[:, :, some], visible[:, some]
 
 
 def _ranks(sequence: Sequence, rank: int | None, usual: tuple[int, ...]) -> tuple[int, ...]:

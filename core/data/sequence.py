@@ -18,7 +18,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -294,20 +294,28 @@ class Sequence:
 
         `digest` is of one file; visibility, companion and truth may lie in others.
         """
-        arrays: list[npt.ArrayLike | None] = [*_seen(self.observations), self.intrinsics, self.rotations]
-        if self.companion is not None:
-            arrays += _seen(self.companion)
-        if self.truth is not None:
-            arrays += [self.truth.points, self.truth.frames, [self.truth.reference]]
         digest = hashlib.sha256(self.camera.value.encode())
-        for array in arrays:
+        for array in self._relevant_arrays():
             values = np.ascontiguousarray([] if array is None else array)
             digest.update(str((values.shape, values.dtype.str)).encode())
             digest.update(values.data)
         return digest.hexdigest()
 
+    def _relevant_arrays(self) -> Iterator[npt.ArrayLike | None]:
+        """Yield all that a reconstruction and its errors may depend on, one at a time: copies are large."""
+        yield from _seen(self.observations)
+        yield self.intrinsics
+        yield self.rotations
+        if self.companion is not None:
+            yield from _seen(self.companion)
+        if self.truth is not None:
+            yield self.truth.points
+            yield self.truth.frames
+            yield [self.truth.reference]
 
-def _seen(observations: Observations) -> list[npt.ArrayLike]:
-    """Return the tracks, 0 where they are hidden, and which are seen."""
+
+def _seen(observations: Observations) -> Iterator[npt.ArrayLike]:
+    """Yield the tracks, 0 where they are hidden, and which are seen."""
     visible = observations.visible
-    return [np.where(visible[:, None], observations.tracks, 0.0), visible]
+    yield np.where(visible[:, None], observations.tracks, 0.0)
+    yield visible

@@ -24,7 +24,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
-from ..problem.nonrigid import NonRigidProblem, Problem
+from ..problem.nonrigid import NonRigidProblem, Problem, checked_tracks
 from ..solvers.majorized import Majorized
 from ..solvers.methods import METHODS
 from ..solvers.screening import span_distance
@@ -52,7 +52,7 @@ CONTINUED = "from where it was"  # the only start of a run that continues anothe
 class CalibratedTracks:
     """Calibrated observations, and the K that calibrated them."""
 
-    tracks: Floats  # (F, 2, P) calibrated
+    tracks: Floats  # (F, 2, P) calibrated; 0 where hidden
     visible: Bools  # (F, P)
     intrinsics: Floats  # (3, 3)
     camera: CameraModel
@@ -79,12 +79,14 @@ def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
     """
     K = resolve_intrinsics(sequence, settings.intrinsics)
     tracks = calibrate(sequence.observations, K, sequence.camera)
+    tracks.setflags(write=False)
+    # Hidden entries are set to 0 here, so that every problem posed on the tracks shares them.
+    tracks, visible = checked_tracks(tracks, sequence.visible)
     try:
-        spread(tracks, sequence.visible)
+        spread(tracks, visible)
     except InputError as error:
         raise InputError(f"{sequence.name}: {error}") from error
-    tracks.setflags(write=False)  # so that every problem posed on them shares them
-    return CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
+    return CalibratedTracks(tracks, visible, K, sequence.camera)
 
 
 @dataclass

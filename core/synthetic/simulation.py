@@ -14,6 +14,8 @@ from .camera_paths import DISTANCE, FOCAL, INTRINSICS, cameras
 from .objects import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..foundation.types import Bools, Floats, Ints
 
 MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
@@ -96,7 +98,7 @@ def simulate(
         edges=body.edges,
         faces=body.faces,
         units="px" if perspective else "mm",
-        digest=hashlib.sha256(tracks.tobytes()).hexdigest(),
+        digest=hashlib.sha256(tracks.data).hexdigest(),
         provenance=f"simulated: noise {noise:g} px, occlusion {occlusion:g}, seed {seed}",
     )
 
@@ -142,6 +144,7 @@ def _check(kind: str, path: str, frames: int, points: int, noise: float, occlusi
 # -- points that another part of the surface hides -----------------------------------------------------------
 
 MARGIN = 1.0  # mm that a triangle must be nearer than a point to hide it
+MOST_PAIRS = 200_000  # of a triangle and a point, compared at once: as many as stay in the cache
 
 
 def hidden(image: Floats, depths: Floats, triangles: Ints, *, perspective: bool) -> Bools:
@@ -167,36 +170,42 @@ def hidden(image: Floats, depths: Floats, triangles: Ints, *, perspective: bool)
 
 def _hidden_in_frame(image: Floats, nearness: Floats, limit: Floats, triangles: Ints) -> Bools:
     """Return (P,) whether a triangle covers a point with a nearness above the point's limit."""
-    triangle, point = _overlapping(image, triangles)
-    corners = triangles[triangle]  # (N, 3), one row per pair
-    a, b, c = (image[:, corners[:, corner]] for corner in range(3))  # (2, N) each
-    area = _cross(b - a, c - a)
-    area[np.abs(area) < 1e-12] = np.inf  # seen edge-on: covers nothing
-    place = image[:, point]
-    weight_b = _cross(place - a, c - a) / area
-    weight_c = _cross(b - a, place - a) / area
-    weight_a = 1 - weight_b - weight_c
-    # A point's own triangles have it in a corner, where two weights are 0: they do not cover it.
-    covers = np.minimum(np.minimum(weight_a, weight_b), weight_c) > 1e-9
-    key = nearness[corners]
-    before = weight_a * key[:, 0] + weight_b * key[:, 1] + weight_c * key[:, 2] > limit[point]
     found = np.zeros(len(nearness), dtype=bool)
-    found[point[covers & before]] = True
+    for triangle, point in _overlapping(image, triangles):
+        corners = triangles[triangle]  # (N, 3), one row per pair
+        a, b, c = (image[:, corners[:, corner]] for corner in range(3))  # (2, N) each
+        area = _cross(b - a, c - a)
+        area[np.abs(area) < 1e-12] = np.inf  # seen edge-on: covers nothing
+        place = image[:, point]
+        weight_b = _cross(place - a, c - a) / area
+        weight_c = _cross(b - a, place - a) / area
+        weight_a = 1 - weight_b - weight_c
+        # A point's own triangles have it in a corner, where two weights are 0: they do not cover it.
+        covers = np.minimum(np.minimum(weight_a, weight_b), weight_c) > 1e-9
+        key = nearness[corners]
+        before = weight_a * key[:, 0] + weight_b * key[:, 1] + weight_c * key[:, 2] > limit[point]
+        found[point[covers & before]] = True
     return found
 
 
-def _overlapping(image: Floats, triangles: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of a triangle and a point that lies in its bounding box: two index arrays (N,)."""
+def _overlapping(image: Floats, triangles: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of a triangle and a point that lies in its bounding box: two index arrays (N,).
+
+    They are those of some triangles at a time, which together have about `MOST_PAIRS` points in their strips
+    of the image.
+    """
     order = np.argsort(image[0])
     low, high = image[:, triangles].min(axis=2), image[:, triangles].max(axis=2)
     first = np.searchsorted(image[0], low[0], side="left", sorter=order)
     counts = np.searchsorted(image[0], high[0], side="right", sorter=order) - first
-    triangle = np.repeat(np.arange(len(triangles)), counts)
-    # Within each triangle's run of pairs, count on from its first point in the order of x.
-    start = np.repeat(first - np.cumsum(counts) + counts, counts)
-    point = order[start + np.arange(len(triangle))]
-    inside = (image[1, point] >= low[1, triangle]) & (image[1, point] <= high[1, triangle])
-    return triangle[inside], point[inside]
+    group = np.cumsum(counts) // MOST_PAIRS
+    for some in np.split(np.arange(len(triangles)), np.flatnonzero(np.diff(group)) + 1):
+        triangle = np.repeat(some, counts[some])
+        # Within each triangle's run of pairs, count on from its first point in the order of x.
+        start = np.repeat(first[some] - np.cumsum(counts[some]) + counts[some], counts[some])
+        point = order[start + np.arange(len(triangle))]
+        inside = (image[1, point] >= low[1, triangle]) & (image[1, point] <= high[1, triangle])
+        yield triangle[inside], point[inside]
 
 
 def _cross(first: Floats, second: Floats) -> Floats:

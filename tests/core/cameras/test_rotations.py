@@ -2,7 +2,7 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -382,6 +382,43 @@ def test_rotations_from_perspective_tracks_are_close_to_the_truth():
     assert min(angles(item.compute(), scene.R).mean() for item in candidates) < 5.0
     rigid = [item for item in rotation_candidates(sequence, tracks, source="tracks") if "rigid" in item.name]
     assert min(angles(item.compute(), scene.R).mean() for item in rigid) < 0.5
+
+
+@pytest.mark.parametrize("source", ["companion", "tracks"])
+def test_rotations_of_many_points_are_estimated_from_some_of_them(monkeypatch, source):
+    scene = world(2, points=60)
+    sequence, tracks = with_companion(scene)
+    complete = rotation_candidates(sequence, tracks, source=source)[0].compute()
+    monkeypatch.setattr("core.cameras.rotations.MOST_OBSERVATIONS", 30 * 20)
+    monkeypatch.setattr("core.cameras.rotations.FEWEST_POINTS", 15)
+    R = rotation_candidates(sequence, tracks, source=source)[0].compute()
+    some = np.linspace(0, 59, 20).round().astype(int)
+    companion = sequence.companion
+    part = replace(
+        sequence,
+        tracks=sequence.tracks[:, :, some],
+        visible=sequence.visible[:, some],
+        truth=None,
+        companion=Observations(companion.tracks[:, :, some], companion.visible[:, some]),
+    )
+    expected = rotation_candidates(part, tracks[:, :, some], source=source)[0].compute()
+    np.testing.assert_allclose(R, expected, atol=1e-9)
+    assert np.abs(R - complete).max() > 1e-6
+    assert angles(R, scene.R).mean() < angles(complete, scene.R).mean() + 3.0
+
+
+def test_all_points_are_used_where_a_frame_would_lose_its_last_visible_one(monkeypatch):
+    scene = world(1, points=60)
+    sequence, tracks = with_companion(scene)
+    visible = sequence.visible.copy()
+    visible[3] = False
+    visible[3, [1, 2, 4, 5]] = True  # none of which is among the evenly spaced ones
+    hidden = replace(sequence, visible=visible, companion=None)
+    complete = rotation_candidates(hidden, tracks, source="tracks")[0].compute()
+    monkeypatch.setattr("core.cameras.rotations.MOST_OBSERVATIONS", 30 * 20)
+    monkeypatch.setattr("core.cameras.rotations.FEWEST_POINTS", 15)
+    R = rotation_candidates(hidden, tracks, source="tracks")[0].compute()
+    np.testing.assert_array_equal(R, complete)
 
 
 def test_an_orthogonal_sequence_is_its_own_companion():

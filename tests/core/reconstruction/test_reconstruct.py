@@ -187,6 +187,13 @@ def test_a_point_of_a_subset_is_extended_to_every_frame_and_point(simulated):
     assert subset(problem, 2000).small is problem
 
 
+def test_all_problems_of_a_run_share_its_tracks(sequence):
+    assert not sequence.visible.all() and sequence.tracks.transpose(0, 2, 1)[~sequence.visible].any()
+    settings = replace(QUICK, rotations="tracks", max_iterations=1)
+    tracks = {id(each.current.problem.tracks) for each in iterate(sequence, settings)}
+    assert len(tracks) == 1
+
+
 def test_a_penalty_that_removes_shapes_still_gives_the_rank_of_the_settings(sequence):
     strong = replace(QUICK, rank=4, penalty=WeightedNuclearNorm(xi=50.0))
     last = list(iterate(sequence, strong))[-1]

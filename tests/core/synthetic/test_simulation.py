@@ -194,6 +194,17 @@ def _blocked(
     return False
 
 
+def test_what_is_hidden_does_not_depend_on_how_many_pairs_are_compared_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at_once = simulate("balloon", frames=4, points=60, occlusion=1)
+    monkeypatch.setattr("core.synthetic.simulation.MOST_PAIRS", 100)
+    np.testing.assert_array_equal(
+        simulate("balloon", frames=4, points=60, occlusion=1).visible, at_once.visible
+    )
+    assert not at_once.visible.all()
+
+
 def test_a_wall_hides_what_is_behind_it_and_not_what_is_before_it() -> None:
     corners = np.array([[-10, -10], [30, -10], [-10, 30.0]]).T
     others = np.array([[0, 0], [0, 0], [25, 25.0]]).T  # behind, before, and behind but beside
