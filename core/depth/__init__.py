@@ -13,7 +13,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .search import DepthEnd, DepthOptions, DepthStep, refine_depths
+from .search import DepthEnd, DepthOptions, DepthStep, followed_part, refine_depths, refine_part
 from .subset import DepthSubset, anchored_subset, point_subset
 from .uncertainty import standard_deviations
 
@@ -34,10 +34,12 @@ __all__ = [
     "elongation_variance",
     "estimate_noise",
     "find_alternatives",
+    "followed_part",
     "mirror_in_depth",
     "neighbor_edges",
     "point_subset",
     "refine_depths",
+    "refine_part",
     "reflect_block",
     "shape_distances",
     "standard_deviations",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ORDERS = range(2, 6)  # of the differences in time
 FEWEST = 30  # differences for an estimate
 GAUSSIAN = 1.4826  # standard deviation over median absolute value of a normal variable
+MOST_POINTS = 2_000  # that differences in time are formed of
 LARGEST = 100  # frames and points that the ranks are counted on
 FILLINGS = 6  # for each rank; with many more, hidden entries follow the noise before the rank is found
 MOST_FREEDOM = 0.65  # of the observations: with more degrees of freedom the residuals say little
@@ -61,17 +62,20 @@ def estimate_noise(tracks: Floats, visible: Bools) -> float:
     >>> 0.4 < estimate_noise(scene.tracks, scene.visible) < 0.6
     True
     """
+    if visible.shape[1] > MOST_POINTS:
+        some = _evenly_spaced(visible.shape[1], MOST_POINTS)
+        tracks, visible = tracks[:, :, some], visible[:, some]
     known = np.where(visible[:, None, :], tracks, 0.0)
     estimates = [_difference_noise(known, visible, order) for order in ORDERS]
-    every_frame, every_point = (_evenly_spaced(size) for size in visible.shape)
+    every_frame, every_point = (_evenly_spaced(size, LARGEST) for size in visible.shape)
     seen = visible[np.ix_(every_frame, every_point)]
     estimates.append(_low_rank_noise(known[every_frame][:, :, every_point], seen))
     return min((each for each in estimates if each is not None), default=0.0)
 
 
-def _evenly_spaced(size: int) -> Ints:
-    """Return at most LARGEST evenly spaced indices."""
-    return np.unique(np.linspace(0, size - 1, min(size, LARGEST)).round().astype(np.int64))
+def _evenly_spaced(size: int, most: int) -> Ints:
+    """Return at most so many evenly spaced indices."""
+    return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.int64))
 
 
 def _difference_noise(tracks: Floats, visible: Bools, order: int) -> float | None:

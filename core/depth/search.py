@@ -147,7 +147,7 @@ class DepthStep:
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
-    # Of the last step: where the first level on all points ended; None where only a part passed it.
+    # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
 
     __repr__ = one_line_repr
@@ -173,37 +173,66 @@ def refine_depths(
         one per iteration; the last is finished, and has the ends.
     """
     anchor = next(iter(starts.values()))
-    problem = problem.anchored(anchor)
+    most = SEARCHED if options.thorough else problem.shape[1]
+    return _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor).run(starts)
+
+
+def followed_part(problem: DepthProblem, anchor: DepthPoint) -> DepthSubset:
+    """Return the points that pass all levels: all of them, or some where there are very many.
+
+    Parameters
+    ----------
+    problem
+        the tracks.
+    anchor
+        the shapes that the bilinear solution has.
+
+    Returns
+    -------
+    DepthSubset
+        whose part has the anchor.
+    """
     frames, points = problem.shape
     most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
-    if points <= 2 * most:
-        return _search(problem, starts, options)
-    return _follow_part(anchored_subset(problem, anchor, most), starts, options)
+    if points > 2 * most:
+        return anchored_subset(problem, anchor, most)
+    problem = problem.anchored(anchor)
+    return anchored_subset(problem, anchor, points)
 
 
-def _search(
-    problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
-) -> Iterator[DepthStep]:
-    """Yield the steps of a problem whose points are all followed."""
-    anchor = next(iter(starts.values()))
-    most = SEARCHED if options.thorough else problem.shape[1]
-    return _Search(anchored_subset(problem, anchor, most), options, anchor).run(starts)
-
-
-def _follow_part(
-    subset: DepthSubset, starts: Mapping[str, DepthPoint], options: DepthOptions
-) -> Iterator[DepthStep]:
+def refine_part(
+    subset: DepthSubset, anchor: DepthPoint, starts: Mapping[str, DepthPoint], options: DepthOptions
+) -> Iterator[tuple[DepthStep, DepthStep]]:
     """Yield the steps of the refinement of some points, the others being carried along with them.
 
-    They are carried when the finest levels begin, and at the end. Where the search ended is not reported.
+    They are carried when the finest levels begin, and at the end; until then the anchor is shown.
+
+    Parameters
+    ----------
+    subset
+        the points that are refined, see `followed_part`.
+    anchor
+        of the complete problem.
+    starts
+        points of the part by name; the first is the restricted anchor.
+    options
+        what is asked for.
+
+    Yields
+    ------
+    tuple[DepthStep, DepthStep]
+        the step of the part, and what it is with all points: without the other ends and the coarser level,
+        which are not extended. Where the part has all points both are the same.
     """
-    anchor = next(iter(starts.values()))
     shown, carried = anchor, False
-    for step in _search(subset.part, {name: subset.restrict(one) for name, one in starts.items()}, options):
+    for step in refine_depths(subset.part, starts, options):
+        if subset.complete:
+            yield step, step
+            continue
         if step.finished or (not carried and step.phase.startswith(FINEST)):
             shown, carried = subset.extend(step.best, anchor.rays, RANKED.eps), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
-        yield replace(step, best=shown, ends=ends, coarser=None)
+        yield step, replace(step, best=shown, ends=ends, coarser=None)
 
 
 @dataclass(eq=False)

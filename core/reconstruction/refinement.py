@@ -25,8 +25,9 @@ from ..depth import (
     FrameBlock,
     estimate_noise,
     find_alternatives,
+    followed_part,
     mirror_in_depth,
-    refine_depths,
+    refine_part,
     reflect_block,
     standard_deviations,
 )
@@ -41,7 +42,8 @@ from .verdicts import Verdict, find_verdicts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..foundation.types import Floats
+    from ..depth import DepthSubset
+    from ..foundation.types import Floats, Ints
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
@@ -93,40 +95,39 @@ def with_refinement(
     if refined is not None and _same_objective(refined.settings, context.settings):
         shown = refined
     share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
-    for each in iterates:
+    for each in iterates:  # to their end, which releases what the last phase holds
         each = replace(each, earlier=earlier) if shown is None else _showing(each, shown)
         if not each.status.finished:
             yield replace(each, fraction=share * each.fraction)
+    try:
+        problem = depth_problem(each.best, context.settings.noise, context.tracks.intrinsics)
+        first = depth_point(problem, each.best)
+    except InputError as error:
+        why = Verdict("uncertain", f"The depths were not refined: {error}.")
+        yield replace(each, verdicts=(why,))
+        return
+    if earlier is not None and earlier.best.affine != problem.affine:
+        earlier = None
+    yield replace(each, status=Status.RUNNING, fraction=share)
+    options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
+    name = "bilinear solution"
+    if block is not None:
+        start = earlier.best if refined is not None and earlier is not None else first
+        name, first = f"{block} mirrored", mirror_in_depth(start)
+        if block.last - block.first < len(start.depths):
+            first = reflect_block(problem, start, first, block)
+        options = replace(options, coarse=refined is None)
+        candidates, earlier = {}, None
+    subset = followed_part(problem, first)
+    starts = {name: subset.restrict(first)} | usable_starts(subset, candidates)
+    if earlier is not None:
+        starts["refined shape"] = subset.restrict(earlier.best)
+    for step in _refine(each, subset, first, starts, options, share=share):
+        if step.status.finished or earlier is None or step.depth is None:
+            yield step
             continue
-        try:
-            problem = depth_problem(each.best, context.settings.noise, context.tracks.intrinsics)
-            first = depth_point(problem, each.best)
-        except InputError as error:
-            why = Verdict("uncertain", f"The depths were not refined: {error}.")
-            yield replace(each, verdicts=(why,))
-            return
-        if earlier is not None and earlier.best.affine != problem.affine:
-            earlier = None
-        yield replace(each, status=Status.RUNNING, fraction=share)
-        options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
-        if block is None:
-            starts = {"bilinear solution": first} | usable_starts(problem, candidates)
-            if earlier is not None:
-                starts["refined shape"] = earlier.best
-        else:
-            start = earlier.best if refined is not None and earlier is not None else first
-            mirrored = mirror_in_depth(start)
-            if block.last - block.first < len(start.depths):
-                mirrored = reflect_block(problem, start, mirrored, block)
-            starts = {f"{block} mirrored": mirrored}
-            options = replace(options, coarse=refined is None)
-            earlier = None
-        for step in _refine(context, each, problem, starts, options, share=share):
-            if step.status.finished or earlier is None or step.depth is None:
-                yield step
-                continue
-            kept = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
-            yield replace(step, depth=kept, view=None if shown is None else shown.geometry)
+        kept = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
+        yield replace(step, depth=kept, view=None if shown is None else shown.geometry)
 
 
 def refine_end(
@@ -157,9 +158,11 @@ def refine_end(
     """
     problem = depth_problem(point, settings.noise, intrinsics)
     options = DepthOptions(settings.isometry, settings.neighbors, thorough=False)
-    steps = refine_depths(problem, {"bilinear solution": depth_point(problem, point)}, options)
+    first = depth_point(problem, point)
+    subset = followed_part(problem, first)
+    steps = refine_part(subset, first, {"bilinear solution": subset.restrict(first)}, options)
     with single_threaded():
-        for step in steps:
+        for _, step in steps:
             end = step
             if watch is not None:
                 watch()
@@ -241,16 +244,22 @@ def _earlier_refinement(iterate: Iterate) -> DepthStep | None:
     return DepthStep(point, energy, energy, iterate.phase, 1.0, finished=True)
 
 
-def depth_point(problem: DepthProblem, point: Point) -> DepthPoint:
+def depth_point(problem: DepthProblem, point: Point, points: Ints | None = None) -> DepthPoint:
     """Return the depths and the rotations of a point of a non-rigid problem.
+
+    `points` are those that the problem of depths has, where it has not all of them.
 
     Raises
     ------
     InputError
         where it has no positive depths.
     """
-    geometry = geometry_of(point.problem, point.factors, np.eye(3))
-    Y = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
+    factors = point.factors
+    if points is not None:
+        factors = replace(factors, C=factors.C[:, :, points])
+    geometry = geometry_of(point.problem, factors, np.eye(3))
+    Y = geometry.rotations @ geometry.points
+    Y += geometry.translations[:, :, None]
     return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
 
 
@@ -259,21 +268,22 @@ def _focal_length(intrinsics: Floats) -> float:
     return float(np.sqrt(intrinsics[0, 0] * intrinsics[1, 1]))
 
 
-def usable_starts(problem: DepthProblem, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
-    """Return the candidates that lie in front of their cameras."""
+def usable_starts(subset: DepthSubset, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
+    """Return the points of a subset of the candidates that lie in front of their cameras."""
     usable = {}
+    points = None if subset.complete else subset.points
     for name, point in candidates.items():
         try:
-            usable[name] = depth_point(problem, point)
+            usable[name] = depth_point(subset.part, point, points)
         except InputError:  # it cannot be a start; the others can
             continue
     return usable
 
 
 def _refine(
-    context: RunContext,
     end: Iterate,
-    problem: DepthProblem,
+    subset: DepthSubset,
+    anchor: DepthPoint,
     starts: Mapping[str, DepthPoint],
     options: DepthOptions,
     *,
@@ -281,14 +291,15 @@ def _refine(
 ) -> Iterator[Iterate]:
     """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
     record = end.record
-    steps = refine_depths(problem, starts, options)
-    noise = problem.noise * _focal_length(context.tracks.intrinsics)
+    steps = refine_part(subset, anchor, starts, options)
+    noise = subset.problem.noise * _focal_length(end.intrinsics)
     while True:
         began = time.perf_counter()
         with single_threaded():
-            step = next(steps, None)
-        if step is None:
+            found = next(steps, None)
+        if found is None:
             return
+        of_part, step = found
         record = replace(
             record,
             iteration=record.iteration + 1,
@@ -314,23 +325,21 @@ def _refine(
         yield iterate
         if step.finished:
             last = replace(iterate, status=end.status, fraction=1.0)
-            yield _judged(last, problem, starts, options)
+            yield _judged(last, subset, of_part, options)
             return
 
 
-def _judged(
-    iterate: Iterate, problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
-) -> Iterate:
+def _judged(iterate: Iterate, subset: DepthSubset, of_part: DepthStep, options: DepthOptions) -> Iterate:
     """Return the last iterate of a refinement with the standard deviations of its points, and verdicts."""
     step = iterate.depth
     assert step is not None  # it is of a refinement
     began = time.perf_counter()
     with single_threaded():
-        anchored = problem.anchored(next(iter(starts.values())))
-        others = find_alternatives(anchored, step.best, options)
-        # Where only a part of the points was refined, the others follow from it and have no coarser level.
-        std = None if step.coarser is None else standard_deviations(anchored, step, options, others)
-        verdicts = find_verdicts(anchored, step.best, others, step.ends, std)
+        others = find_alternatives(subset.part, of_part.best, options)
+        # Where only some points were refined, the others follow from them and have no coarser level.
+        std = standard_deviations(subset.part, step, options, others) if subset.complete else None
+        # Of the ends those count that the iterate has.
+        verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
     seconds = iterate.record.seconds + time.perf_counter() - began
     record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)
     return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)

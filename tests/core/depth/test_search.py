@@ -14,9 +14,11 @@ from core.depth import (
     DepthProblem,
     FrameBlock,
     candidate_blocks,
+    followed_part,
     mirror_in_depth,
     point_subset,
     refine_depths,
+    refine_part,
     reflect_block,
     suspicions,
 )
@@ -134,12 +136,37 @@ def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_i
         assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
 
 
-def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(monkeypatch, error):
+@pytest.fixture
+def part_of_many(monkeypatch):
+    """Return a problem of which some points are followed, its truth, a disturbed start, and these points."""
     monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
     problem, truth = simulated(points=120)
     rng = np.random.default_rng(0)
     disturbed = replace(truth, depths=truth.depths * np.exp(0.01 * rng.normal(size=(24, 120))))
-    *_, last = refine_depths(problem, {"near": disturbed}, DepthOptions())
+    return problem, truth, disturbed, followed_part(problem, disturbed)
+
+
+def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(part_of_many, error):
+    problem, truth, disturbed, subset = part_of_many
+    assert subset.part.shape == (24, 25) and not subset.complete
+    starts = {"near": subset.restrict(disturbed)}
+    *_, (of_part, last) = refine_part(subset, disturbed, starts, DepthOptions())
     assert last.finished and last.best.depths.shape == (24, 120) and last.coarser is None
+    assert of_part.finished and of_part.best.depths.shape == of_part.coarser.depths.shape == (24, 25)
+    assert [end.name for end in last.ends] == ["near"] and last.ends[0].point is last.best
+    seen = problem.visible[:, subset.points]
+    carried = subset.restrict(last.best)
+    np.testing.assert_allclose(carried.depths, of_part.best.depths, rtol=1e-9)
+    np.testing.assert_allclose(
+        carried.rays.transpose(0, 2, 1)[seen], problem.tracks[:, :, subset.points].transpose(0, 2, 1)[seen]
+    )
     assert error(problem, last.best, truth) < 0.65 * error(problem, disturbed, truth)
+
+
+def test_of_few_points_all_are_followed():
+    problem, truth = simulated(points=20)
+    subset = followed_part(problem, truth)
+    assert subset.complete and subset.part.lateral is not None
+    steps = refine_part(subset, truth, {"truth": truth}, DepthOptions(thorough=False))
+    assert all(of_part is step for of_part, step in steps)

@@ -24,9 +24,9 @@ from core import (
     simulate,
 )
 from core.cli import parser, steps_from
-from core.depth import DepthPoint, DepthProblem, FrameBlock, mirror_in_depth, reflect_block
+from core.depth import DepthPoint, DepthProblem, FrameBlock, followed_part, mirror_in_depth, reflect_block
 from core.evaluation import errors_of, procrustes_mm
-from core.reconstruction import Provenance, refinement, steps_from_list, steps_to_list
+from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_from_list, steps_to_list
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 REFINED = QUICK.with_changes(refine="depth", noise=0.0)
@@ -235,9 +235,35 @@ def test_candidates_behind_their_cameras_are_no_starts(sequence, plain, refined)
     best, depths = plain[-1].best, refined[-1].depth.best
     problem = DepthProblem(best.problem.tracks, sequence.visible, affine=False)
     behind = replace(best, factors=replace(best.factors, s=-best.factors.s))
-    starts = refinement.usable_starts(problem, {"behind": behind, "in front": best})
+    subset = followed_part(problem, depths)
+    starts = refinement.usable_starts(subset, {"behind": behind, "in front": best})
     assert list(starts) == ["in front"]
     assert starts["in front"].depths.shape == depths.depths.shape
+
+
+def test_candidates_give_the_part_of_their_points_that_is_followed(plain, refined, monkeypatch):
+    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
+    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 8)
+    best = plain[-1].best
+    problem = DepthProblem(best.problem.tracks, best.problem.visible, affine=False)
+    subset = followed_part(problem, refinement.depth_point(problem, best))
+    assert subset.part.shape[1] == 8
+    (start,) = refinement.usable_starts(subset, {"itself": best}).values()
+    expected = subset.restrict(refinement.depth_point(problem, best))
+    np.testing.assert_allclose(start.depths, expected.depths, rtol=1e-12)
+    np.testing.assert_allclose(start.rays, expected.rays, rtol=1e-9, atol=1e-12)
+
+
+def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(sequence, plain, monkeypatch):
+    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
+    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 10)
+    *_, last = iterate(sequence, REFINED.with_changes(starts=1, rotations="best"))
+    result = last.result()
+    assert result.refined and result.std is None and len(last.depth.ends) == 1
+    assert result.camera_points.shape == sequence.truth.points.shape
+    missed = np.linalg.norm(result.reprojections() - result.observations(), axis=1)[sequence.visible]
+    assert missed.max() < 1e-9
+    assert {each.kind for each in last.verdicts} <= set(VERDICT_KINDS) - {"ambiguous"}  # only one end is kept
 
 
 def test_rotations_that_were_compared_give_further_starts(compared):
