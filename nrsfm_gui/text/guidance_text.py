@@ -20,7 +20,7 @@ TITLES = {
     "scale": "all weights ×",
     "rank": "rank K",
     "eta": "eta",
-    "refine": "refine depths",
+    "refine": "refine",
     "noise": "noise",
     "isometry": "isometry",
     "neighbors": "neighbors",

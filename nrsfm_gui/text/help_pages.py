@@ -44,7 +44,8 @@ PANELS = {
     "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "
-    "several values do equally well, Use it sets the strongest penalty; of ranks and etas, the best. "
+    "several values do equally well, Use it sets the strongest penalty; of all else, the best. Where depths "
+    "are refined, what the refined shape predicts counts, and its numbers can be varied, too. "
     "Compare the shapes, too: hidden tracks give little information on depth.",
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
     "double-click a row to go to the worst frame of its point; what is selected here is selected "

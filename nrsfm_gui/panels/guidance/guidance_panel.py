@@ -24,7 +24,7 @@ from nrsfm_gui.widgets.labels import ClampedLabel
 from nrsfm_gui.widgets.style import set_property
 
 EMPTY = (
-    "Which value suits these tracks, without ground truth? Some tracks are hidden, the rest is solved for "
+    "Which value suits these tracks, without ground truth? A part of them is hidden, the rest is solved for "
     "several values of a parameter, and the curve shows how well what was hidden is predicted."
 )
 NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
@@ -214,6 +214,9 @@ class GuidancePanel(QWidget):
             row.addWidget(label)
             row.addWidget(field)
             self._range += [label, field]
+        self._words = QLabel(f"values {' and '.join(SETTINGS[REFINE].choices)}")
+        self._words.setProperty("role", "muted")
+        row.addWidget(self._words)
         row.addStretch(1)
         progress, below = _row()
         below.addWidget(self._progress, 1)
@@ -279,6 +282,7 @@ class GuidancePanel(QWidget):
         self._count.setEnabled(not self._computing and self.parameter != "rank")
         for widget in self._range:
             widget.setVisible(self.parameter != REFINE)
+        self._words.setVisible(self.parameter == REFINE)
 
 
 def _row() -> tuple[QWidget, QHBoxLayout]:

@@ -24,6 +24,7 @@ TIP = (
     "the better they were predicted. Right axis: that of the tracks it used. The ring is on the value to use."
 )
 PADDING = 0.06  # of a range, on each side
+WORD_PADDING = 0.2  # of a range over words, which have to fit below its ends
 HEADROOM = 0.4  # of a range, above it: for the name of the lowest point
 BAND_ALPHA = 60  # of 255
 LEAST_SPAN = 0.1  # decades of error that an axis spans
@@ -181,11 +182,9 @@ class GuidancePlot(Themed, QWidget):
         self, curves: GuidanceCurves, across: tuple[float, float], up: tuple[float, float]
     ) -> None:
         plot = self._plot
+        aside = (WORD_PADDING if curves.words else PADDING) * (across[1] - across[0])
         plot.setRange(
-            xRange=(
-                across[0] - PADDING * (across[1] - across[0]),
-                across[1] + PADDING * (across[1] - across[0]),
-            ),
+            xRange=(across[0] - aside, across[1] + aside),
             yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + HEADROOM * (up[1] - up[0])),
             padding=0,
         )

@@ -244,8 +244,8 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     shown = panel.plot._curves
     assert shown.words == ("depth", "none") and np.isfinite(shown.truth).all()
     word = shown.words[shown.advised]
-    assert marked(panel) == [f"refine depths {word}"]
-    assert f"refine depths {word} predicts best" in panel.sentence and "range" not in panel.sentence
+    assert marked(panel) == [f"refine {word}"]
+    assert f"refine {word} predicts best" in panel.sentence and "range" not in panel.sentence
     panel._use.click()
     assert session.settings.refine == word == "depth"  # of a deforming balloon
     assert "press Run" in panel.sentence
