@@ -1,7 +1,8 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
 from .alternatives import Alternative, elongation_variance, find_alternatives
-from .energy import DepthLevel, LevelEnergy, neighbor_edges
+from .edges import frame_sizes, inflation, neighbor_edges
+from .energy import DepthLevel, LevelEnergy
 from .lbfgs import LBFGS
 from .noise import estimate_noise
 from .problem import DepthPoint, DepthProblem
@@ -35,6 +36,8 @@ __all__ = [
     "estimate_noise",
     "find_alternatives",
     "followed_part",
+    "frame_sizes",
+    "inflation",
     "mirror_in_depth",
     "neighbor_edges",
     "point_subset",

@@ -30,7 +30,10 @@ are balanced: there the bilinear problem and this one charge the same, within th
 
 Second term.  Likewise each edge, its length having an unknown variance; as many edges count as independent as
 there are points.  It is robust: an edge that varies once may vary.  r_e is 1, or with `relative` a fixed
-squared length (`DepthProblem.edge_reference`).
+squared length (`DepthProblem.edge_reference`).  Where an object inflates before an orthogonal camera
+(`DepthProblem.inflates`), L_fe is the length over a_f, the size of the frame at the start of the level: the
+camera sees the size, and lengths that stay would bend the depths to hide it.  A perspective camera does not
+see it, and there the lengths decide it.
 
 Third term.  The depth extent over the lateral extent, r, keeps near that of the anchor, r0, since where the
 camera moves little the others prefer elongated shapes.
@@ -77,11 +80,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import pdist, squareform
 from scipy.spatial.transform import Rotation
 
 from ..foundation.linalg import rotation_from_vector
 from ..foundation.representation import one_line_repr
+from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges
 from .problem import DepthPoint, DepthProblem
 
 if TYPE_CHECKING:
@@ -95,10 +98,10 @@ if TYPE_CHECKING:
 
 PRICE = 1.5  # of leaving an observation, over that which keeps what exceeds noise
 EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
-SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
 SERIES = 1e-3  # radians below which the right Jacobian is a series
 LONGEST_RUN = 50  # frames that the preconditioner couples
 ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
+RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
 
 
 @dataclass(frozen=True)
@@ -127,43 +130,6 @@ class DepthLevel:
     relative: bool = False
     iterations: int = 200
     tolerance: float = 1e-9
-
-
-def neighbor_edges(shapes: Floats, count: int) -> Ints:
-    """Return the pairs of each point with its nearest neighbors.
-
-    Parameters
-    ----------
-    shapes
-        (F, 3, P) the shapes.
-    count
-        neighbors of a point: those of least mean distance over the frames; P - 1 or more gives all pairs.
-
-    Returns
-    -------
-    Ints
-        (2, E) indices of points, each pair once, the smaller index first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> line = np.zeros((1, 3, 4))
-    >>> line[0, 0] = [0.0, 1.0, 2.5, 4.5]
-    >>> neighbor_edges(line, 1).tolist()
-    [[0, 1, 2], [1, 2, 3]]
-    """
-    points = shapes.shape[2]
-    if count >= points - 1:
-        return np.stack(np.triu_indices(points, 1)).astype(np.int64)
-    total = np.zeros(points * (points - 1) // 2)
-    for shape in shapes:
-        total += pdist(shape.T)
-    distance = squareform(total)
-    np.fill_diagonal(distance, np.inf)
-    near = np.argsort(distance, axis=1, kind="stable")[:, :count]
-    first, second = np.repeat(np.arange(points), count), near.ravel()
-    pairs = np.unique(np.minimum(first, second) * points + np.maximum(first, second))
-    return np.stack((pairs // points, pairs % points)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +178,8 @@ class LevelEnergy:
         (2, E) indices of points.
     rotations
         (F, 3, 3) R0, about which the rotation vectors turn.
+    sizes
+        (F,) a_f, which lengths are divided by; None where they are not.
 
     Examples
     --------
@@ -229,12 +197,13 @@ class LevelEnergy:
     level: DepthLevel
     edges: Ints
     rotations: Floats
+    sizes: Floats | None = None
 
     __repr__ = one_line_repr
 
     @classmethod
     def about(
-        cls, problem: DepthProblem, level: DepthLevel, point: DepthPoint, neighbors: int = 8
+        cls, problem: DepthProblem, level: DepthLevel, point: DepthPoint, neighbors: int = NEIGHBORS
     ) -> LevelEnergy:
         """Return the energy with the edges of a point's shapes and its rotations as R0.
 
@@ -245,7 +214,7 @@ class LevelEnergy:
         level
             the scales and weights.
         point
-            gives the edges, and R0.
+            gives the edges, the sizes of the frames, and R0.
         neighbors
             of each point, that it has edges to.
 
@@ -254,8 +223,10 @@ class LevelEnergy:
         LevelEnergy
             of the level.
         """
-        edges = neighbor_edges(problem.shapes(point), neighbors)
-        return cls(problem, level, edges, point.rotations)
+        shapes = problem.shapes(point)
+        edges = neighbor_edges(shapes, neighbors)
+        sizes = frame_sizes(shapes, edges) if problem.inflates else None
+        return cls(problem, level, edges, point.rotations, sizes)
 
     # -- the vector of unknowns ------------------------------------------------------------------------------
 
@@ -427,7 +398,7 @@ class LevelEnergy:
         mean = length.mean(axis=1, keepdims=True)
         deviation = length - mean
         variance = np.einsum("ef,ef->e", deviation, deviation) / frames
-        deviation /= length
+        deviation /= length if self.sizes is None else length * self.sizes
         scaled = variance + self._edge_floor
         deviation *= (direction_weight / scaled)[:, None]
         difference *= deviation
@@ -436,10 +407,12 @@ class LevelEnergy:
         return float(value)
 
     def _varying_edges(self, X: Floats) -> tuple[Floats, Floats, float]:
-        """Return the edges (3, E, F), their lengths (E, F), and iso P / E."""
+        """Return the edges over the sizes (3, E, F), their lengths (E, F), and iso P / E."""
         frames, points = self.problem.shape
         count = self.edges.shape[1]
         difference = (self._incidence @ X.reshape(-1, frames)).reshape(3, count, frames)
+        if self.sizes is not None:
+            difference /= self.sizes
         length = np.einsum("aef,aef->ef", difference, difference)
         length += SHORTEST_EDGE**2
         np.sqrt(length, out=length)
@@ -520,7 +493,7 @@ class LevelEnergy:
             frames,
             np.linalg.inv(depths).astype(np.float32, copy=False),
             _turning_blocks(_in_runs(X, runs, length), coupling, frames),
-            (1.0 / free).astype(np.float32),
+            (1.0 / np.maximum(free, RAY_FLOOR)).astype(np.float32),
         )
 
     def conditional_variances(self, x: Floats) -> tuple[Floats, Floats]:
@@ -569,6 +542,8 @@ class LevelEnergy:
         along = np.zeros((points, frames))
         for ends in self.edges:
             slope = np.einsum("aef,aef->ef", difference, A[:, ends])
+            if self.sizes is not None:
+                slope /= self.sizes
             to_points = sp.csr_matrix((stiffness, (ends, np.arange(len(ends)))), shape=(points, len(ends)))
             along += to_points @ np.square(slope)
         total: Floats = np.bincount(self.edges.ravel(), np.tile(stiffness, 2), points).astype(float)

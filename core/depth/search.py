@@ -9,8 +9,8 @@
                 last ones an observation may leave its ray
 
 Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
-the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  Where there
-are many modes the edges are needed.
+the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  So they do
+where it is seen to inflate.  Where there are many modes the edges are needed.
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -26,6 +26,7 @@ import numpy as np
 
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import iterate
+from .edges import NEIGHBORS
 from .energy import DepthLevel, LevelEnergy
 from .lbfgs import LBFGS
 from .reflections import (
@@ -99,7 +100,7 @@ class DepthOptions:
     """
 
     isometry: float = 0.3
-    neighbors: int = 8
+    neighbors: int = NEIGHBORS
     thorough: bool = True
     coarse: bool = True
 
@@ -298,7 +299,7 @@ class _Search:
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
         finest: tuple[DepthLevel, ...] = NOISY
-        if self._modes(point) < FEW_MODES:
+        if full.inflates or self._modes(point) < FEW_MODES:
             finest = tuple(replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
         point, energy = yield from self._levels(full, point, finest, FINEST)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]

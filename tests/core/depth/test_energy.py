@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from core import Factors, LogPenalty
-from core.depth import DepthLevel, DepthPoint, DepthProblem, LevelEnergy, neighbor_edges
+from core.depth import (
+    DepthLevel,
+    DepthPoint,
+    DepthProblem,
+    LevelEnergy,
+    frame_sizes,
+    inflation,
+    neighbor_edges,
+)
 from core.foundation import rotation_from_vector
 from core.problem import balance
 
@@ -16,7 +24,7 @@ SHAPES = [(7, 12), (40, 6)]  # F x P with F below and above 3P: both sides of th
 LEVELS = [DepthLevel(0.1, 0.15), DepthLevel(0.02, 0.03, 0.3, relative=True)]
 
 
-def random_energy(frames, points, level, *, affine=False, noise=0.0, hidden=0.2, seed=0):
+def random_energy(frames, points, level, *, affine=False, noise=0.0, hidden=0.2, seed=0, inflates=False):
     """Return the energy of a random sequence about one point, and the unknowns of another one near it."""
     rng = np.random.default_rng(seed)
     R = rotation_from_vector(rng.normal(size=(frames, 3)))
@@ -29,7 +37,8 @@ def random_energy(frames, points, level, *, affine=False, noise=0.0, hidden=0.2,
     visible[:, 0] = True
     problem = DepthProblem(tracks, visible, affine, noise)
     point = DepthPoint.from_camera_points(problem, Y, R)
-    energy = LevelEnergy.about(problem.anchored(point), level, point, neighbors=3)
+    anchored = replace(problem.anchored(point), inflates=inflates)
+    energy = LevelEnergy.about(anchored, level, point, neighbors=3)
     x = energy.start(point)
     return energy, x + 0.05 * rng.normal(size=x.shape)
 
@@ -56,8 +65,9 @@ def slow_energy(energy, x):
     total += frames / 2 * (frames - size) * np.log(level.eps**2)
     edges = energy.edges.T
     reference = problem.edge_reference(energy.edges) if level.relative else np.ones(len(edges))
+    sizes = np.ones(frames) if energy.sizes is None else energy.sizes
     for (i, j), r in zip(edges, reference, strict=True):
-        lengths = [np.linalg.norm(X[f, :, i] - X[f, :, j]) for f in range(frames)]
+        lengths = [np.linalg.norm(X[f, :, i] - X[f, :, j]) / sizes[f] for f in range(frames)]
         term = np.log(np.var(lengths) / r + level.edge_eps**2)
         total += level.isometry * frames * points / (2 * len(edges)) * term
     centered = Y - Y.mean(axis=2, keepdims=True)
@@ -75,20 +85,21 @@ def slow_energy(energy, x):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_energy_is_its_formula(frames, points, level, affine, noise):
-    energy, x = random_energy(frames, points, level, affine=affine, noise=noise)
+def test_the_energy_is_its_formula(frames, points, level, affine, inflates, noise):
+    energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
+    assert (energy.sizes is not None) == inflates
     assert energy.value_and_gradient(x)[0] == pytest.approx(slow_energy(energy, x), rel=1e-10)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_gradient_agrees_with_finite_differences(frames, points, level, affine, noise):
-    energy, x = random_energy(frames, points, level, affine=affine, noise=noise)
+def test_the_gradient_agrees_with_finite_differences(frames, points, level, affine, inflates, noise):
+    energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
     gradient = energy.value_and_gradient(x)[1]
     h = 1e-5
     numeric = np.empty_like(x)
@@ -181,10 +192,13 @@ def test_the_preconditioner_is_symmetric_and_positive_definite(frames, points, n
     assert first @ M.apply(second) == pytest.approx(second @ M.apply(first), rel=1e-3, abs=1e-3)
 
 
-@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
-def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(frames, points, affine):
-    energy, x = random_energy(frames, points, LEVELS[0], affine=affine)
+def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(
+    frames, points, affine, inflates
+):
+    energy, x = random_energy(frames, points, LEVELS[0], affine=affine, inflates=inflates)
+    sizes = energy.sizes if inflates else np.ones(frames)
     problem, level, point = energy.problem, energy.level, energy.point(x)
     X, s = problem.shapes(point), problem.unit(point)
     D = (X - X.mean(axis=0)).reshape(frames, -1)
@@ -199,8 +213,9 @@ def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(fr
         if 2 in (i, j):
             difference = X[:, :, i] - X[:, :, j]
             length = np.linalg.norm(difference, axis=1)
-            weight = level.isometry * points / energy.edges.shape[1] / (length.var() + level.edge_eps**2)
-            H += np.diag(weight * (A * difference / length[:, None]).sum(axis=1) ** 2)
+            variance = (length / sizes).var() + level.edge_eps**2
+            weight = level.isometry * points / energy.edges.shape[1] / variance
+            H += np.diag(weight * ((A * difference).sum(axis=1) / (length * sizes)) ** 2)
     vector = np.zeros(len(x), dtype=np.float32)
     vector[2 * frames : 3 * frames] = np.random.default_rng(3).normal(size=frames)
     solved = np.linalg.solve(H, vector[2 * frames : 3 * frames])
@@ -220,6 +235,19 @@ def test_neighbors_are_those_of_least_mean_distance():
     edges = neighbor_edges(shapes, 3)
     assert {(i, j) for i, j in edges.T.tolist()} == expected
     assert neighbor_edges(shapes, 9).shape == neighbor_edges(shapes, 20).shape == (2, 45)
+
+
+def test_the_size_of_a_frame_is_what_most_edges_agree_on():
+    rng = np.random.default_rng(3)
+    sizes = np.exp(0.4 * rng.normal(size=7))
+    sizes /= np.exp(np.log(sizes).mean())
+    shapes = sizes[:, None, None] * rng.normal(size=(3, 30))
+    edges = neighbor_edges(shapes, 4)
+    assert inflation(shapes, edges) > 2.0
+    shapes[2, :, :4] *= 3.0
+    np.testing.assert_allclose(frame_sizes(shapes, edges), sizes, rtol=0.05)
+    bending = rng.normal(size=(3, 30)) + 0.2 * rng.normal(size=(7, 3, 30))
+    assert inflation(bending, neighbor_edges(bending, 4)) < 0.2
 
 
 def test_the_bilinear_log_penalty_bounds_the_log_determinant_and_has_its_slopes():

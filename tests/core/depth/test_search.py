@@ -24,10 +24,10 @@ from core.depth import (
 )
 
 
-def simulated(*, affine=False, frames=24, points=60, occlusion=0.0):
+def simulated(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0):
     """Return the problem of a simulated sequence and its true point."""
     camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
-    scene = simulate("paper", camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
+    scene = simulate(kind, camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
     Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
     tracks = scene.tracks
     if not affine:
@@ -170,3 +170,12 @@ def test_of_few_points_all_are_followed():
     assert subset.complete and subset.part.lateral is not None
     steps = refine_part(subset, truth, {"truth": truth}, DepthOptions(thorough=False))
     assert all(of_part is step for of_part, step in steps)
+
+
+def test_an_orthogonal_balloon_is_not_bent_to_keep_its_lengths(error):
+    problem, truth = simulated("balloon", affine=True, points=40)
+    rng = np.random.default_rng(0)
+    disturbed = replace(truth, depths=truth.depths + 0.05 * problem.size * rng.normal(size=(24, 40)))
+    assert problem.anchored(disturbed).inflates
+    *_, last = refine_depths(problem, {"near": disturbed}, DepthOptions())
+    assert error(problem, last.best, truth) < error(problem, disturbed, truth)
