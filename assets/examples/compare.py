@@ -1,4 +1,4 @@
-"""Compare methods on one problem, and choose xi without ground truth by cross-validation."""
+"""Compare methods on one problem, and choose xi of the bilinear solution by cross-validation."""
 
 import core as nrsfm
 
@@ -11,7 +11,7 @@ for method in ("bilinear", "lm", "admm+bilinear", "irnn"):
     print(f"{method:>14}  {result.log_loss:10.5f}  {error:6.2f}  {result.iterations:10d}")
 
 curve = nrsfm.cross_validate(
-    sequence, over="xi", values=(0.01, 0.1, 1.0), folds=2, rank=3, starts=1, rotations="truth"
+    sequence, over="xi", values=(0.01, 0.1, 1.0), folds=2, rank=3, starts=1, rotations="truth", refine="none"
 )
 for value, error in zip(curve.values, curve.held, strict=True):
     print(f"xi {value:<6g} held-out error {error:.3f} px")
