@@ -18,11 +18,9 @@ On four of the Challenge's kinds (kinect paper, shark, dance, pickup; 3 shares) 
 up to thirty times. So of values with about the same error the strongest penalty is the safest.
 
 Kinds of hiding besides single observations leave every answer determined. "tracks" hides a run of half of the
-frames of a point. "sparse" hides nearly the whole track: 2 K visible frames, evenly spaced, are kept, which
-make 4 K numbers for the 3 K of the point's rows of C. A track that is hidden in all frames could not be
-predicted, since nothing would tell where the point is on the object. "blocks" hides a run of a quarter of the
-frames of an eighth of the points, those that are nearest to one of them in the middle frame of the run, as an
-object does that turns away or is covered.
+frames of a point, whose other observations place it on the object; a track that is hidden in all frames could
+not be predicted. "blocks" hides a run of a quarter of the frames of an eighth of the points, those that are
+nearest to one of them in the middle frame of the run, as an object does that turns away or is covered.
 
 Where the settings refine depths, the errors are those of the refined solution, since that is what a run
 gives. A refinement begins at the bilinear solution of the kept observations and follows this start alone. A
@@ -91,7 +89,6 @@ SHARE = 0.1  # of the visible observations that is hidden
 FOLDS = 6
 HIDING = {
     "tracks": "points over half of the frames: their depth has to be predicted",
-    "sparse": "points in all but a few frames, which are evenly spaced and keep them determined",
     "blocks": "neighboring points over a quarter of the frames, as the object hides itself",
     "entries": "observations one by one: depth has little influence",
 }
@@ -191,7 +188,6 @@ def choose_hidden(
     rng = np.random.default_rng(seed)
     candidates: dict[str, Callable[[], Iterable[SequenceOf[int]]]] = {
         "tracks": lambda: _half_tracks(visible, rng),
-        "sparse": lambda: _most_of_tracks(visible, 2 * rank, rng),
         "blocks": lambda: _blocks(tracks, visible, rng),
         "entries": lambda: rng.permutation(np.argwhere(visible)),
     }
@@ -220,15 +216,6 @@ def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int
         for f in range(first, first + length):
             if visible[f, p]:
                 yield f, int(p)
-
-
-def _most_of_tracks(visible: Bools, kept: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Yield the visible observations of one point after another but for some that are evenly spaced."""
-    for p in rng.permutation(visible.shape[1]):
-        frames = np.flatnonzero(visible[:, p])
-        places = np.linspace(0, len(frames) - 1, min(kept, len(frames))).round().astype(int)
-        for f in np.delete(frames, places):
-            yield int(f), int(p)
 
 
 def _blocks(tracks: Floats, visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:

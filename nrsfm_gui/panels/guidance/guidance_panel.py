@@ -40,12 +40,7 @@ MEANINGS = {
     "isometry": "the weight of the lengths between neighbors in the depth refinement",
     "neighbors": "the neighbors of a point whose distances the depth refinement keeps",
 }
-HIDING_TITLES = {
-    "tracks": "hide half tracks",
-    "sparse": "hide most of tracks",
-    "blocks": "hide blocks",
-    "entries": "hide entries",
-}
+HIDING_TITLES = {"tracks": "hide tracks", "blocks": "hide blocks", "entries": "hide entries"}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
     "It is judged by hidden tracks, which give little information on depth: check the shapes as well"

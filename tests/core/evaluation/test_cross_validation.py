@@ -117,14 +117,6 @@ def test_runs_hide_half_of_the_frames_of_a_point():
         assert (np.diff(frames) == 1).all()
 
 
-def test_most_of_a_track_is_hidden_but_for_frames_that_are_evenly_spaced():
-    held = choose_hidden(*all_seen(40, 60), 3, share=0.05, hiding="sparse")
-    hidden = held.sum(axis=0)
-    assert sorted(hidden[hidden > 0]) == [18, 34, 34, 34]  # of 120; 6 of 40 frames are kept
-    for p in np.flatnonzero(hidden == 34):
-        assert np.flatnonzero(~held[:, p]).tolist() == [0, 8, 16, 23, 31, 39]
-
-
 def test_blocks_are_runs_of_frames_of_points_that_are_neighbors():
     tracks = np.random.default_rng(3).normal(size=(2, 80)) + np.zeros((40, 1, 1))
     held = choose_hidden(tracks, np.ones((40, 80), dtype=bool), 3, share=0.03125, hiding="blocks")
@@ -382,7 +374,7 @@ def test_values_that_differ_by_rounding_are_as_good():
         ({"values": (1.0, 1.0)}, "each once"),
         ({"share": 0.9}, "the held-out share is 0.9"),
         ({"folds": 0}, "folds is 0"),
-        ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, sparse, blocks, entries"),
+        ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, blocks, entries"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(plan, words):
@@ -548,7 +540,7 @@ def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
     plan = HoldoutPlan("rank", (1.0, 2.0), hiding=older)
     assert plan == HoldoutPlan("rank", (1.0, 2.0), hiding=name)
     assert parser().parse_args(["guide", "sample:", "--hiding", older]).hiding == name
-    with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, sparse, blocks, entries"):
+    with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, blocks, entries"):
         HoldoutPlan("rank", (1.0,), hiding="all")
 
 
