@@ -53,7 +53,7 @@ from .pipeline import (
     solve_phase,
     start_groups,
 )
-from .refinement import CANDIDATES, with_refinement
+from .refinement import CANDIDATES, has_refinement, with_refinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -128,7 +128,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     else:
         algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
         run = run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
-    yield from with_refinement(context, run, {}, thorough=False, continued=start)
+    yield from with_refinement(context, run, {}, thorough=not has_refinement(start), continued=start)
 
 
 def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:

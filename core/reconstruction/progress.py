@@ -104,7 +104,7 @@ class Iterate:
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
     depth: DepthStep | None = None  # of the depth refinement, while `current` and `best` stay bilinear
-    earlier: DepthStep | None = None  # the refinement of a run that this one continues, while it has none
+    earlier: DepthStep | None = None  # the refinement of a run that this one continues, until its own ended
     noise: float = 0.0  # standard deviation of a track's coordinate that the refinement expects, in its units
     verdicts: tuple[Verdict, ...] = ()  # of a finished run: what may be wrong with it
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
@@ -165,7 +165,9 @@ class Iterate:
         before = replace(self.record, energy=None)
         made = None if self.provenance is None else self.provenance.unrefined()
         found = {
-            "bilinear": replace(self, record=before, depth=None, view=None, verdicts=(), provenance=made)
+            "bilinear": replace(
+                self, record=before, depth=None, view=None, earlier=None, verdicts=(), provenance=made
+            )
         }
         if self.depth is not None:
             for number, end in enumerate(self.depth.ends[1:], start=2):

@@ -4,9 +4,10 @@ The starts are the end of the bilinear run and, where rotations were compared, t
 the lowest scores.  While depths are refined, `current` and `best` of the iterates stay the bilinear solution,
 whose loss the history repeats; the energy is in a column of its own, and what is shown is refined.
 
-A run that continues a refined one starts from its shape, too, and keeps what has the lower energy: the energy
-does not know eta, the weights or the rank.  That shape is shown until the refinement has ended.  Only where
-one of these has changed the bilinear solution is shown, so that the change is seen, until depths are refined.
+A run that continues a refined one searches less, but starts from the refined shape, too, and keeps what has
+the lower energy: the energy does not know eta, the weights or the rank.  Where these are the same that shape
+is shown until the refinement has ended.  Else what changes is shown: the bilinear solution, then the
+refinement.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def with_refinement(
     candidates
         by name, other points to start from; read when the bilinear run has ended.
     thorough
-        whether all starts are searched, or the end of the bilinear run only.
+        whether the search is complete, see `DepthOptions`: of a run that continues no refinement.
     continued
         what the run continues from. Its refined shape is a further start; where frames are mirrored, they are
         those of this shape.
@@ -89,14 +90,16 @@ def with_refinement(
         return
     block = _mirrored_block(context)
     thorough = thorough and block is None
-    earlier = None if continued is None else _earlier_refinement(continued)
     refined = continued if continued is not None and continued.record.energy is not None else None
-    shown = None
-    if refined is not None and _same_objective(refined.settings, context.settings):
-        shown = refined
+    own = None if refined is None else _refinement_of(refined)
+    earlier = own if continued is None or continued.earlier is None else continued.earlier
+    shown = refined if refined and _same_objective(refined.settings, context.settings) else None
     share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
     for each in iterates:  # to their end, which releases what the last phase holds
-        each = replace(each, earlier=earlier) if shown is None else _showing(each, shown)
+        each = replace(each, earlier=earlier)
+        if shown is not None:
+            record = replace(each.record, energy=shown.record.energy)
+            each = replace(each, record=record, view=shown.geometry, depth=own, noise=shown.noise)
         if not each.status.finished:
             yield replace(each, fraction=share * each.fraction)
     try:
@@ -112,22 +115,24 @@ def with_refinement(
     options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
     name = "bilinear solution"
     if block is not None:
-        start = earlier.best if refined is not None and earlier is not None else first
+        start = first if own is None else own.best
         name, first = f"{block} mirrored", mirror_in_depth(start)
         if block.last - block.first < len(start.depths):
             first = reflect_block(problem, start, first, block)
         options = replace(options, coarse=refined is None)
-        candidates, earlier = {}, None
+        candidates, earlier, shown = {}, None, None
     subset = followed_part(problem, first)
     starts = {name: subset.restrict(first)} | usable_starts(subset, candidates)
     if earlier is not None:
         starts["refined shape"] = subset.restrict(earlier.best)
     for step in _refine(each, subset, first, starts, options, share=share):
-        if step.status.finished or earlier is None or step.depth is None:
+        if step.status.finished:
             yield step
-            continue
-        kept = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
-        yield replace(step, depth=kept, view=None if shown is None else shown.geometry)
+        elif shown is None or own is None or step.depth is None:
+            yield replace(step, earlier=earlier)
+        else:
+            depth = replace(step.depth, best=own.best, best_energy=own.best_energy)
+            yield replace(step, depth=depth, view=shown.geometry, earlier=earlier)
 
 
 def refine_end(
@@ -219,29 +224,27 @@ def _mirrored_block(context: RunContext) -> FrameBlock | None:
     return FrameBlock(first, last + 1)
 
 
+def has_refinement(iterate: Iterate) -> bool:
+    """Whether an iterate is refined, or a run that it continues was."""
+    return iterate.record.energy is not None or iterate.earlier is not None
+
+
 def _same_objective(one: Settings, other: Settings) -> bool:
     """Whether a bilinear run under other settings of the same problem has the same objective."""
     return (one.eta, one.rank, one.penalty) == (other.eta, other.rank, other.penalty)
 
 
-def _showing(iterate: Iterate, refined: Iterate) -> Iterate:
-    """Return an iterate of a bilinear run that shows the refined shape of the run that it continues."""
-    record = replace(iterate.record, energy=refined.record.energy)
-    return replace(iterate, record=record, view=refined.geometry, depth=refined.depth, noise=refined.noise)
-
-
-def _earlier_refinement(iterate: Iterate) -> DepthStep | None:
-    """Return the newest refinement up to an iterate, which may be of a file; None where there was none."""
-    energy = iterate.record.energy
-    if energy is None:
-        return iterate.earlier
-    if iterate.depth is not None and np.isfinite(iterate.depth.best_energy):
-        energy = iterate.depth.best_energy
-    shown, problem = iterate.geometry, iterate.best.problem
+def _refinement_of(refined: Iterate) -> DepthStep:
+    """Return what a refined iterate shows, which may be of a file, as a step without further ends."""
+    energy, depth = refined.record.energy, refined.depth
+    assert energy is not None  # it is refined
+    if depth is not None and np.isfinite(depth.best_energy):
+        energy = depth.best_energy
+    shown, problem = refined.geometry, refined.best.problem
     Y = shown.rotations @ shown.points + shown.translations[:, :, None]
     tracks = DepthProblem(problem.tracks, problem.visible, shown.affine)
     point = DepthPoint.from_camera_points(tracks, Y, shown.rotations)
-    return DepthStep(point, energy, energy, iterate.phase, 1.0, finished=True)
+    return DepthStep(point, energy, energy, refined.phase, 1.0, finished=True)
 
 
 def depth_point(problem: DepthProblem, point: Point, points: Ints | None = None) -> DepthPoint:

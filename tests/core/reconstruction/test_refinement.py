@@ -24,7 +24,15 @@ from core import (
     simulate,
 )
 from core.cli import parser, steps_from
-from core.depth import DepthPoint, DepthProblem, FrameBlock, followed_part, mirror_in_depth, reflect_block
+from core.depth import (
+    DepthPoint,
+    DepthProblem,
+    FrameBlock,
+    followed_part,
+    mirror_in_depth,
+    refine_part,
+    reflect_block,
+)
 from core.evaluation import errors_of, procrustes_mm
 from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_from_list, steps_to_list
 
@@ -150,7 +158,10 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     wrong, right = (procrustes_mm(each.result().points, sequence.truth).mean for each in (bilinear[-1], end))
     assert right < 1.05 * procrustes_mm(refined[-1].result().points, sequence.truth).mean < wrong
     # A movement changes the objective many times before anything is refined again.
-    for start in bilinear[0], bilinear[-1]:
+    search = next(each for each in steps if each.phase.startswith("depth, start"))
+    assert search.earlier is bilinear[-1].earlier
+    assert procrustes_mm(search.geometry.points, sequence.truth).mean > 1.5 * right
+    for start in bilinear[0], search:
         *_, last = iterate(sequence, REFINED.with_changes(rank=1, eta=0.1), start=start)
         assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
 
@@ -176,6 +187,22 @@ def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughou
             assert each.geometry.std is start.geometry.std and each.record.energy == each.depth.energy
         errors = [procrustes_mm(points, sequence.truth).mean for points in (end.result().points, shown)]
         assert end.geometry.std is not start.geometry.std and errors[0] < 1.1 * errors[1]
+
+
+def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plain, refined, monkeypatch):
+    searched = []
+
+    def watched(subset, anchor, starts, options):
+        searched.append((options.thorough, list(starts)))
+        return refine_part(subset, anchor, starts, options)
+
+    monkeypatch.setattr(refinement, "refine_part", watched)
+    changed = REFINED.with_changes(eta=0.1)
+    moved = next(iterate(sequence, changed, start=refined[-1]))
+    for start in (plain[-1], refined[-1], moved, refined[-1].alternatives["bilinear"]):
+        list(iterate(sequence, changed, start=start))
+    first, again = (True, ["bilinear solution"]), (False, ["bilinear solution", "refined shape"])
+    assert searched == [first, again, again, first]
 
 
 def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
