@@ -323,11 +323,11 @@ class _Search:
         for end in kept:
             if end.score > limit:
                 continue
-            self.best = point = self.subset.extend(end.point, end.rays)
+            point = self.subset.extend(end.point, end.rays)
             phase = f"depth, all points: {end.name}"
             point, energy = yield from self._levels(exact, point, levels, phase)
             ranked.append((energy - AGREEMENT * abs(energy) * end.agreeing, end, point))
-        _, lowest, self.best = min(ranked, key=lambda one: one[0])
+            _, lowest, self.best = min(ranked, key=lambda one: one[0])
         return lowest, self.best
 
     def _levels(
