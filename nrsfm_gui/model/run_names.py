@@ -28,7 +28,10 @@ def run_name(settings: Settings) -> str:
     """
     if settings.mirror is not None:
         return f"{settings.mirror} mirrored, {run_name(settings.with_changes(mirror=None))}"
-    method = " ".join([SHORT_METHODS[settings.method], *option_texts(settings)])
+    name = SHORT_METHODS[settings.method]
+    if settings.refine == "depth":  # what is shown of a run of the usual method is not its bilinear solution
+        name = "refined" if settings.method == "bilinear" else f"{name}, refined"
+    method = " ".join([name, *option_texts(settings)])
     words = [method, settings.penalty.short]
     if settings.problem == "lowrank":
         words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison

@@ -9,7 +9,7 @@ import numpy as np
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
 from nrsfm_gui.model.changes import differences
-from nrsfm_gui.model.numbers import NONE, LabeledValue
+from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.scene.frame_analysis import along_view_in
@@ -192,7 +192,7 @@ def _energy_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
     if last is None or last.record.energy is None:
         return []
     return [
-        LabeledValue("energy", f"{last.record.energy:.6g}", ENERGY_TIP),
+        LabeledValue("energy", f"{last.record.energy:.6g}".replace("-", MINUS), ENERGY_TIP),
         LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP),
     ]
 

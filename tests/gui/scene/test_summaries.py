@@ -23,6 +23,9 @@ def test_names_show_preset_problem_method_and_penalty():
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
     assert run_name(Settings(problem="lowrank", method="irnn")) == "IRNN, WNN, low rank"
+    assert run_name(Settings(eta=0.1)) == "refined, WNN"
+    assert run_name(Settings(eta=0.1, refine="none")) == "bilinear, WNN"
+    assert run_name(Settings(method="lm", refine="depth")) == "LM, refined, WNN"
     loose = (("relaxation", 1.0), ("rho", 0.1))
     assert run_name(Settings(method="admm", options=loose)) == "ADMM relaxation 1 rho 0.1, WNN"
 
