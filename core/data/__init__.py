@@ -1,6 +1,7 @@
 """Sequences of tracks with their cameras and ground truth."""
 
 from .masks import known_points
+from .occlusion import occluded_blocks
 from .sequence import CameraModel, GroundTruth, Observations, Sequence
 
 __all__ = [
@@ -9,4 +10,5 @@ __all__ = [
     "Observations",
     "Sequence",
     "known_points",
+    "occluded_blocks",
 ]

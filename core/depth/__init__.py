@@ -16,7 +16,7 @@ from .reflections import (
 )
 from .search import DepthEnd, DepthOptions, DepthStep, followed_part, refine_depths, refine_part
 from .subset import DepthSubset, anchored_subset, point_subset
-from .uncertainty import standard_deviations
+from .uncertainty import squared_misfit, standard_deviations
 
 __all__ = [
     "LBFGS",
@@ -45,6 +45,7 @@ __all__ = [
     "refine_part",
     "reflect_block",
     "shape_distances",
+    "squared_misfit",
     "standard_deviations",
     "suspicions",
 ]

@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
+from ..data.occlusion import occluded_blocks
 from ..data.sequence import CameraModel
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
@@ -220,16 +221,8 @@ def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int
 
 def _blocks(tracks: Floats, visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
     """Yield the visible observations of a run of frames of neighbors in its middle, block after block."""
-    frames, points = visible.shape
-    length, count = max(round(BLOCK[0] * frames), 1), max(round(BLOCK[1] * points), 1)
-    for center in rng.permutation(np.tile(np.arange(points), 2)):
-        first = int(rng.integers(frames - length + 1))
-        middle = first + length // 2
-        if not visible[middle, center]:
-            continue
-        away = np.linalg.norm(tracks[middle] - tracks[middle][:, [center]], axis=0)
-        near = np.argsort(np.where(visible[middle], away, np.inf), kind="stable")[:count]
-        for f in range(first, first + length):
+    for run, near in occluded_blocks(tracks, visible, BLOCK, rng):
+        for f in range(run.start, run.stop):
             for p in near:
                 if visible[f, p]:
                     yield f, int(p)

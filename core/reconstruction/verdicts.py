@@ -55,7 +55,7 @@ LEAST_TURN = 5.0  # degrees, standard deviation of the viewing directions
 RIGID_NOISE, RIGID_SHARE = 2.0, 0.003  # residual of a rigid shape over the noise, or over the tracks' size
 LARGEST_JUMP, JUMP_RATIO = 30.0, 6.0  # degrees; times the median
 NEIGHBORS = 5  # steps on either side of a jump
-UNCERTAIN = 0.15  # root mean square standard deviation over the size of the shapes
+UNCERTAIN = 0.12  # root mean square standard deviation over the size of the shapes
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@
 Runs `reconstruct` with the recommended settings on every perspective sequence of folders in the Challenge's
 layout, without their companions. Errors are in the axes of the camera after one similarity per frame. Printed
 in percent, as the mean over the paths of an object: the share of distances within 1 and 2 of the norm of the
-three standard deviations (68 and 95 of a normal distribution are wanted), and that of each axis; and the root
-mean square of the errors over that of the standard deviations, least and most of the paths.
+three standard deviations, and that of each axis; and the root mean square of the errors over that of the
+standard deviations, least and most of the paths. Of a normal distribution each axis has 68 and 95; the
+distances have 68 and 95 where the errors are along the ray, and 61 and 99 where they are equal in all
+directions.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ import numpy as np
 
 import core
 from core.cameras.calibration import resolve_intrinsics
+from core.data import occluded_blocks
 
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats
@@ -32,7 +33,7 @@ DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / 
 OWN = 0.3  # px
 ADDED = (0.0, 0.3, 1.0, 2.0)  # px
 HIDDEN = (0.1, 0.3, 0.5)
-PATCH = 8  # an occluder hides this part of the points, in this part of the frames
+BLOCK = 0.125, 0.125  # of the frames and of the points, that are hidden at once
 PATHS = {
     "dance": "circle",
     "face": "flyby",
@@ -96,15 +97,13 @@ def make_harder(sequence: core.Sequence, added: float, hidden: float) -> tuple[c
 
 
 def hide(visible: Bools, shapes: Floats, share: float, rng: np.random.Generator) -> Bools:
-    """Return what is visible after patches of neighbors are hidden in runs of frames, up to a share."""
-    visible = visible.copy()
-    frames, points = visible.shape
-    while visible.mean() > 1 - share:
-        middle, center = rng.integers(frames), rng.integers(points)
-        distance = np.linalg.norm(shapes[middle] - shapes[middle][:, [center]], axis=0)
-        run = slice(max(middle - frames // (2 * PATCH), 0), middle + frames // (2 * PATCH) + 1)
-        visible[run, np.argsort(distance)[: points // PATCH]] = False
-    return visible
+    """Return what is visible after blocks of neighbors are hidden, up to a share."""
+    left = visible.copy()
+    for frames, points in occluded_blocks(shapes, visible, BLOCK, rng):
+        if left.mean() <= 1 - share:
+            break
+        left[frames, points] = False
+    return left
 
 
 def measure(sequence: core.Sequence, noise: float) -> list[float]:
