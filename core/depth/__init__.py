@@ -9,6 +9,7 @@ from .problem import DepthPoint, DepthProblem
 from .reflections import (
     FrameBlock,
     candidate_blocks,
+    frame_suspicions,
     mirror_in_depth,
     reflect_block,
     shape_distances,
@@ -37,6 +38,7 @@ __all__ = [
     "find_alternatives",
     "followed_part",
     "frame_sizes",
+    "frame_suspicions",
     "inflation",
     "mirror_in_depth",
     "neighbor_edges",

@@ -1,4 +1,4 @@
-r"""Reflections in depth of blocks of frames, which no descent finds.
+r"""Reflections in depth of blocks of frames and of single frames, which no descent finds.
 
 An image of a point set under an orthogonal camera is also that of its mirror image in depth, and under a
 perspective camera nearly so.  A wrong start therefore often has a run of frames mirrored, and between the two
@@ -15,6 +15,13 @@ distance of two shapes after rotation, and ~ for mirrored, a link is suspicious 
     log(d(X_f, X_f+1) + 1e-4) - log(min(d(X_f, X~_f+1), d(X~_f, X_f+1)) + 1e-4)
 
 is high relative to the others of the sequence.
+
+Where frames are few, or far from each other, the wrong ones need not be neighbors.  With L_f the mean shape
+of the other frames, frame f by itself is the more suspicious the higher
+
+    log(d(X_f, L_f) + 1e-4) - log(d(X~_f, L_f) + 1e-4).
+
+Wrong frames spoil the mean that the others are compared with, so that right ones may be as suspicious.
 """
 
 from __future__ import annotations
@@ -110,6 +117,27 @@ def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -
     plain = shape_distances(X[:-1], X[1:])
     crossed = np.minimum(shape_distances(X[:-1], M[1:]), shape_distances(M[:-1], X[1:]))
     scores: Floats = np.log(plain + FLOOR) - np.log(crossed + FLOOR)
+    return scores
+
+
+def frame_suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:
+    """Return how much better each frame fits the mean shape of the others when it is mirrored, (F,).
+
+    Parameters
+    ----------
+    problem
+        gives the unit of the shapes.
+    point, mirrored
+        a point, and the same mirrored in depth.
+
+    Returns
+    -------
+    Floats
+        log ratios of squared distances; positive where the mirrored frame is nearer.
+    """
+    X, M = problem.shapes(point), problem.shapes(mirrored)
+    others = (X.sum(axis=0) - X) / (len(X) - 1)
+    scores: Floats = np.log(shape_distances(X, others) + FLOOR) - np.log(shape_distances(M, others) + FLOOR)
     return scores
 
 

@@ -1,8 +1,8 @@
 """The schedule of the depth refinement, as one stream of steps.
 
     starts      the bilinear solution and other candidates pass two coarse levels, on some of the points
-    blocks      of the lowest ends that differ, runs of frames are mirrored in depth; what lowers the energy
-                stays (`reflections`)
+    mirrored    of the lowest ends that differ, runs of frames are mirrored in depth, then single frames, one
+                after the other; what lowers the energy stays (`reflections`)
     all points  the lowest end, or where others are nearly as low all of these, are extended to all points
                 (`subset`) and pass one more level
     fine        the lowest of them passes levels of decreasing scales, down to the noise of the tracks; in the
@@ -32,6 +32,7 @@ from .lbfgs import LBFGS
 from .reflections import (
     FrameBlock,
     candidate_blocks,
+    frame_suspicions,
     mirror_in_depth,
     reflect_block,
     shape_distances,
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 
 FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
 COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
-SETTLED = replace(COMPARED, iterations=60)  # of a reflection that was accepted
+SETTLED = replace(COMPARED, iterations=60)  # of a block that was accepted
+SETTLED_FRAME = replace(COMPARED, iterations=30)
 TRIAL = (
     replace(FIRST, iterations=8, tolerance=1e-5),
     replace(COMPARED, iterations=10, tolerance=1e-5),
@@ -72,14 +74,19 @@ SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST = "depth, finest"
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
-ROUNDS = 5  # of reflections of one end
+ROUNDS = 5  # of reflections of blocks of one end
+SWEEPS = 3  # over single frames of one end
+FEW_FRAMES = 22  # of which all are mirrored in a sweep
+MOST_FRAMES = 6  # of more: only so many, and of these those that fit the mean better when mirrored
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
 TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
 HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first level is dropped
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
+FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
+CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
 
 
 @dataclass(frozen=True)
@@ -293,7 +300,13 @@ class _Search:
         kept = self._distinct(ends)
         if thorough:
             for end in kept:
-                yield from self._reflect(end)
+                yield from self._mirror_blocks(end)
+            swept: list[_CoarseEnd] = []
+            for end in kept:
+                if all(self._distance(end, other) >= SAME for other in swept):
+                    swept.append(replace(end))
+                    yield from self._mirror_frames(end)
+                    swept.append(end)
         lowest, coarser = yield from self._rank(kept, TIE if thorough else np.inf)
         self.done = max(self.done, self.planned - fine)
         self.following = True
@@ -379,22 +392,19 @@ class _Search:
         X, Z = self.subset.part.shapes(end.point), self.subset.part.shapes(other.point)
         return float(np.sqrt(shape_distances(X, Z).mean() / np.square(X).sum(axis=(1, 2)).mean()))
 
-    def _reflect(self, end: _CoarseEnd) -> Iterator[DepthStep]:
+    def _mirror_blocks(self, end: _CoarseEnd) -> Iterator[DepthStep]:
         """Mirror blocks of frames of an end as long as this lowers its energy."""
         problem = self.subset.part
         refused: set[FrameBlock] = set()
         for _ in range(ROUNDS):
             mirrored = mirror_in_depth(end.point)
             blocks = candidate_blocks(suspicions(problem, end.point, mirrored))
-            limit = self._energy(end.point, TRIAL[0])
-            limit += HOPELESS * abs(limit)
+            limit = self._trial_limit(end)
             lowest: tuple[float, DepthPoint, FrameBlock] | None = None
             for block in blocks:
                 if block in refused:
                     continue
-                phase = f"depth, {end.name}: mirror {block}"
-                point = reflect_block(problem, end.point, mirrored, block)
-                point, energy = yield from self._levels(problem, point, TRIAL, phase, first_limit=limit)
+                point, energy = yield from self._try_mirrored(end, mirrored, block, limit)
                 if lowest is None or energy < lowest[0]:
                     lowest = energy, point, block
                 if energy > end.energy + FAR * abs(end.energy):
@@ -403,13 +413,60 @@ class _Search:
                     break
             if lowest is None:
                 return
-            phase = f"depth, {end.name}: {lowest[2]} mirrored"
-            point, energy = yield from self._levels(problem, lowest[1], (SETTLED,), phase)
-            if energy > end.energy - LEAST_GAIN:
+            _, point, block = lowest
+            if not (yield from self._settle(end, point, block, SETTLED)):
                 return
-            end.point, end.energy = point, energy
-            if energy < self.best_energy:
-                self.best, self.best_energy = self.subset.extend(point, end.rays), energy
+
+    def _mirror_frames(self, end: _CoarseEnd) -> Iterator[DepthStep]:
+        """Mirror single frames of an end, one after the other, until a sweep over them lowers nothing."""
+        problem = self.subset.part
+        refused: set[FrameBlock] = set()
+        for _ in range(SWEEPS):
+            mirrored = mirror_in_depth(end.point)
+            scores = frame_suspicions(problem, end.point, mirrored)
+            frames = [int(frame) for frame in np.argsort(-scores, kind="stable")]
+            if len(frames) > FEW_FRAMES:
+                frames = [frame for frame in frames[:MOST_FRAMES] if scores[frame] > 0]
+            limit, lowered = self._trial_limit(end), False
+            for frame in frames:
+                block = FrameBlock(frame, frame + 1)
+                if block in refused:
+                    continue
+                point, energy = yield from self._try_mirrored(end, mirrored, block, limit)
+                if energy > end.energy + FAR_FRAME * abs(end.energy):
+                    refused.add(block)
+                if energy < end.energy + CLOSE and (
+                    yield from self._settle(end, point, block, SETTLED_FRAME)
+                ):
+                    mirrored, limit, lowered = mirror_in_depth(end.point), self._trial_limit(end), True
+            if not lowered:
+                return
+
+    def _trial_limit(self, end: _CoarseEnd) -> float:
+        """Return the energy after the first level of a trial above which it is dropped."""
+        energy = self._energy(end.point, TRIAL[0])
+        return energy + HOPELESS * abs(energy)
+
+    def _try_mirrored(
+        self, end: _CoarseEnd, mirrored: DepthPoint, block: FrameBlock, limit: float
+    ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
+        """Yield the steps of a short descent from an end with a block mirrored; return where it ends."""
+        point = reflect_block(self.subset.part, end.point, mirrored, block)
+        phase = f"depth, {end.name}: mirror {block}"
+        return (yield from self._levels(self.subset.part, point, TRIAL, phase, first_limit=limit))
+
+    def _settle(
+        self, end: _CoarseEnd, point: DepthPoint, block: FrameBlock, level: DepthLevel
+    ) -> Generator[DepthStep, None, bool]:
+        """Follow an end with a block mirrored; return whether it is lower, and so the end from now on."""
+        phase = f"depth, {end.name}: {block} mirrored"
+        point, energy = yield from self._levels(self.subset.part, point, (level,), phase)
+        if energy > end.energy - LEAST_GAIN:
+            return False
+        end.point, end.energy = point, energy
+        if energy < self.best_energy:
+            self.best, self.best_energy = self.subset.extend(point, end.rays), energy
+        return True
 
     def _modes(self, point: DepthPoint) -> float:
         """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""

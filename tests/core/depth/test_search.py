@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from core import CameraModel, simulate
 from core.depth import (
@@ -15,6 +16,7 @@ from core.depth import (
     FrameBlock,
     candidate_blocks,
     followed_part,
+    frame_suspicions,
     mirror_in_depth,
     point_subset,
     refine_depths,
@@ -34,6 +36,18 @@ def simulated(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0
         tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
     problem = DepthProblem(tracks, scene.visible, affine)
     return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
+
+
+def mirrored_singly(problem, point, frames):
+    """Return the point with some frames mirrored, each turned onto the mean shape of all others."""
+    for frame in frames:
+        point = reflect_block(problem, point, mirror_in_depth(point), FrameBlock(frame, frame + 1))
+    return point
+
+
+def squared_distance(X, Z):
+    """Return the squared distance of two centered shapes after the best rotation."""
+    return Rotation.align_vectors(Z.T, X.T)[1] ** 2
 
 
 @pytest.mark.parametrize("affine", [False, True])
@@ -70,6 +84,21 @@ def test_blocks_lie_between_suspicious_links_and_hold_at_most_sixty_percent_of_t
 
 
 @pytest.mark.parametrize("affine", [False, True])
+def test_of_a_rigid_object_mirrored_frames_alone_are_suspicious(affine):
+    rng = np.random.default_rng(0)
+    R = Rotation.random(12, random_state=0).as_matrix()
+    Y = R @ rng.normal(size=(3, 20)) + np.array([0.0, 0.0, 9.0])[:, None]
+    problem = DepthProblem(Y[:, :2] / (1.0 if affine else Y[:, 2:]), np.ones((12, 20), dtype=bool), affine)
+    wrong = mirrored_singly(problem, DepthPoint.from_camera_points(problem, Y, R), (4, 7, 11))
+    scores = frame_suspicions(problem, wrong, mirror_in_depth(wrong))
+    assert set(np.flatnonzero(scores > 0)) == {4, 7, 11}
+    X, M = problem.shapes(wrong), problem.shapes(mirror_in_depth(wrong))
+    mean = np.mean([X[frame] for frame in range(12) if frame != 4], axis=0)
+    plain, mirrored = (squared_distance(shape, mean) for shape in (X[4], M[4]))
+    assert scores[4] == pytest.approx(np.log((plain + 1e-4) / (mirrored + 1e-4)))
+
+
+@pytest.mark.parametrize("affine", [False, True])
 def test_depths_of_other_points_follow_from_those_of_a_subset(affine):
     problem, truth = simulated(affine=affine, occlusion=0.1)
     subset = point_subset(problem, problem.shapes(truth), 25)
@@ -102,6 +131,19 @@ def test_a_mirrored_block_is_found_and_repaired(repaired, error):
     assert error(problem, start, truth) > 0.05
     assert error(problem, steps[-1].best, truth) < 0.02
     assert any("frames 10-16 mirrored" in step.phase for step in steps)
+
+
+@pytest.mark.parametrize("sweeps", [0, 3])
+def test_frames_in_no_order_are_mirrored_one_after_the_other(monkeypatch, error, sweeps):
+    monkeypatch.setattr("core.depth.search.SWEEPS", sweeps)
+    problem, truth = simulated(frames=20, points=20)
+    order = np.random.default_rng(1).permutation(20)
+    problem = DepthProblem(problem.tracks[order], problem.visible[order], affine=False)
+    truth = DepthPoint(truth.rotations[order], truth.depths[order], truth.rays[order], affine=False)
+    start = mirrored_singly(problem, truth, (1, 2, 4, 7, 10, 15, 17, 19))
+    *_, last = refine_depths(problem, {"mirrored": start}, DepthOptions())
+    # Blocks alone do not suffice: there are too many runs.
+    assert error(problem, last.best, truth) < 0.02 if sweeps else error(problem, last.best, truth) > 0.05
 
 
 def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
