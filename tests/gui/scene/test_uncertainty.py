@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.evaluation import ALIGNMENTS
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.theme import DARK
@@ -15,7 +16,15 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, build_scene
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.solver_geometry import BILINEAR, NO_STD, NOT_REFINED, UNDER_WAY, why_no_std
+from nrsfm_gui.scene.solver_geometry import (
+    BILINEAR,
+    FURTHER_END,
+    NO_STD,
+    NOT_REFINED,
+    OF_PART,
+    UNDER_WAY,
+    why_no_std,
+)
 from nrsfm_gui.scene.summaries import quality
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
@@ -80,6 +89,14 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     assert why_no_std(replace(end, settings=replace(end.settings, refine="none"))) == NOT_REFINED
     assert why_no_std(replace(end, settings=replace(end.settings, refine="depth"))) == BILINEAR
     assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
+    point = DepthPoint(np.eye(3)[None], np.ones((1, 4)), np.ones((1, 2, 4)), affine=False)
+    ends = (DepthEnd("a", point, -2.0), DepthEnd("b", point, -1.9))
+    of_part = DepthStep(point, -3.0, -3.0, "depth, finest", 1.0, finished=True, ends=ends[:1])
+    complete = replace(of_part, ends=ends, coarser=point)
+    further = replace(complete, best_energy=ends[1].energy)
+    for step, reason in ((of_part, OF_PART), (complete, NO_STD), (further, FURTHER_END)):
+        refined = replace(end, record=replace(end.record, energy=-3.0), depth=step)
+        assert why_no_std(refined) == reason
     running = replace(end, status=type(end.status).RUNNING, settings=replace(end.settings, refine="depth"))
     assert why_no_std(running) == UNDER_WAY
 
