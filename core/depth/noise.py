@@ -16,9 +16,9 @@ is one that noise has, at most sigma (sqrt(2F - r) + sqrt(P - r)) (Marchenko and
 and Nadler 2009) over the square root of the visible share, since hidden entries are filled from the noise of
 the others.
 
-On tracks of real shapes with noise of 1 and 2 px the estimate is 0.97 to 1.4 of it, also where a third is
-hidden, and up to 1.7 where half is.  At 0.3 px it is 1.0 to 1.9, and up
-to 3 of shapes that are noisy themselves.
+On tracks of real shapes with noise of 1 and 2 px the estimate is 0.96 to 1.5 of it.  At 0.3 px it is 1.0 to
+1.9, and 3 of shapes that are noisy themselves; where blocks hide half of the points it is 1.1 to 4.8.  With
+such estimates the errors of the refinement are mostly below those with exact rays, and at most 9 % above.
 """
 
 from __future__ import annotations
