@@ -213,7 +213,8 @@ def refine_part(
 ) -> Iterator[tuple[DepthStep, DepthStep]]:
     """Yield the steps of the refinement of some points, the others being carried along with them.
 
-    They are carried when the finest levels begin, and at the end; until then the anchor is shown.
+    They are carried when the finest levels begin, without their distances, and at the end; until then the
+    anchor is shown.
 
     Parameters
     ----------
@@ -237,8 +238,12 @@ def refine_part(
         if subset.complete:
             yield step, step
             continue
-        if step.finished or (not carried and step.phase.startswith(FINEST)):
-            shown, carried = subset.extend(step.best, anchor.rays, RANKED.eps), True
+        if step.finished:
+            shown = subset.extend(
+                step.best, anchor.rays, isometry=options.isometry, neighbors=options.neighbors
+            )
+        elif not carried and step.phase.startswith(FINEST):
+            shown, carried = subset.extend(step.best, anchor.rays), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         yield step, replace(step, best=shown, ends=ends, coarser=None)
 

@@ -10,6 +10,17 @@ a_f = R_f' (m_f, 1) / s and b_f = R_f' c_f / s, c_f the mean of the part; where 
 a_f = R_f' e_3 / s and b_f = R_f' (c_f - (m_f, 0)) / s.  Its minimum solves (A . W) z = r with (A . W)_fg =
 a_f . a_g W_fg and r_f = a_f . sum_g W_fg b_g.  A small multiple of the identity pulls z to the mean depth of
 the part where the paths that cost little say nothing.
+
+That alone leaves errors in the directions in which the part deforms.  So after a search the depths also keep
+the distances l_fe to the points of the part that are nearest in the mean shape near constant, as the energy
+does.  With v_e the variance of the distance over the frames, log v is at most linear in v, and l linear in z
+about the current depths, with the slopes c_fe:
+
+    1/2 sum_e w_e sum_f (l_fe - mean_f l_fe)^2,      w_e = weight / (v_e + floor),
+
+with l_fe = l0_fe + c_fe (z_f - z0_f).  The weight is that of an edge in the energy, 2 isometry / neighbors.
+Both bounds are renewed `ROUNDS` times.  The system of a point grows by sum_e w_e C_e J C_e, where C_e =
+diag(c_fe), and J takes the mean over the frames off.
 """
 
 from __future__ import annotations
@@ -26,7 +37,10 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
 
 LEAST_SEEN_WEIGHT = 0.3  # of a point that is never seen, where points are chosen; 1 of one always seen
-CARRIED_EPS = 0.05  # of `DepthSubset.extend`, after the coarse levels
+CARRIED_EPS = 0.05  # deviations well below it cost nothing, in units of s
+EDGE_EPS = 0.08  # variations of a length well below it cost nothing, relative to the length
+ROUNDS = 3  # of the lengths about the current depths
+SHORTEST = 1e-4  # length of an edge, in units of s
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
 MOST_MEMORY = 4_000_000  # numbers in the systems that are solved at once
@@ -65,7 +79,9 @@ class DepthSubset:
         Y = point.camera_points()[:, :, self.points]
         return DepthPoint.from_camera_points(self.part, Y, point.rotations)
 
-    def extend(self, point: DepthPoint, rays: Floats, eps: float = CARRIED_EPS) -> DepthPoint:
+    def extend(
+        self, point: DepthPoint, rays: Floats, *, isometry: float = 0.0, neighbors: int = 0
+    ) -> DepthPoint:
         """Return a value of all unknowns from one of the part: other depths are solved for.
 
         Parameters
@@ -74,8 +90,10 @@ class DepthSubset:
             of the part.
         rays
             (F, 2, P) of the complete problem; those of visible points are its tracks.
-        eps
-            deviations well below it cost nothing, in units of s.
+        isometry
+            weight of the distances to the nearest points of the part; 0 leaves them free.
+        neighbors
+            the number of these points.
 
         Returns
         -------
@@ -84,38 +102,107 @@ class DepthSubset:
         """
         if self.complete:
             return point
-        affine = self.problem.affine
-        known = point.camera_points()
         frames, _, count = rays.shape
         others = np.setdiff1d(np.arange(count), self.points)
+        system = _PathSystem.about(self, point)
+        known = point.camera_points()
         Y = np.empty((frames, 3, count))
         Y[:, :, self.points] = known
-        mean, s = known.mean(axis=2), self.part.unit(point)
-        W = _coupling(self.part.shapes(point), eps)
-        back = np.swapaxes(point.rotations, 1, 2) / s
         step = max(1, MOST_MEMORY // frames**2)
         for first in range(0, len(others), step):
             chunk = others[first : first + step]
-            m = rays[:, :, chunk]
-            fixed = (
-                np.concatenate((m, np.zeros_like(m[:, :1])), axis=1) if affine else np.zeros((frames, 3, 1))
-            )
-            moving = np.zeros((frames, 3, len(chunk)))
-            moving[:, 2] = 1.0
-            if not affine:
-                moving[:, :2] = m
-            a, b = back @ moving, back @ (mean[:, :, None] - fixed)
-            paths = a.transpose(2, 0, 1)
-            H = (paths @ paths.transpose(0, 2, 1)) * W
-            pulled = np.tensordot(W, np.broadcast_to(b, a.shape), axes=1).transpose(2, 0, 1)
-            right = np.einsum("pfa,pfa->pf", paths, pulled)
-            pull = PULL * np.trace(H, axis1=1, axis2=2)[:, None] / frames
-            H[:, np.arange(frames), np.arange(frames)] += pull
-            z = np.linalg.solve(H, (right + pull * mean[:, 2])[:, :, None])[:, :, 0].T
-            if not affine:
-                z = np.clip(z, NEAREST * mean[:, 2:], FARTHEST * mean[:, 2:])
-            Y[:, :, chunk] = fixed + moving * z[:, None]
+            paths = system.paths(rays[:, :, chunk])
+            z = system.depths(paths)
+            if isometry > 0 and neighbors > 0:
+                ends = system.nearest(paths, z, neighbors)
+                for _ in range(ROUNDS):
+                    z = system.depths(paths, system.lengths(paths, z, ends, 2.0 * isometry / neighbors))
+            Y[:, :, chunk] = paths.fixed + paths.moving * z[:, None]
         return DepthPoint.from_camera_points(self.problem, Y, point.rotations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """The rays of some points, and their paths x = a z - b in the frame of the object."""
+
+    fixed: Floats  # (F, 3, p) the point in the camera's frame is fixed + moving z
+    moving: Floats
+    a: Floats  # (F, 3, p)
+    b: Floats
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True, eq=False)
+class _PathSystem:
+    """The linear systems that the depths of points follow from, given those of a part."""
+
+    affine: bool
+    back: Floats  # (F, 3, 3) R' / s
+    mean: Floats  # (F, 3) of the part
+    shapes: Floats  # (F, 3, P') of the part
+    W: Floats  # (F, F)
+
+    __repr__ = one_line_repr
+
+    @classmethod
+    def about(cls, subset: DepthSubset, point: DepthPoint) -> _PathSystem:
+        """Return the systems that a value of the part gives."""
+        shapes = subset.part.shapes(point)
+        back = np.swapaxes(point.rotations, 1, 2) / subset.part.unit(point)
+        mean = point.camera_points().mean(axis=2)
+        return cls(subset.problem.affine, back, mean, shapes, _coupling(shapes, CARRIED_EPS))
+
+    def paths(self, m: Floats) -> _Paths:
+        """Return the paths of rays (F, 2, p)."""
+        frames, _, count = m.shape
+        fixed = np.zeros((frames, 3, count if self.affine else 1))
+        moving = np.zeros((frames, 3, count))
+        moving[:, 2] = 1.0
+        (fixed if self.affine else moving)[:, :2] = m
+        return _Paths(fixed, moving, self.back @ moving, self.back @ (self.mean[:, :, None] - fixed))
+
+    def depths(self, paths: _Paths, lengths: tuple[Floats, Floats] | None = None) -> Floats:
+        """Return the depths (F, p), with the systems' parts (p, F, F) and (p, F) of lengths or without."""
+        frames = len(self.W)
+        a = paths.a.transpose(2, 0, 1)
+        H = (a @ a.transpose(0, 2, 1)) * self.W
+        pulled = np.tensordot(self.W, np.broadcast_to(paths.b, paths.a.shape), axes=1).transpose(2, 0, 1)
+        right = np.einsum("pfa,pfa->pf", a, pulled)
+        pull = PULL * np.trace(H, axis1=1, axis2=2)[:, None] / frames
+        H[:, np.arange(frames), np.arange(frames)] += pull
+        if lengths is not None:
+            H += lengths[0]
+            right += lengths[1]
+        z: Floats = np.linalg.solve(H, (right + pull * self.mean[:, 2])[:, :, None])[:, :, 0].T
+        if not self.affine:
+            z = np.clip(z, NEAREST * self.mean[:, 2:], FARTHEST * self.mean[:, 2:])
+        return z
+
+    def nearest(self, paths: _Paths, z: Floats, count: int) -> Ints:
+        """Return the points of the part that are nearest in the mean shape, (p, count)."""
+        own, part = (paths.a * z[:, None] - paths.b).mean(axis=0), self.shapes.mean(axis=0)
+        squares = np.square(own).sum(axis=0)[:, None] - 2.0 * own.T @ part + np.square(part).sum(axis=0)
+        order: Ints = np.argsort(squares, axis=1, kind="stable")
+        return order[:, :count]
+
+    def lengths(self, paths: _Paths, z: Floats, ends: Ints, weight: float) -> tuple[Floats, Floats]:
+        """Return what the distances to points of the part add to the systems, (p, F, F) and (p, F)."""
+        frames = len(z)
+        difference = (paths.a * z[:, None] - paths.b)[..., None] - self.shapes[:, :, ends]  # (F, 3, p, n)
+        length = np.sqrt(np.square(difference).sum(axis=1) + SHORTEST**2)
+        slope = (difference * paths.a[..., None]).sum(axis=1) / length
+        deviation = length - length.mean(axis=0)
+        floor = EDGE_EPS**2 * np.square(length).mean(axis=0)
+        root = np.sqrt(weight / (np.square(deviation).mean(axis=0) + floor))  # (p, n)
+        target = root * (slope * z[..., None] - deviation)
+        target -= target.mean(axis=0)
+        slope *= root
+        right = np.einsum("fpn,fpn->pf", slope, target)
+        C = slope.transpose(1, 0, 2)
+        H = C @ C.transpose(0, 2, 1) / -frames
+        H[:, np.arange(frames), np.arange(frames)] += np.square(C).sum(axis=2)
+        return H, right
 
 
 def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubset:

@@ -24,6 +24,7 @@ from core.depth import (
     reflect_block,
     suspicions,
 )
+from core.depth.subset import EDGE_EPS, _PathSystem
 
 
 def simulated(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0):
@@ -109,6 +110,52 @@ def test_depths_of_other_points_follow_from_those_of_a_subset(affine):
     own, known = extended.camera_points()[:, 2], truth.camera_points()[:, 2]
     own, known = (z - z.mean(axis=1, keepdims=True) for z in (own, known))
     assert np.abs(own - known).mean() < 0.1 * np.abs(known).mean()
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(affine, error):
+    problem, truth = simulated(affine=affine, points=120, occlusion=0.1)
+    subset = point_subset(problem, problem.shapes(truth), 40)
+    free, kept = (
+        subset.extend(subset.restrict(truth), truth.rays, isometry=isometry, neighbors=8)
+        for isometry in (0.0, 0.3)
+    )
+    assert error(problem, kept, truth) < 0.6 * error(problem, free, truth)
+    alone = subset.extend(subset.restrict(truth), truth.rays)
+    np.testing.assert_array_equal(free.depths, alone.depths)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variations(affine):
+    problem, truth = simulated(affine=affine, frames=6, points=20)
+    subset = point_subset(problem, problem.shapes(truth), 8)
+    system = _PathSystem.about(subset, subset.restrict(truth))
+    others = np.setdiff1d(np.arange(20), subset.points)[:2]
+    paths = system.paths(truth.rays[:, :, others])
+    z = system.depths(paths)
+    ends = system.nearest(paths, z, 3)
+    H, right = system.lengths(paths, z, ends, 0.7)
+    for p in range(len(others)):
+        x = (paths.a * z[:, None] - paths.b)[:, :, p]
+        own = np.linalg.norm(x.mean(axis=0) - system.shapes.mean(axis=0).T, axis=1)
+        np.testing.assert_array_equal(ends[p], np.argsort(own)[:3])
+
+        def lengths(depth, p=p):
+            x = (paths.a * depth[:, None] - paths.b)[:, :, p]
+            return np.linalg.norm(x[:, :, None] - system.shapes[:, :, ends[p]], axis=1)  # (F, n)
+
+        step = 1e-5
+        slope = (lengths(z[:, p, None] + step) - lengths(z[:, p, None] - step)) / (2 * step)
+        now = lengths(z[:, p, None])
+        weight = 0.7 / (now.var(axis=0) + EDGE_EPS**2 * np.square(now).mean(axis=0))
+        centering = np.eye(6) - 1 / 6
+        expected = sum(w * np.diag(c) @ centering @ np.diag(c) for w, c in zip(weight, slope.T, strict=True))
+        np.testing.assert_allclose(H[p], expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+        target = sum(
+            w * c * (centering @ (c * z[:, p] - length))
+            for w, c, length in zip(weight, slope.T, now.T, strict=True)
+        )
+        np.testing.assert_allclose(right[p], target, rtol=1e-4, atol=1e-5 * np.abs(target).max())
 
 
 def test_a_subset_of_all_points_is_the_problem_itself():
