@@ -23,19 +23,21 @@ not be predicted. "blocks" hides a run of a quarter of the frames of an eighth o
 nearest to one of them in the middle frame of the run, as an object does that turns away or is covered.
 
 Spearman's rank correlation of the held-out error and the 3-D error, and the 3-D error at the lowest held-out
-error over the lowest of all, on 11 sequences of the Challenge's layout (pickup, drink, face, stretch, kinect
-paper, dance) at 19 settings each, one share (tests/benchmarks/guidance_table.py; entries on 5 of them):
+error over the lowest of all, on 13 sequences of the Challenge's layout (pickup, drink, face, stretch, kinect
+paper, dance, mat, shark) at 19 settings each, one share, entries on 5 of them
+(tests/benchmarks/guidance_table.py):
 
                           tracks       blocks       all but 2 K frames    entries
-    xi, not refined       .62  1.05    .59  1.03    .18  1.35             .28  1.32
-    all, not refined      .65  1.05    .63  1.04    .39  1.36             .43  1.32
-    refined               .32  1.10    .35  1.10    .49  1.07             .23  1.16
-    all                   .76  1.10    .74  1.10    .75  1.09             .75  1.16
+    xi, not refined       .65  1.04    .58  1.03    .14  1.56             .28  1.32
+    all, not refined      .68  1.05    .62  1.04    .36  1.57             .43  1.32
+    refined               .30  1.10    .39  1.09    .51  1.06             .23  1.16
+    all                   .76  1.10    .75  1.09    .75  1.08             .75  1.16
 
-So tracks and blocks are as good, and a point that keeps 2 K frames, evenly spaced, is little better than
-single observations: this kind is not offered. Whether to refine is chosen rightly on all 11. Among the
-refinement's numbers differences are small: the defaults are at 1.06 of the lowest, so another number should
-be used only where it predicts clearly better.
+So tracks and blocks are about as good. Points that keep 2 K frames, evenly spaced, rank the refinement's
+numbers a little better, but without refinement they choose a penalty far too weak, as entries do: the kind is
+not offered. Whether to refine is chosen rightly on all 13. Among the refinement's numbers differences are
+small: the defaults are at 1.13 of the lowest, so another number is worth using only where it predicts clearly
+better.
 
 Where the settings refine depths, the errors are those of the refined solution, since that is what a run
 gives. A refinement begins at the bilinear solution of the kept observations and follows this start alone. A
