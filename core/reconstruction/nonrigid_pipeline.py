@@ -321,7 +321,7 @@ def _grow(
     """Solve at rank 1, then add one column at a time up to the problem's rank.
 
     Return the last step, and the losses at the ends of all ranks. `display` makes the point to show of the
-    end of each rank but the last.
+    ends of ranks 1, 2, 4, ...: it can cost as much as to solve at a rank.
     """
     factors, losses = rigid_start(problem), []
     context = replace(context, full_rank=problem)
@@ -331,7 +331,7 @@ def _grow(
         end = yield from run_phase(context, smaller, algorithm, factors, f"{phase}, rank {rank}")
         factors = end.factors
         losses.append(end.loss)
-        if display is not None and rank < problem.rank:
+        if display is not None and rank < problem.rank and rank.bit_count() == 1:
             context = replace(context, displayed=display(factors))
     return end, losses
 
