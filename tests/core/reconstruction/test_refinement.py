@@ -38,7 +38,7 @@ from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_fro
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
 REFINED = QUICK.with_changes(refine="depth", noise=0.0)
-COMPARED = REFINED.with_changes(starts=1, rotations="best")
+COMPARED = REFINED.with_changes(starts=1, rotations="tracks")
 
 
 @pytest.fixture(scope="module")
