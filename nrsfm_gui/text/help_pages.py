@@ -20,7 +20,7 @@ PANELS = {
     SCENE: "The reconstructed shape of the current frame, the ground truth where there is one, and the lines "
     "between the two. Drag to turn, Shift-drag to move, wheel to zoom, double click to fit, Ctrl-drag "
     "to select by a lasso. C locks the view to the camera of the frame: it then shows what the 2-D panel "
-    "shows.",
+    "shows. D changes between the refined depths and the bilinear solution, U shows the uncertainty.",
     TIMELINE: "The error of every frame as a curve, and of every point in every frame as a strip of colors: "
     "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
     "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and shows why; "
@@ -33,11 +33,13 @@ PANELS = {
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
     "dragged number is solved for at once; a run that is done stays as it is, and another one follows.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
-    "from. Below, the loss and the errors of the shown run, each with its unit and its alignment.",
+    "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
+    "with its unit and its alignment.",
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
     "the reprojection error. Hollow points are hidden in this frame. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
     "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases. "
+    "The depth refinement has an energy of its own, at the right, with a line for each of its phases. "
     "Click the curve, or drag the line, to see the run as it was at that iteration; Newest leads back. "
     "A triangle is a change of parameters: click it to go back to before it.",
     "Weights": "The singular values of the shapes, one bar for each basis shape, with the weight that holds "
