@@ -542,8 +542,7 @@ def solve_once() -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
         key = (sequence.content, settings)
         if key not in solved:
             solved[key] = tuple(iterate(sequence, settings))
-            for state in solved[key]:
-                make_read_only(state)
+            make_read_only(solved[key])  # at once, since the iterates share much
         return solved[key]
 
     return solve

@@ -15,6 +15,7 @@ from PyQt6.QtWidgets import QLabel
 from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
 from nrsfm_gui.export.run_report import CHART, STYLE, error_chart, html_report, make_report, worst_frames
 from nrsfm_gui.model.history import History
+from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
@@ -118,10 +119,10 @@ def test_a_page_begins_with_the_main_numbers(solved):
 
 
 def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts, sequence, add_solved_run):
-    settings = Settings(rank=2, rotations="truth", starts=1, isometry=0.2)
+    settings = Settings(rank=2, rotations="truth", starts=1, isometry=0.2, noise=0.0)
     run = add_solved_run(parts.session, sequence, settings)
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
-    assert f"{run.last.record.energy:.6g}" in page and "noise of the tracks" in page
+    assert f"{run.last.record.energy:.6g}".replace("-", MINUS) in page and "noise of the tracks" in page
     assert "<th>isometry</th><td>0.2</td>" in page and "<th>refine</th><td>depth</td>" in page
     assert "--isometry 0.2" in page and "isometry=0.2" in page and "--refine" not in page
 

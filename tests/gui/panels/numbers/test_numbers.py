@@ -64,7 +64,7 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
 def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_wrong(
     qtbot, session, display, numbers, add_solved_run
 ):
-    sequence = simulate("paper", frames=12, points=20, noise=0.3, seed=2)
+    sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
     quick = Settings(rank=2, starts=1, rotations="truth", noise=0.25)
     run = add_solved_run(session, sequence, quick)
     verdict = Verdict("mirrored", "Frames 3-5 may be mirrored.", (2, 4), "repair")
