@@ -309,7 +309,7 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
 
 def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "best": _depths_entry(step.best, archive),
+        "point": _depths_entry(step.best, archive),
         "best_energy": step.best_energy,
         "energy": step.energy,
         "phase": step.phase,
@@ -341,7 +341,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
         for end in node.child("ends").items()
     )
     return DepthStep(
-        _read_depths(node.child("best"), sequence),
+        _read_depths(node.child("point"), sequence),
         node.child("best_energy").number(),
         node.child("energy").number(),
         node.child("phase").text(),
