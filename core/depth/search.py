@@ -302,7 +302,7 @@ class _Search:
             ends.append(_CoarseEnd(name, point, energy, start.rays))
             if energy < self.best_energy:
                 self.best, self.best_energy = self.subset.extend(point, start.rays), energy
-        kept = self._distinct(ends)
+        kept = self._lowest(ends)
         if thorough:
             for end in kept:
                 yield from self._mirror_blocks(end)
@@ -312,6 +312,9 @@ class _Search:
                     swept.append(replace(end))
                     yield from self._mirror_frames(end)
                     swept.append(end)
+        kept.sort(key=lambda end: end.score)
+        if thorough:  # mirroring makes some ends one
+            kept = self._distinct(kept)
         lowest, coarser = yield from self._rank(kept, TIE if thorough else np.inf)
         self.done = max(self.done, self.planned - fine)
         self.following = True
@@ -332,8 +335,7 @@ class _Search:
     def _rank(
         self, kept: list[_CoarseEnd], tie: float
     ) -> Generator[DepthStep, None, tuple[_CoarseEnd, DepthPoint]]:
-        """Follow the lowest ends on all points; return the one that is lowest there, and its point."""
-        kept.sort(key=lambda end: end.score)
+        """Follow the lowest of sorted ends on all points; return the one lowest there, and its point."""
         limit = kept[0].score + tie * abs(kept[0].score)
         exact = replace(self.subset.problem, noise=0.0)
         levels = (RANKED,) if self.subset.complete else (*EXTENDED, RANKED)
@@ -382,14 +384,19 @@ class _Search:
         share = min(self.done / self.planned, 1.0)
         return DepthStep(self.best, self.best_energy, energy, phase, share)
 
-    def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
+    def _lowest(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the lowest ends that differ, and count those that agree with each."""
-        kept: list[_CoarseEnd] = []
-        for end in sorted(ends, key=lambda end: end.energy):
-            if len(kept) < REFLECTED and all(self._distance(end, other) >= SAME for other in kept):
-                kept.append(end)
+        kept = self._distinct(sorted(ends, key=lambda end: end.energy))[:REFLECTED]
         for end in kept if self.options.thorough else ():
             end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
+        return kept
+
+    def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
+        """Return the ends that differ from all before them."""
+        kept: list[_CoarseEnd] = []
+        for end in ends:
+            if all(self._distance(end, other) >= SAME for other in kept):
+                kept.append(end)
         return kept
 
     def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:

@@ -193,6 +193,15 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(monkeypatch, error,
     assert error(problem, last.best, truth) < 0.02 if sweeps else error(problem, last.best, truth) > 0.05
 
 
+def test_ends_that_mirroring_makes_one_are_followed_once(error):
+    problem, truth = simulated(points=40)
+    wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
+    steps = list(refine_depths(problem, {"mirrored": wrong, "true": truth}, DepthOptions()))
+    assert any(step.phase.startswith("depth, mirrored: ") for step in steps)
+    assert len({step.phase for step in steps if "all points" in step.phase}) == len(steps[-1].ends) == 1
+    assert error(problem, steps[-1].best, truth) < 0.01
+
+
 def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
     *_, steps = repaired
     assert [step.finished for step in steps].index(True) == len(steps) - 1
