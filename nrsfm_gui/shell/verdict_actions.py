@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from core.depth import FrameBlock
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import REFINED
 
@@ -32,7 +33,7 @@ class VerdictActions(QObject):
         super().__init__(parent)
         self._session, self._control = session, control
         self._appearance, self._compare = appearance, compare
-        self._repaired: dict[Run, Run] = {}  # the runs that repair others
+        self._repaired: dict[Run, tuple[Run, FrameBlock]] = {}  # the runs that repair others
         control.ended.connect(self._on_run_ended)
 
     def act(self, verdict: Verdict) -> None:
@@ -74,19 +75,21 @@ class VerdictActions(QObject):
         session.set_solution(REFINED)
         settings = source.last.settings.with_changes(mirror=f"{frames[0] + 1}-{frames[1] + 1}")
         run = self._control.start(warm=True, settings=settings)
-        self._repaired[run] = source
+        self._repaired[run] = source, FrameBlock(frames[0], frames[1] + 1)
 
     def _on_run_ended(self, run: Run) -> None:
         """Report the energies before and after a repair, and offer to compare the two runs."""
-        source = self._repaired.pop(run, None)
-        if source is None or run.state is not RunState.FINISHED or run.last is None or source.last is None:
+        if run not in self._repaired:
+            return
+        source, block = self._repaired.pop(run)
+        if run.state is not RunState.FINISHED or run.last is None or source.last is None:
             return
         now, before = run.last.record.energy, source.last.record.energy
         if now is None or before is None:
             return
         change = f"{abs(now - before):.3g} {'lower' if now < before else 'higher'}"
         self._session.notifier.inform(
-            f"Run {run.number} has frames {run.settings.mirror} of run {source.number} mirrored: "
+            f"Run {run.number} has {block} of run {source.number} mirrored: "
             f"its energy is {change} per point and frame.",
             action=(f"Compare with run {source.number}", lambda: self._compare.compare(source)),
         )

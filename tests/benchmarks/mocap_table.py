@@ -1,6 +1,6 @@
 """e3D of the recommended run on the motion-capture sequences, before and after the depth refinement.
 
-    python tests/benchmarks/mocap_table.py [data/real/mocap] [--only pickup,face]
+    NRSFM_DATA=... python tests/benchmarks/mocap_table.py [FOLDER] [--only pickup,face]
 
 Orthogonal cameras, tracks alone.  Errors are the global e3D in the camera's coordinates (`e3d_global`), next
 to those that Dai et al. 2014 (BMM) and Kumar 2020 (R-BMM) print.
@@ -9,6 +9,7 @@ to those that Dai et al. 2014 (BMM) and Kumar 2020 (R-BMM) print.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import numpy as np
 from core import CameraModel, GroundTruth, Sequence, iterate
 from core.evaluation import e3d_global
 from core.experiments.mocap import PUBLISHED_E3D, load_mocap
+
+DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def camera_error(result, truth):
@@ -30,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data/real/mocap"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA / "real" / "mocap")
     parser.add_argument("--only", default=",".join(PUBLISHED_E3D))
     options = parser.parse_args()
     print("            F x P     BMM   R-BMM  bilinear  refined  CPU s, of which refinement")
