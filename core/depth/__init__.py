@@ -17,7 +17,7 @@ from .reflections import (
 )
 from .search import DepthEnd, DepthOptions, DepthStep, followed_part, refine_depths, refine_part
 from .subset import DepthSubset, anchored_subset, point_subset
-from .uncertainty import squared_misfit, standard_deviations
+from .uncertainty import carried_deviations, squared_misfit, standard_deviations
 
 __all__ = [
     "LBFGS",
@@ -33,6 +33,7 @@ __all__ = [
     "LevelEnergy",
     "anchored_subset",
     "candidate_blocks",
+    "carried_deviations",
     "elongation_variance",
     "estimate_noise",
     "find_alternatives",

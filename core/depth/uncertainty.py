@@ -42,6 +42,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ..data.occlusion import occluded_blocks
 from ..foundation.exceptions import InputError
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from .alternatives import Alternative
     from .problem import DepthProblem
     from .search import DepthEnd, DepthOptions, DepthStep
+    from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references
 LOCAL = 0.25
@@ -70,6 +72,7 @@ TILT = 0.15
 DRAWS = 2
 HELD = 0.1  # of the observations
 BLOCK = 0.125, 0.125  # of the frames and of the points
+NEAREST = 8  # points of a refined part that the uncertainty of another one is the mean of
 PREDICTED = DepthLevel(0.02, 0.03, iterations=40, tolerance=3e-7)
 
 
@@ -138,6 +141,53 @@ def standard_deviations(
     variance[:, :2] += TILT**2 * variance[:, 2].mean(axis=1)[:, None, None]
     std: Floats = np.sqrt(variance)
     return std
+
+
+def carried_deviations(subset: DepthSubset, point: DepthPoint, of_part: DepthPoint, std: Floats) -> Floats:
+    """Return the standard deviations of all points where only a part was refined, which the others follow.
+
+    A point follows from those of the part near it, and so does its uncertainty. On simulated sequences of 800
+    points the shares of true errors within 1 and 2 standard deviations are those of the part.
+
+    Parameters
+    ----------
+    subset
+        the part.
+    point
+        all points.
+    of_part
+        those of the part, of another unit where the camera is perspective.
+    std
+        (F, 3, P') of the part.
+
+    Returns
+    -------
+    Floats
+        (F, 3, P) in the unit of `point`: of a point that is not of the part the root mean square over the
+        nearest ones of the part in the mean shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from core.depth import DepthPoint, DepthProblem, point_subset
+    >>> Y = np.random.default_rng(0).normal(size=(6, 3, 30)) + [[0.0], [0.0], [8.0]]
+    >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 30), dtype=bool), affine=False)
+    >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
+    >>> subset = point_subset(problem, problem.shapes(point), 10)
+    >>> carried_deviations(subset, point, subset.restrict(point), np.ones((6, 3, 10))).shape
+    (6, 3, 30)
+    """
+    scale = 1.0 if point.affine else float(np.median(point.depths[:, subset.points] / of_part.depths))
+    variance = np.square(scale * std)
+    mean = subset.problem.shapes(point).mean(axis=0).T
+    count = min(NEAREST, len(subset.points))
+    near = cKDTree(mean[subset.points]).query(mean, k=count)[1].reshape(len(mean), count)
+    carried: Floats = np.zeros((*variance.shape[:2], len(mean)))
+    for each in near.T:  # one at a time: together they are large
+        carried += variance[:, :, each] / count
+    carried[:, :, subset.points] = variance
+    np.sqrt(carried, out=carried)
+    return carried
 
 
 def squared_misfit(problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> float:

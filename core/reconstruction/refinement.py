@@ -24,6 +24,7 @@ from ..depth import (
     DepthProblem,
     DepthStep,
     FrameBlock,
+    carried_deviations,
     estimate_noise,
     find_alternatives,
     followed_part,
@@ -339,10 +340,11 @@ def _judged(iterate: Iterate, subset: DepthSubset, of_part: DepthStep, options: 
     began = time.perf_counter()
     with single_threaded():
         others = find_alternatives(subset.part, of_part.best, options)
-        # Where only some points were refined, the others follow from them and have no coarser level.
-        std = standard_deviations(subset.part, step, options, others) if subset.complete else None
+        std = standard_deviations(subset.part, of_part, options, others)
         # Of the ends those count that the iterate has.
         verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
+        if not subset.complete:
+            std = carried_deviations(subset, step.best, of_part.best, std)
     seconds = iterate.record.seconds + time.perf_counter() - began
     record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)
     return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)

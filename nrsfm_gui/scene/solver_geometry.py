@@ -25,7 +25,6 @@ NOT_REFINED = "No uncertainty: depths were not refined"
 BILINEAR = "No uncertainty of the bilinear solution"
 UNDER_WAY = "The uncertainty is known at the end of the run"
 NO_STD = "No uncertainty: it was not computed for this run"
-OF_PART = "No uncertainty: of so many points only a part was refined, the others follow from it"
 FURTHER_END = "No uncertainty: it is computed for the lowest end only"
 
 
@@ -104,9 +103,7 @@ def why_no_std(iterate: Iterate) -> str:
 def _why_refined_has_no_std(step: DepthStep | None) -> str:
     if step is None or not step.finished:
         return NO_STD
-    if any(step.best_energy == end.energy for end in step.ends[1:]):
-        return FURTHER_END
-    return OF_PART if step.coarser is None else NO_STD
+    return FURTHER_END if any(step.best_energy == end.energy for end in step.ends[1:]) else NO_STD
 
 
 def _in_camera_coordinates(

@@ -16,9 +16,11 @@ from core.depth import (
     DepthPoint,
     DepthStep,
     LevelEnergy,
+    carried_deviations,
     elongation_variance,
     find_alternatives,
     mirror_in_depth,
+    point_subset,
     refine_depths,
     squared_misfit,
     standard_deviations,
@@ -186,3 +188,20 @@ def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(
         for turn in (0.02, 1.0)
     )
     assert few > 3 * many
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_points_that_follow_others_are_as_uncertain_as_the_nearest_of_them(object_in_view, affine):
+    problem, point = object_in_view(affine=affine)
+    shapes = problem.shapes(point)
+    subset = point_subset(problem, shapes, 10)
+    part = subset.restrict(point)
+    std = np.random.default_rng(0).uniform(0.5, 2.0, size=(*part.rotations.shape[:2], 10))
+    carried = carried_deviations(subset, point, part, std)
+    unit = 1.0 if affine else point.depths[0, subset.points[0]] / part.depths[0, 0]
+    np.testing.assert_allclose(carried[:, :, subset.points], unit * std, rtol=1e-12)
+    mean = shapes.mean(axis=0)
+    for j in np.setdiff1d(np.arange(shapes.shape[2]), subset.points):
+        apart = np.linalg.norm(mean[:, subset.points] - mean[:, [j]], axis=0)
+        expected = unit * np.sqrt(np.square(std[:, :, np.argsort(apart)[:8]]).mean(axis=2))
+        np.testing.assert_allclose(carried[:, :, j], expected, rtol=1e-12)

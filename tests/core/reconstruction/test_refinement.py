@@ -293,7 +293,8 @@ def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(se
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 10)
     *_, last = iterate(sequence, REFINED.with_changes(starts=1))
     result = last.result()
-    assert result.refined and result.std is None and len(last.depth.ends) == 1
+    assert result.refined and len(last.depth.ends) == 1
+    assert result.std.shape == result.camera_points.shape and (result.std > 0).all()
     assert result.camera_points.shape == sequence.truth.points.shape
     missed = np.linalg.norm(result.reprojections() - result.observations(), axis=1)[sequence.visible]
     assert missed.max() < 1e-9

@@ -21,7 +21,6 @@ from nrsfm_gui.scene.solver_geometry import (
     FURTHER_END,
     NO_STD,
     NOT_REFINED,
-    OF_PART,
     UNDER_WAY,
     why_no_std,
 )
@@ -91,10 +90,9 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
     point = DepthPoint(np.eye(3)[None], np.ones((1, 4)), np.ones((1, 2, 4)), affine=False)
     ends = (DepthEnd("a", point, -2.0), DepthEnd("b", point, -1.9))
-    of_part = DepthStep(point, -3.0, -3.0, "depth, finest", 1.0, finished=True, ends=ends[:1])
-    complete = replace(of_part, ends=ends, coarser=point)
-    further = replace(complete, best_energy=ends[1].energy)
-    for step, reason in ((of_part, OF_PART), (complete, NO_STD), (further, FURTHER_END)):
+    lowest = DepthStep(point, -3.0, -3.0, "depth, finest", 1.0, finished=True, ends=ends, coarser=point)
+    further = replace(lowest, best_energy=ends[1].energy)
+    for step, reason in ((lowest, NO_STD), (further, FURTHER_END)):
         refined = replace(end, record=replace(end.record, energy=-3.0), depth=step)
         assert why_no_std(refined) == reason
     running = replace(end, status=type(end.status).RUNNING, settings=replace(end.settings, refine="depth"))
