@@ -167,8 +167,9 @@ def test_a_refused_run_leaves_its_reason_as_an_error(qtbot, session, logbook, pa
     session.set_sequence(sequence)
     control = RunControl(session, work=make_stream(refuses=QUICK), parent=session)
     control.start(warm=False)
-    qtbot.waitUntil(lambda: not session.runs)
+    qtbot.waitUntil(lambda: any(line.level is Level.ERROR for line in logbook.lines))  # after the picture
     control.shut_down()
+    assert not session.runs
     errors = [line for line in logbook.lines if line.level is Level.ERROR]
     assert [line.source for line in errors] == ["run 1"]
     assert "rank 2 is refused" in errors[0].text
