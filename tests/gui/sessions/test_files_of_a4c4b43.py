@@ -168,13 +168,17 @@ def value_of(node, names):
     """Return the value of an expression of constants, lists, tuples and calls of imported names of core."""
     if isinstance(node, ast.List | ast.Tuple):
         return tuple(value_of(each, names) for each in node.elts)
+    if isinstance(node, ast.UnaryOp):
+        assert isinstance(node.op, ast.USub)
+        return -value_of(node.operand, names)
     if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
+        assert isinstance(node, ast.Constant)
+        return node.value
     keywords = {each.arg: value_of(each.value, names) for each in node.keywords}
     if isinstance(node.func, ast.Attribute):  # PRESETS["paper"].with_changes(...)
         table = node.func.value
         assert (table.value.id, node.func.attr) == ("PRESETS", "with_changes")
-        return names["PRESETS"][ast.literal_eval(table.slice)].with_changes(**keywords)
+        return names["PRESETS"][table.slice.value].with_changes(**keywords)
     return names[node.func.id](*(value_of(each, names) for each in node.args), **keywords)
 
 
