@@ -65,9 +65,8 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
     DepthLevel(0.0025, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
-FEW_MODES = (
-    9.8  # nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes
-)
+# Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
+FEW_MODES = 9.8
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 
 SEARCHED = 50  # points that starts are compared on
@@ -387,8 +386,9 @@ class _Search:
     def _lowest(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the lowest ends that differ, and count those that agree with each."""
         kept = self._distinct(sorted(ends, key=lambda end: end.energy))[:REFLECTED]
-        for end in kept if self.options.thorough else ():
-            end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
+        if self.options.thorough:
+            for end in kept:
+                end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
         return kept
 
     def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
