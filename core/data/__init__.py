@@ -2,9 +2,10 @@
 
 from .masks import known_points
 from .occlusion import occluded_blocks
-from .sequence import CameraModel, GroundTruth, Observations, Sequence
+from .sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 
 __all__ = [
+    "GROUND_TRUTH",
     "CameraModel",
     "GroundTruth",
     "Observations",

@@ -18,7 +18,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -155,6 +155,7 @@ class GroundTruth:
         return self.points[where[0]] if where.size else None
 
 
+GROUND_TRUTH = "ground truth"
 WHERE_FINITE = read_only(np.zeros((0, 0)), np.bool_)  # visible where tracks are finite
 
 
@@ -208,6 +209,10 @@ class Sequence:
     faces: Ints | None = None  # (T, 3) 0-based point indices: triangles
     units: str = "px"  # of the tracks
     truth_units: str = "mm"
+    truth_name: str = GROUND_TRUTH  # what the truth is; the other program where it is a reconstruction of its
+    image_size: tuple[int, int] | None = None  # width and height of the picture in pixels
+    video: Path | None = None  # whose frames are those of the tracks
+    point_names: tuple[str, ...] | None = None  # of the P points, such as those of a skeleton
     source: Path | None = None  # the file or folder it was read from
     digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
     provenance: str = ""  # how the tracks were made, where it is not evident
@@ -268,6 +273,10 @@ class Sequence:
                     f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )
             object.__setattr__(self, name, array)
+        if self.image_size is not None:
+            object.__setattr__(self, "image_size", _checked_size(self.image_size, self.name))
+        if self.point_names is not None:
+            object.__setattr__(self, "point_names", _checked_names(self.point_names, points, self.name))
 
     def __repr__(self) -> str:
         size = f"{self.frame_count} frames, {self.point_count} points"
@@ -312,6 +321,24 @@ class Sequence:
             yield self.truth.points
             yield self.truth.frames
             yield [self.truth.reference]
+
+
+def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
+    """Return the width and height of a picture."""
+    numbers = tuple(size)
+    if len(numbers) != 2 or any(number != int(number) or number < 1 for number in numbers):
+        raise InputError(
+            f"image_size of {name!r} is {numbers}; accepted are width and height in whole pixels"
+        )
+    return int(numbers[0]), int(numbers[1])
+
+
+def _checked_names(names: Iterable[str], points: int, sequence: str) -> tuple[str, ...]:
+    """Return the names of the points, each on one line."""
+    listed = tuple(" ".join(str(name).split()) for name in names)
+    if len(listed) != points:
+        raise InputError(f"{sequence!r} has {len(listed)} point_names; the tracks have {points} points")
+    return listed
 
 
 def _seen(observations: Observations) -> Iterator[npt.ArrayLike]:

@@ -21,6 +21,7 @@ from core import (
     read_sequence,
 )
 from core.cameras import to_pixels
+from core.data import GROUND_TRUTH
 from core.io.readers import READERS, sample_name
 from core.reconstruction import start_from
 from nrsfm_gui.engine.jobs import Job, Jobs
@@ -313,5 +314,9 @@ def _from_itself(result: Result, path: Path) -> Sequence:
         faces=result.faces,
         units=str(meta.get("units") or "px"),
         truth_units=str(meta.get("truth_units") or "mm"),
+        truth_name=str(meta.get("truth_name") or GROUND_TRUTH),
+        image_size=meta.get("image_size"),
+        video=Path(str(meta["video"])) if meta.get("video") else None,
+        point_names=meta.get("point_names"),
         provenance=f"the tracks in {path.name}",
     )

@@ -9,6 +9,10 @@ Format, version 1 (entries that the sequence does not have are absent):
     truth_frames (G,), truth_points (G, 3, P), truth_reference
     companion_tracks (F, 2, P), companion_visible (F, P)
     edges (E, 2), faces (T, 3)            0-based
+    truth_name                            text, where the truth is not the ground truth
+    image_size (2,)                       width and height in pixels
+    video                                 text, from the folder of the file where it is there or below
+    point_names                           text, one line per point
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from ...data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from .contents import check_camera, digest, load_arrays, names_in, naming, read_bytes
@@ -60,7 +64,8 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
     with naming(path):
         sequence = sequence_from(arrays)
         check_camera(sequence.camera, camera, path)
-    return replace(sequence, source=path.absolute(), digest=digest(content))
+    video = None if sequence.video is None else path.absolute().parent / sequence.video
+    return replace(sequence, source=path.absolute(), digest=digest(content), video=video)
 
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
@@ -96,6 +101,10 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
         translations=_numbers(arrays, "translations") if "translations" in arrays else None,
         edges=_indices(arrays, "edges") if "edges" in arrays else None,
         faces=_indices(arrays, "faces") if "faces" in arrays else None,
+        truth_name=str(arrays.get("truth_name", GROUND_TRUTH)),
+        image_size=_size(arrays) if "image_size" in arrays else None,
+        video=Path(str(arrays["video"])) if "video" in arrays else None,
+        point_names=tuple(str(arrays["point_names"]).split("\n")) if "point_names" in arrays else None,
     )
 
 
@@ -126,6 +135,13 @@ def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     if array.dtype.kind not in "iu":
         raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
     return array
+
+
+def _size(arrays: Mapping[str, Any]) -> tuple[int, int]:
+    size = _indices(arrays, "image_size").ravel().tolist()
+    if len(size) != 2:
+        raise InputError(f"image_size holds {len(size)} numbers; accepted are width and height")
+    return size[0], size[1]
 
 
 def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
@@ -175,6 +191,14 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
     if sequence.companion is not None:
         entries["companion_tracks"] = sequence.companion.tracks
         entries["companion_visible"] = sequence.companion.visible
+    if sequence.truth_name != GROUND_TRUTH:
+        entries["truth_name"] = sequence.truth_name
+    if sequence.image_size is not None:
+        entries["image_size"] = np.array(sequence.image_size)
+    if sequence.video is not None:
+        entries["video"] = str(sequence.video.absolute())
+    if sequence.point_names is not None:
+        entries["point_names"] = "\n".join(sequence.point_names)
     return entries
 
 
@@ -203,5 +227,8 @@ def write_npz(sequence: Sequence, path: str | Path) -> None:
     Sequence('paper circle', perspective, 12 frames, 20 points)
     """
     entries = {"format": FORMAT} | entries_of(sequence)
+    folder = Path(path).absolute().parent
+    if sequence.video is not None and sequence.video.absolute().is_relative_to(folder):
+        entries["video"] = sequence.video.absolute().relative_to(folder).as_posix()  # both may be moved
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)

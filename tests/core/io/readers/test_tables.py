@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,9 +27,6 @@ from core import (
 )
 from core.cli import add_sequence_options
 from core.io.readers import READERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def assert_equal(first: object, second: object) -> None:
@@ -70,6 +68,10 @@ def awkward() -> Sequence:
         faces=np.array([[0, 1, 2]]),
         units="px",
         truth_units="cm",
+        truth_name="a learned reconstruction",
+        image_size=(1280, 960),
+        video=Path("/videos/sheet.mp4"),
+        point_names=tuple(f"joint {point}" for point in range(full.point_count)),
         provenance="made up; for a test",
     )
 
@@ -83,6 +85,27 @@ def test_npz_round_trip_loses_nothing(tmp_path: Path) -> None:
         assert_equal(getattr(original, name), getattr(read, name))
     assert read.source == file
     assert [item.name for item in tmp_path.iterdir()] == ["sequence.npz"]
+
+
+def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path: Path) -> None:
+    there, then = tmp_path / "there", tmp_path / "then"
+    there.mkdir()
+    write_npz(replace(awkward(), video=there / "sheet.mp4"), there / "tracks.npz")
+    there.rename(then)
+    assert read_sequence(then / "tracks.npz").video == then / "sheet.mp4"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"image_size": (0, 480)}, "accepted are width and height"),
+        ({"image_size": (640,)}, "accepted are width and height"),
+        ({"point_names": ("nose",)}, r"has 1 point_names; the tracks have"),
+    ],
+)
+def test_what_is_known_about_the_picture_and_the_points_is_checked(changes, sentence) -> None:
+    with pytest.raises(InputError, match=sentence):
+        replace(awkward(), **changes)
 
 
 def test_npz_round_trip_of_the_least_there_can_be(tmp_path: Path) -> None:
