@@ -212,6 +212,7 @@ class Sequence:
     truth_name: str = GROUND_TRUTH  # what the truth is; the other program where it is a reconstruction of its
     image_size: tuple[int, int] | None = None  # width and height of the picture in pixels
     video: Path | None = None  # whose frames are those of the tracks
+    frame_rate: float | None = None  # frames per second, where the file or the video states it
     point_names: tuple[str, ...] | None = None  # of the P points, such as those of a skeleton
     source: Path | None = None  # the file or folder it was read from
     digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
@@ -273,6 +274,10 @@ class Sequence:
                     f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )
             object.__setattr__(self, name, array)
+        if self.frame_rate is not None and not 0 < self.frame_rate < np.inf:
+            raise InputError(
+                f"frame_rate of {self.name!r} is {self.frame_rate}; accepted are frames per second above 0"
+            )
         if self.image_size is not None:
             object.__setattr__(self, "image_size", _checked_size(self.image_size, self.name))
         if self.point_names is not None:

@@ -316,6 +316,7 @@ def _from_itself(result: Result, path: Path) -> Sequence:
         truth_units=str(meta.get("truth_units") or "mm"),
         truth_name=str(meta.get("truth_name") or GROUND_TRUTH),
         image_size=meta.get("image_size"),
+        frame_rate=meta.get("frame_rate"),
         video=Path(str(meta["video"])) if meta.get("video") else None,
         point_names=meta.get("point_names"),
         provenance=f"the tracks in {path.name}",

@@ -11,6 +11,7 @@ Format, version 1 (entries that the sequence does not have are absent):
     edges (E, 2), faces (T, 3)            0-based
     truth_name                            text, where the truth is not the ground truth
     image_size (2,)                       width and height in pixels
+    frame_rate                            frames per second
     video                                 text, from the folder of the file where it is there or below
     point_names                           text, one line per point
 """
@@ -102,6 +103,7 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
         edges=_indices(arrays, "edges") if "edges" in arrays else None,
         faces=_indices(arrays, "faces") if "faces" in arrays else None,
         truth_name=str(arrays.get("truth_name", GROUND_TRUTH)),
+        frame_rate=float(_numbers(arrays, "frame_rate")) if "frame_rate" in arrays else None,
         image_size=_size(arrays) if "image_size" in arrays else None,
         video=Path(str(arrays["video"])) if "video" in arrays else None,
         point_names=tuple(str(arrays["point_names"]).split("\n")) if "point_names" in arrays else None,
@@ -193,6 +195,8 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
         entries["companion_visible"] = sequence.companion.visible
     if sequence.truth_name != GROUND_TRUTH:
         entries["truth_name"] = sequence.truth_name
+    if sequence.frame_rate is not None:
+        entries["frame_rate"] = sequence.frame_rate
     if sequence.image_size is not None:
         entries["image_size"] = np.array(sequence.image_size)
     if sequence.video is not None:
