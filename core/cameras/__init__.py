@@ -2,16 +2,22 @@
 
 from .calibration import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
 from .factorization import estimate_rotations
+from .focal_length import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
 from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations
 
 __all__ = [
+    "SENSOR",
     "MetricUpgrade",
     "calibrate",
     "estimate_intrinsics",
     "estimate_rotations",
+    "focal_from_lens",
+    "focal_from_view",
+    "lens_of_focal",
     "load_intrinsics",
     "load_rotations",
     "metric_upgrade",
     "to_pixels",
+    "view_of_focal",
 ]

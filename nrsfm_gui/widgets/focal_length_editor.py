@@ -1,0 +1,171 @@
+"""An editor of a focal length: in pixels, in millimeters of a lens on a sensor, or as a field of view."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
+from nrsfm_gui.widgets.fields import Choice, NumberField
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PIXELS, LENS, VIEW = "px", "mm", "°"
+UNITS = {
+    PIXELS: "pixels, as in K",
+    LENS: "millimeters of the lens; a phone's “26 mm” is for a sensor of 36 mm",
+    VIEW: "field of view along the longer image side, in degrees",
+}
+DIGITS = 4  # that a converted number is shown with
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """Between pixels and what is shown, for the longer image side and the longer side of the sensor."""
+
+    to_pixels: Callable[[float, float, float], float]
+    from_pixels: Callable[[float, float, float], float]
+
+
+CONVERSIONS = {
+    PIXELS: _Conversion(lambda shown, _side, _sensor: shown, lambda focal, _side, _sensor: focal),
+    LENS: _Conversion(focal_from_lens, lens_of_focal),
+    VIEW: _Conversion(
+        lambda shown, side, _sensor: focal_from_view(shown, side),
+        lambda focal, side, _sensor: view_of_focal(focal, side),
+    ),
+}
+
+
+class FocalLengthEditor(QWidget):
+    """Edits a focal length in pixels in the unit that the user chooses.
+
+    A change of the unit converts the number; the focal length stays what it is. Millimeters have a further
+    field for the sensor.
+
+    Signals
+    -------
+    edited()
+        the user changed the focal length, whether or not it is accepted.
+    """
+
+    edited = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._side: float | None = None
+        self._focal: float | None = None  # what the field shows, in all digits
+        self._unit = PIXELS
+        self._number = NumberField()
+        self._number.setObjectName("focal length")
+        self._number.setAccessibleName("Focal length")
+        self._units = Choice(UNITS)
+        self._units.setObjectName("focal length unit")
+        self._units.setAccessibleName("Unit of the focal length")
+        self._units.setMinimumContentsLength(2)
+        self._sensor_label = QLabel("on a sensor of (mm)")
+        self._sensor = NumberField()
+        self._sensor.setObjectName("sensor width")
+        self._sensor.setAccessibleName("Longer side of the sensor in millimeters")
+        self._sensor.setToolTip(
+            "Longer side of the camera's sensor in millimeters.\n"
+            "36 for a “35 mm equivalent” focal length, as phones give it."
+        )
+        self._sensor.set_value(SENSOR)
+        self._sensor_label.setBuddy(self._sensor)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(6)
+        layout.setVerticalSpacing(4)
+        layout.addWidget(self._number, 0, 0)
+        layout.addWidget(self._units, 0, 1)
+        layout.addWidget(self._sensor_label, 1, 0)
+        layout.addWidget(self._sensor, 1, 1)
+        layout.setColumnStretch(0, 1)
+        layout.setColumnStretch(1, 1)
+        self._number.edited.connect(self._on_edited)
+        self._sensor.edited.connect(self._on_edited)
+        self._units.chosen.connect(self._on_unit_chosen)
+        self.setFocusProxy(self._number)
+        self.set_side(None)
+
+    @property
+    def unit(self) -> str:
+        """The unit that the number is shown in: "px", "mm" or "°"."""
+        return self._unit
+
+    def set_side(self, side: float | None) -> None:
+        """Set the longer image side in pixels; where it is None only pixels are offered."""
+        self._side = side
+        for unit in (LENS, VIEW):
+            self._units.set_available(
+                unit, side is not None, why_not="The size of the image is not known yet."
+            )
+        if side is None:
+            self._unit = PIXELS
+        self._show()
+
+    def set_focal_length(self, focal: float | None) -> None:
+        """Show a focal length given in pixels; None for none."""
+        self._focal = focal
+        if not self._number.hasFocus():
+            self._show()
+
+    def focal_length(self) -> float:
+        """Return the focal length in pixels.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where what is typed is not a focal length.
+        """
+        if self._focal is not None:
+            return self._focal
+        shown = self._number.value()
+        assert shown is not None  # the field is not optional
+        if not 0 < shown < math.inf:
+            raise ValueError(f"focal length is {shown:g} {self._unit}; accepted is a number above 0")
+        if self._unit == PIXELS:
+            return float(shown)
+        sensor = self._sensor.value()
+        assert sensor is not None
+        assert self._side is not None  # else only pixels are offered
+        return CONVERSIONS[self._unit].to_pixels(float(shown), self._side, float(sensor))
+
+    def choose_unit(self, unit: str) -> None:
+        """Show the focal length in another unit: "px", "mm" or "°"."""
+        try:
+            self._focal = self.focal_length()
+        except ValueError:
+            self._focal = None
+        self._unit = unit
+        self._show()
+
+    def _on_unit_chosen(self, unit: str) -> None:
+        self.choose_unit(unit)
+
+    def _on_edited(self) -> None:
+        self._focal = None
+        self.edited.emit()
+
+    def _show(self) -> None:
+        """Show the number in its unit, and the sensor where it counts."""
+        self._units.set_key(self._unit)
+        for widget in (self._sensor_label, self._sensor):
+            widget.setVisible(self._unit == LENS)
+        if self._focal is None:
+            self._number.set_value(None)
+            self._number.setPlaceholderText("not given")
+            return
+        try:
+            sensor = float(self._sensor.value() or SENSOR)
+        except ValueError:
+            sensor = SENSOR
+        side = 1.0 if self._side is None else self._side
+        shown = CONVERSIONS[self._unit].from_pixels(self._focal, side, sensor)
+        self._number.set_value(float(f"{shown:.{DIGITS}g}"))
