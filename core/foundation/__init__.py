@@ -4,6 +4,7 @@ from .assets import asset_folder, help_page
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
+from .missing_packages import needs
 from .parameters import (
     CheckedParameters,
     Parameter,
@@ -13,7 +14,7 @@ from .parameters import (
     parameters_of,
 )
 from .representation import one_line_repr
-from .types import Bools, Floats, Ints, read_only
+from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import VERSION, versions
 
 __all__ = [
@@ -25,11 +26,13 @@ __all__ = [
     "Ints",
     "Parameter",
     "ParameterValue",
+    "Pixels",
     "Similarity",
     "asset_folder",
     "check_parameters",
     "check_writable",
     "help_page",
+    "needs",
     "one_line_repr",
     "parameter",
     "parameters_of",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+Pixels = npt.NDArray[np.uint8]
 
 
 def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:

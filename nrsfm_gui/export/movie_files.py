@@ -16,9 +16,8 @@ import numpy as np
 from PyQt6.QtGui import QImage
 
 from core import InputError
-from core.foundation import replacing, replacing_many
+from core.foundation import needs, replacing, replacing_many
 from core.io.writers import numbered
-from nrsfm_gui.text.missing_packages import needs
 from nrsfm_gui.widgets.plots.plot_export import png_bytes
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class MovieFormat:
         if not self.module or find_spec(self.module) is not None:
             return ""
         name = {"PIL": "Pillow", "av": "PyAV"}[self.module]
-        return needs(self.label, name)
+        return needs(self.label, name, "video")
 
     def size(self, width: int, height: int) -> tuple[int, int]:
         """Return the size that is made of a size that is wanted."""

@@ -15,10 +15,11 @@ from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from core import InputError
+from core.tracking import VIDEO_SUFFIXES
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import VIDEO_SUFFIXES, image_suffixes
+from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.path_dialog import ask_for_path

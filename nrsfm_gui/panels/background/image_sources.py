@@ -10,18 +10,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PyQt6.QtGui import QImageReader
+from PyQt6.QtCore import QSize
+from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
-from nrsfm_gui.panels.background.video import Video
+from core.tracking import Video
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from PyQt6.QtCore import QSize
-    from PyQt6.QtGui import QImage
-
-VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
+    from core.foundation import Pixels
 
 
 class ImageSource(Protocol):
@@ -75,6 +73,34 @@ class ImageFiles:
         """Do nothing: no file stays open."""
 
 
+class VideoFrames:
+    """The frames of a video."""
+
+    def __init__(self, path: Path, stopped: Callable[[], bool]) -> None:
+        self.path = path
+        self._video = Video(path, stopped)
+        self.count = self._video.count
+
+    @property
+    def size(self) -> QSize:
+        """Width and height in pixels."""
+        return QSize(*self._video.size)
+
+    def read(self, index: int) -> QImage:
+        """Return a frame."""
+        return as_image(self._video.read(index))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._video.close()
+
+
+def as_image(rgb: Pixels) -> QImage:
+    """Return a picture of (height, width, 3) bytes."""
+    height, width, _ = rgb.shape
+    return QImage(rgb.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()
+
+
 def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> ImageSource:
     """Return the images of a path, in the order of their numbers.
 
@@ -118,7 +144,7 @@ def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
         return ImageFiles(path, files)
     if path.suffix.lower() in image_suffixes() and path.suffix.lower() != ".gif":
         return ImageFiles(path, _siblings(path))
-    return Video(path, stopped)
+    return VideoFrames(path, stopped)
 
 
 def _matching(path: Path) -> list[Path]:

@@ -12,13 +12,12 @@ from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
+from core.tracking import video as videos
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.background import Background
-from nrsfm_gui.panels.background import video as videos
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import open_source
-from nrsfm_gui.panels.background.video import as_image
+from nrsfm_gui.panels.background.image_sources import as_image, open_source
 from nrsfm_gui.sessions.view_state import ViewState
 from nrsfm_gui.shell.actions import resolve_situation
 
@@ -375,3 +374,20 @@ def test_a_movie_that_is_not_begun_lets_go_of_the_background(
             exporting.save_movie(tmp_path / "m.png", options)
         assert users._users == 2  # the window, and the movie that is being made
     qtbot.waitUntil(lambda: users._users == 1)
+
+
+def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path):
+    av = pytest.importorskip("av")
+    path = tmp_path / "b.avi"  # its container has no times: it is decoded once to find the order
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=25, options={"bf": "2"})
+        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        for index in range(8):
+            frame = av.VideoFrame.from_ndarray(picture(index), format="rgb24").reformat(format="yuv420p")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    reader = BackgroundReader(path)
+    reader.cancel()
+    with qtbot.waitSignal(reader.failed, timeout=5000) as reported:
+        reader.start()
+    assert "removed meanwhile" in reported.args[0] and reader.wait(5000)

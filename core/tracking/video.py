@@ -21,16 +21,16 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QSize
-from PyQt6.QtGui import QImage
-
-from core import InputError
-from nrsfm_gui.text.missing_packages import needs
+from ..foundation.exceptions import InputError
+from ..foundation.missing_packages import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from ..foundation.types import Pixels
+
+VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
 TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
 HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
 PASSED = 32  # frames kept as the decoder gave them
@@ -42,8 +42,17 @@ class Video:
 
     Parameters
     ----------
+    path
+        the file.
     stopped
         returns True once the video is not needed any more; called while its frames are counted.
+
+    Attributes
+    ----------
+    path
+        the file.
+    count
+        the number of frames that are shown.
 
     Raises
     ------
@@ -53,7 +62,7 @@ class Video:
 
     def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
         if find_spec("av") is None:
-            raise InputError(needs("A video", "PyAV"))
+            raise InputError(needs("A video", "PyAV", "video"))
         import av
 
         self.path = path
@@ -77,12 +86,17 @@ class Video:
         self._keys = sorted((self._numbers[key], key) for key in keys)
 
     @property
-    def size(self) -> QSize:
+    def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
-        return QSize(self._stream.width, self._stream.height)
+        return int(self._stream.width), int(self._stream.height)
 
-    def read(self, index: int) -> QImage:
-        """Return a picture.
+    def read(self, index: int) -> Pixels:
+        """Return a picture, (height, width, 3).
+
+        Parameters
+        ----------
+        index
+            its number, counted from 0.
 
         Raises
         ------
@@ -93,7 +107,8 @@ class Video:
             frame = self._passed.get(index)
             if frame is None:
                 frame = self._decoded(index)
-            return as_image(frame.to_ndarray(format="rgb24"))
+            pixels: Pixels = frame.to_ndarray(format="rgb24")
+            return pixels
         except self._errors as error:
             self._frames = None
             raise InputError(f"{self.path}: frame {index + 1} cannot be read: {error}") from error
@@ -227,9 +242,3 @@ class Video:
             except self._av.FFmpegError:  # of a damaged packet, which has no picture
                 continue
             yield from ((frame.pts, frame) for frame in frames if frame.pts is not None)
-
-
-def as_image(rgb: Any) -> QImage:
-    """Return a picture of (height, width, 3) bytes."""
-    height, width, _ = rgb.shape
-    return QImage(rgb.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()

@@ -1,4 +1,4 @@
-"""Videos behind the tracks: index i is picture i in every codec and container, whatever was read before."""
+"""Videos: index i is picture i in every codec and container, whatever was read before."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from core import InputError
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import open_source
-from nrsfm_gui.panels.background.video import PASSED
+from core.tracking import Video
+from core.tracking.video import PASSED
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QImage
+    from core.foundation import Pixels
 
 av = pytest.importorskip("av", reason="videos need PyAV")
 
@@ -45,12 +44,10 @@ def bars(number: int):
     return np.broadcast_to((40 + 170 * bits)[None, :, None], (HEIGHT, WIDTH, 3)).astype(np.uint8)
 
 
-def number_in(image: QImage) -> int:
+def number_in(image: Pixels) -> int:
     """Return the number that `bars` painted."""
     step = WIDTH // BITS
-    return sum(
-        (image.pixelColor(step * bit + step // 2, HEIGHT // 2).green() > 125) << bit for bit in range(BITS)
-    )
+    return sum((int(image[HEIGHT // 2, step * bit + step // 2, 1] > 125)) << bit for bit in range(BITS))
 
 
 def write(path, codec, options, *, title="", start=0):
@@ -72,7 +69,7 @@ def write(path, codec, options, *, title="", start=0):
 
 def read_all(path, indices):
     """Return the numbers of the pictures of indices, read in that order from a source of their own."""
-    source = open_source(path)
+    source = Video(path)
     numbers = {index: number_in(source.read(index)) for index in indices}
     source.close()
     return numbers
@@ -83,14 +80,14 @@ def test_an_index_gives_the_same_picture_forwards_backwards_and_at_random(tmp_pa
     path = write(tmp_path / name, codec, options)
     forwards = range(COUNT)
     shuffled = random.Random(1).sample(forwards, COUNT)
-    assert COUNT > PASSED and open_source(path).count == COUNT
+    assert COUNT > PASSED and Video(path).count == COUNT
     for order in (forwards, reversed(forwards), shuffled):
         assert read_all(path, order) == {index: index for index in forwards}
 
 
 def test_pictures_that_are_cut_off_at_the_start_are_not_counted(tmp_path):
     path = write(tmp_path / "cut.mp4", "libx264", {"g": "12"}, start=-5)
-    assert open_source(path).count == COUNT - 5
+    assert Video(path).count == COUNT - 5
     shown = {index: index + 5 for index in range(COUNT - 5)}
     assert read_all(path, shown) == read_all(path, reversed(shown)) == shown
 
@@ -119,7 +116,7 @@ def test_a_damaged_frame_is_refused_and_the_others_stay_themselves(tmp_path):
     data = bytearray(path.read_bytes())
     data[place : place + size] = bytes(size)
     path.write_bytes(data)
-    source = open_source(path)
+    source = Video(path)
     for _ in range(2):
         with pytest.raises(InputError, match=r"m\.avi: frame 8 cannot be read: it is damaged"):
             source.read(7)
@@ -138,7 +135,7 @@ def test_an_unknown_codec_is_refused(tmp_path):
     path = write(tmp_path / "p.avi", "mpeg4", {})
     path.write_bytes(path.read_bytes().replace(b"FMP4", b"ZZQZ"))
     with pytest.raises(InputError, match=r"p\.avi cannot be read as a video: PyAV has no decoder for it"):
-        open_source(path)
+        Video(path)
 
 
 def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
@@ -151,20 +148,20 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
                 data[place] = chance.randrange(256)
             (tmp_path / name).write_bytes(data)
             try:
-                source = open_source(tmp_path / name)
+                source = Video(tmp_path / name)
             except InputError:
                 continue
             for index in (0, source.count - 1, source.count // 2):
                 try:
-                    assert not source.read(index).isNull()
+                    assert source.read(index).shape[2] == 3
                 except InputError as refusal:
                     assert f"frame {index + 1} cannot be read" in str(refusal)
             source.close()
 
 
-def test_counting_ends_when_its_result_is_not_needed(qtbot, tmp_path):
-    reader = BackgroundReader(write(tmp_path / "b.avi", "mpeg4", {"bf": "2"}))
-    reader.cancel()
-    with qtbot.waitSignal(reader.failed, timeout=5000) as reported:
-        reader.start()
-    assert "removed meanwhile" in reported.args[0] and reader.wait(5000)
+def test_counting_ends_when_its_result_is_not_needed(tmp_path):
+    path = write(tmp_path / "b.avi", "mpeg4", {"bf": "2"})
+    calls = []
+    with pytest.raises(InputError, match="removed meanwhile"):
+        Video(path, lambda: calls.append(0) is None and len(calls) == 3)
+    assert len(calls) == 3
