@@ -29,6 +29,7 @@ from .io.readers import (
     sample_path,
     write_csv,
     write_npz,
+    write_tracks,
 )
 from .io.writers import (
     WRITERS,
@@ -170,4 +171,5 @@ __all__ = [
     "write_challenge",
     "write_csv",
     "write_npz",
+    "write_tracks",
 ]

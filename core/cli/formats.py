@@ -1,4 +1,4 @@
-"""`nrsfm formats`: the files that are read and written."""
+"""`nrsfm formats`: the files that are read and written, and how tracks of other programs are brought here."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description of `formats`."""
     parser.description = (
-        "Print the formats of sequences and results, the arrays of a result file, and the session file, as "
-        "Markdown. The window shows the same page (Help, File formats)."
+        "Print the formats of sequences and results, the arrays of a result file, and the session file, then "
+        "the lines of Python that write the tracks of each tracker, as Markdown. The window shows the same "
+        "pages (Help, File formats; Help, Your own tracks)."
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the page.
+    """Print the pages.
 
     Raises
     ------
     InputError
-        where it is not installed.
+        where they are not installed.
     """
-    print(help_page("formats.md"), end="")
+    print(help_page("formats.md"), help_page("own_tracks.md"), sep="\n", end="")

@@ -4,7 +4,7 @@ from .challenge import challenge_file
 from .contents import check_unpacked, digest, load_arrays, naming, parse_matrix, read_bytes
 from .csv import write_csv
 from .entry import SequenceEntry
-from .npz import entries_of, sequence_from, write_npz
+from .npz import entries_of, sequence_from, write_npz, write_tracks
 from .read import (
     READERS,
     Reader,
@@ -39,4 +39,5 @@ __all__ = [
     "sequence_from",
     "write_csv",
     "write_npz",
+    "write_tracks",
 ]

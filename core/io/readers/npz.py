@@ -27,14 +27,24 @@ import numpy as np
 from ...data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .contents import check_camera, digest, load_arrays, names_in, naming, read_bytes
+from .contents import (
+    check_camera,
+    digest,
+    load_arrays,
+    names_in,
+    naming,
+    read_bytes,
+    sequence_name,
+)
 from .layouts import sequence_of
-from .variables import PythonObjects
+from .variables import Parts, PythonObjects, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
+
+    from ...foundation.types import Bools, Floats
 
 FORMAT = "nrsfm-sequence 1"
 _TEXTS = ("name", "units", "truth_units", "provenance")
@@ -236,3 +246,134 @@ def write_npz(sequence: Sequence, path: str | Path) -> None:
         entries["video"] = sequence.video.absolute().relative_to(folder).as_posix()  # both may be moved
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)
+
+
+def write_tracks(
+    path: str | Path,
+    tracks: npt.ArrayLike,
+    visible: npt.ArrayLike | None = None,
+    *,
+    size: tuple[int, int] | None = None,
+    intrinsics: npt.ArrayLike | None = None,
+    names: Iterable[str] | None = None,
+    video: str | Path | None = None,
+) -> Sequence:
+    """Write the tracks of a point tracker as a sequence that this program opens without a question.
+
+    Frames that show no point and points that fewer than 2 frames show are left out; `provenance` names them.
+
+    Parameters
+    ----------
+    path
+        the file, which ends in `.npz` and is replaced where it exists.
+    tracks
+        (frames, points, 2), x and y in pixels of the video, NaN where a point is missing; axes of length 1
+        before these are dropped. Tensors are copied to the memory of the processor.
+    visible
+        (frames, points) of True and False, or of 1 and 0: whether a point is seen; the default is wherever
+        its track is finite. An axis of length 1 before or after these is dropped.
+    size
+        width and height of the video in pixels; the middle of the picture follows from it.
+    intrinsics
+        (3, 3) K of the camera in pixels, where it is known.
+    names
+        of the points, where they have any.
+    video
+        the file of the video, which is then shown behind the tracks.
+
+    Returns
+    -------
+    Sequence
+        what was written.
+
+    Raises
+    ------
+    InputError
+        where an array does not have such a shape, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> import numpy as np
+    >>> tracks = np.random.default_rng(0).uniform(100, 500, size=(12, 20, 2))
+    >>> visible = np.ones((12, 20), dtype=bool)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_tracks(pathlib.Path(folder, "cloth.npz"), tracks, visible, size=(640, 480))
+    Sequence('cloth', perspective, 12 frames, 20 points)
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".npz":
+        raise InputError(f"{path}: tracks are written as .npz; accepted is a name with this suffix")
+    with naming(path):
+        places = _without_unit_axes(_array(tracks, "tracks"), 3)
+        if places.ndim != 3 or places.shape[2] != 2:
+            shape = _array(tracks, "tracks").shape
+            hint = "; of tracks with a depth give [..., :2]" if shape[-1:] == (3,) else ""
+            raise InputError(f"tracks have shape {shape}; accepted is one order, (frames, points, 2){hint}")
+        finite: Bools = np.asarray(np.isfinite(places).all(axis=2))
+        seen = finite if visible is None else _flags(visible, places.shape[:2])
+        if size is not None and seen.any() and 0 <= places[seen].min() <= places[seen].max() <= 1:
+            raise InputError(
+                f"tracks lie between {places[seen].min():.3g} and {places[seen].max():.3g}; accepted are "
+                f"pixels: tracks * {tuple(size)} where they are relative to the picture"
+            )
+        parts = without_unseen(
+            Parts(
+                places.transpose(0, 2, 1),
+                CameraModel.PERSPECTIVE,
+                visible=seen,
+                point_names=None if names is None else tuple(names),
+            )
+        )
+        assert parts.visible is not None  # it is given above
+        sequence = Sequence(
+            parts.tracks,
+            parts.visible,
+            CameraModel.PERSPECTIVE,
+            sequence_name(path),
+            intrinsics=None if intrinsics is None else _array(intrinsics, "intrinsics"),
+            image_size=size,
+            point_names=parts.point_names,
+            video=None if video is None else Path(video).absolute(),
+            provenance=parts.provenance,
+        )
+    write_npz(sequence, path)
+    return sequence
+
+
+def _array(value: Any, name: str) -> Floats:
+    """Return numbers, or a tensor of them on any device, as an array."""
+    for method in ("detach", "cpu"):  # of PyTorch
+        value = getattr(value, method, lambda same=value: same)()
+    try:
+        array: Floats = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} are no array of numbers ({error})") from None
+    return array
+
+
+def _without_unit_axes(array: Floats, dimensions: int) -> Floats:
+    """Return an array without the first axes of length 1 that are too many, such as that of a batch."""
+    while array.ndim > dimensions and array.shape[0] == 1:
+        array = array[0]
+    return array
+
+
+def _flags(visible: npt.ArrayLike, size: tuple[int, ...]) -> Bools:
+    """Return which points (F, P) are visible."""
+    given = _array(visible, "visible")
+    flags = _without_unit_axes(given[..., 0] if given.ndim > 2 and given.shape[-1] == 1 else given, 2)
+    if flags.shape != size:
+        hint = ""
+        if flags.shape == size[::-1]:
+            hint = "; if the points come first, give tracks.swapaxes(0, 1) and visible.T"
+        raise InputError(
+            f"visible has shape {given.shape}; accepted is {size} with tracks of {(*size, 2)}{hint}"
+        )
+    if not np.isin(flags, (0, 1)).all():
+        raise InputError(
+            f"visible holds numbers from {np.nanmin(flags):.3g} to {np.nanmax(flags):.3g}; accepted are True "
+            "and False, such as confidence > 0.5"
+        )
+    seen: Bools = flags != 0
+    return seen

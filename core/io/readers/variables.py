@@ -5,11 +5,12 @@ Sentences count rows and columns from 1, as MATLAB does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ...data.sequence import GROUND_TRUTH, MIN_FRAMES, MIN_POINTS
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
 
@@ -37,12 +38,75 @@ class Parts:
     edges: Ints | None = None  # (E, 2) from 0
     units: str = "px"
     truth_units: str = "mm"
+    truth_name: str = GROUND_TRUTH
+    image_size: tuple[int, int] | None = None  # width, height
+    point_names: tuple[str, ...] | None = None
+    producer: str = ""  # the program whose format it is
+    guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
     provenance: str = ""
     layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
     read: tuple[str, ...] = ()  # the variables that were taken
 
     __repr__ = one_line_repr
+
+
+def without_unseen(parts: Parts) -> Parts:
+    """Return parts without frames that show no point and points that fewer than 2 frames show.
+
+    No shape can be reconstructed in such a frame, and no depth of such a point. What is given per frame or
+    point (truth, cameras, names, edges) follows, and a sentence names what is left out.
+    """
+    finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
+    visible: Bools = finite if parts.visible is None else parts.visible
+    frames: Bools = np.ones(len(visible), dtype=np.bool_)
+    points: Bools = np.ones(visible.shape[1], dtype=np.bool_)
+    while True:
+        seen = visible & frames[:, None] & points
+        before = np.count_nonzero(frames), np.count_nonzero(points)
+        frames, points = np.asarray(seen.any(axis=1)), np.asarray(seen.sum(axis=0) >= MIN_FRAMES)
+        if (np.count_nonzero(frames), np.count_nonzero(points)) == before:
+            break
+    names = parts.point_names
+    too_few = frames.sum() < MIN_FRAMES or points.sum() < MIN_POINTS
+    if (frames.all() and points.all()) or too_few or (names is not None and len(names) != len(points)):
+        return parts  # what is wrong with it, the sequence says
+    notes, guesses = [parts.provenance], list(parts.guesses)
+    if not frames.all():
+        notes.append(f"frames that show no point are left out: {_listed(~frames)} of {len(frames)}")
+        later = np.logical_or.accumulate(frames)
+        inside = np.flatnonzero(~frames & later & np.logical_or.accumulate(frames[::-1])[::-1])
+        if inside.size:
+            guesses.append(
+                f"frame {inside[0] + 1} of the file shows no point and is left out: the numbers of the "
+                "frames after it no longer equal those of the video"
+            )
+            notes.append(guesses[-1])
+    if not points.all():
+        left_out = _listed(~points) if names is None else ", ".join(np.array(names)[~points])
+        notes.append(f"points that fewer than 2 frames show are left out: {left_out} of {len(points)}")
+    edges = parts.edges
+    if edges is not None:
+        edges = (np.cumsum(points) - 1)[edges[points[edges].all(axis=1)]]
+    return replace(
+        parts,
+        tracks=parts.tracks[frames][:, :, points],
+        visible=visible[np.ix_(frames, points)],
+        shapes=None if parts.shapes is None else parts.shapes[frames][:, :, points],
+        rotations=None if parts.rotations is None else parts.rotations[frames],
+        translations=None if parts.translations is None else parts.translations[frames],
+        edges=edges,
+        point_names=None if names is None else tuple(np.array(names)[points].tolist()),
+        provenance="; ".join(filter(None, notes)),
+        guesses=tuple(guesses),
+    )
+
+
+def _listed(mask: Bools) -> str:
+    """Return the numbers from 1 of what a mask marks, as in "1-10, 57"."""
+    numbers = np.flatnonzero(mask) + 1
+    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+    return ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 class PythonObjects:

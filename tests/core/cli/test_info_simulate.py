@@ -90,7 +90,9 @@ def test_info_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_formats_prints_the_page_or_that_it_is_not_installed(capsys, monkeypatch):
     assert main(["formats"]) == 0
-    assert capsys.readouterr().out.startswith("# Files: what is read and what is written")
+    out = capsys.readouterr().out
+    assert out.startswith("# Files: what is read and what is written")
+    assert "\n# Your own tracks\n" in out and "core.write_tracks(" in out
     monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
     assert main(["formats"]) == 2
     assert "the page is not installed: the folder assets/help is missing" in capsys.readouterr().err
