@@ -121,6 +121,7 @@ class Scene:
     trail: Floats | None  # (T, P, 3) the latest frames, oldest first
     extent: Floats | None  # (2, 3) lowest and highest corner over all frames
     image_extent: Floats  # (2, 2) the same of all tracks
+    image_size: tuple[int, int] | None  # width and height of the picture that the tracks are of, pixels
     caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
     message: str  # what to do next, where there is nothing to show; else ""
     other_cameras: tuple[Camera, ...] = ()  # of other frames: of a path, or of a still object
@@ -235,6 +236,7 @@ def build_scene(
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=shapes.extent,
         image_extent=shapes.image_extent,
+        image_size=sequence.image_size,
         caption=_caption(shapes, f, other if appearance.color_by == "difference" else None),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),

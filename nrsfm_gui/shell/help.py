@@ -12,6 +12,7 @@ from PyQt6.QtGui import (
     QKeySequence,
     QShortcut,
     QTextCursor,
+    QTextFormat,
     QTextTable,
     QTextTableFormat,
     QWhatsThisClickedEvent,
@@ -32,7 +33,7 @@ from nrsfm_gui.model.arguments import version_text
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
-from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help
+from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.style import Themed
 
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
 SIZE = QSize(900, 900)
 HEADING_MARGINS = 22.0, 8.0  # above and below, pixels
 CELL_PADDING = 6.0
+CODE_MARGIN = 8.0
 COPY_BIBTEX = "copy:bibtex"
+COPY_CODE = "code"  # the scheme of a link that copies a block of code
 
 
 class HelpController(QObject):
@@ -64,6 +67,7 @@ class HelpController(QObject):
         self._window = window
         self.page: MethodWindow | None = None  # made when it is first asked for
         self.formats: FormatsWindow | None = None
+        self.own_tracks: OwnTracksWindow | None = None
         scene_view.setWhatsThis(panel_help(SCENE))
         for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
@@ -84,6 +88,12 @@ class HelpController(QObject):
         page.show()
         page.raise_()
         page.activateWindow()
+
+    def show_own_tracks(self) -> None:
+        """Show how tracks of other programs get here, in a window of its own."""
+        if self.own_tracks is None:
+            self.own_tracks = OwnTracksWindow(self._window)
+        self._show_in_front(self.own_tracks)
 
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
@@ -197,14 +207,28 @@ class MethodWindow(HelpWindow):
             super().follow(link)
 
 
-class FormatsWindow(HelpWindow):
-    """The files that are read and written."""
+class MarkdownWindow(HelpWindow):
+    """A page in Markdown, whose blocks of code have a link each that copies it; a subclass names its file."""
 
-    title = "File formats"
+    file = ""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._codes: tuple[str, ...] = ()
+        super().__init__(parent)
+
+    def follow(self, link: QUrl) -> None:
+        """Copy a block of code, or go to a place of the page."""
+        if link.scheme() != COPY_CODE:
+            super().follow(link)
+            return
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(self._codes[int(link.path())])
+            self._status.setText("Copied these lines")
 
     def _show_text(self, theme: Theme) -> None:
         try:
-            page = help_page("formats.md")
+            page, self._codes = with_copy_links(help_page(self.file), COPY_CODE)
         except InputError as error:
             page = str(error)
         self.browser.setMarkdown(page)
@@ -213,14 +237,32 @@ class FormatsWindow(HelpWindow):
         _space_and_color(document, theme)
 
 
+class FormatsWindow(MarkdownWindow):
+    """The files that are read and written."""
+
+    title = "File formats"
+    file = "formats.md"
+
+
+class OwnTracksWindow(MarkdownWindow):
+    """How the tracks of a tracker or a pose program are saved and opened."""
+
+    title = "Your own tracks"
+    file = "own_tracks.md"
+
+
 def _space_and_color(document: QTextDocument, theme: Theme) -> None:
-    """Give Markdown what Qt leaves out: space above headings and around cells, and lines in a quiet color."""
+    """Give Markdown what Qt leaves out: space above headings, ground behind code, quiet lines of tables."""
     block = document.begin()
     while block.isValid():
-        if block.blockFormat().headingLevel() > 1:
-            shape = block.blockFormat()
+        shape = block.blockFormat()
+        if shape.headingLevel() > 1:
             shape.setTopMargin(HEADING_MARGINS[0])
             shape.setBottomMargin(HEADING_MARGINS[1])
+            QTextCursor(block).setBlockFormat(shape)
+        elif shape.hasProperty(QTextFormat.Property.BlockCodeFence):
+            shape.setBackground(QColor(theme.window))
+            shape.setLeftMargin(CODE_MARGIN)
             QTextCursor(block).setBlockFormat(shape)
         block = block.next()
     root = document.rootFrame()

@@ -5,6 +5,7 @@ The page is `assets/help/method.html`; its pictures are made by `tests/benchmark
 
 from __future__ import annotations
 
+import re
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from core.foundation import InputError, help_page
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
+CODE = re.compile(r"^```\w*\n(?P<code>.*?)^```\n", re.MULTILINE | re.DOTALL)
 SCENE = "3-D view"
 TIMELINE = "Timeline"
 # Two to four sentences each: what is seen, and what can be done with it.
@@ -77,6 +79,17 @@ BIBTEX = r"""@inproceedings{iglesias2020accurate,
   year    = {2020}
 }
 """
+
+
+def with_copy_links(page: str, scheme: str) -> tuple[str, tuple[str, ...]]:
+    """Return a page in Markdown with a link "scheme:N" after its Nth block of code, and the blocks."""
+    blocks: list[str] = []
+
+    def linked(found: re.Match[str]) -> str:
+        blocks.append(found["code"])
+        return f"{found[0]}\n[Copy these lines]({scheme}:{len(blocks) - 1})\n"
+
+    return CODE.sub(linked, page), tuple(blocks)
 
 
 def panel_help(title: str) -> str:

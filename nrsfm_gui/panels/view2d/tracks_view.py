@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QMouseEvent, QPainter, QPixmap
-from PyQt6.QtWidgets import QGraphicsPixmapItem, QToolTip, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGraphicsPixmapItem, QGraphicsRectItem, QToolTip, QVBoxLayout, QWidget
 
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
 from nrsfm_gui.scene.scene import NO_SEQUENCE
@@ -52,6 +52,22 @@ class PictureItem(QGraphicsPixmapItem):
             self.setPixmap(QPixmap.fromImage(image))
 
 
+class BorderItem(QGraphicsRectItem):
+    """The border of the picture that tracks are of; its pixel centers are at integers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setZValue(BEHIND)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.hide()
+
+    def set_size(self, size: tuple[int, int] | None) -> None:
+        """Show the border of a picture of this width and height, or none."""
+        self.setVisible(size is not None)
+        if size is not None:
+            self.setRect(-0.5, -0.5, *size)
+
+
 class _Overlay(QWidget):
     """A transparent sheet over the plot."""
 
@@ -89,7 +105,9 @@ class TracksView(PointView):
         self._box.invertY(True)
         self._box.disableAutoRange()
         self._background = PictureItem()
-        self._box.addItem(self._background, ignoreBounds=True)
+        self._border = BorderItem()
+        for item in (self._background, self._border):
+            self._box.addItem(item, ignoreBounds=True)
         self._box.sigRangeChangedManually.connect(self._on_range_changed_manually)
         self._box.sigResized.connect(self._on_resized)
         self._plot.getAxis("left").setWidth(60)
@@ -118,6 +136,7 @@ class TracksView(PointView):
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; the range stays as it is unless the subject is another one."""
         old, self._scene = self._scene, scene
+        self._border.set_size(scene.image_size)
         self._dots.show_points(scene)
         self._dots.show_rings(scene, self._hovered)
         if old is None or old.track_unit != scene.track_unit:
@@ -131,6 +150,7 @@ class TracksView(PointView):
     def _apply_theme(self, theme: Theme) -> None:
         self._dots.set_colors(theme)
         self._plot.setBackground(qcolor(theme.panel))
+        self._border.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)
             axis.enableAutoSIPrefix(False)  # a unit has its prefix already

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from core import Settings, simulate
-from core.foundation import asset_folder
+from core.foundation import asset_folder, help_page
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
@@ -45,14 +45,42 @@ def test_the_formats_of_files_are_a_page_of_their_own(window):
     window.help_controller.formats.close()
 
 
+# -- own tracks -----------------------------------------------------------------------------------------
+
+
+def test_the_lines_of_each_tracker_are_copied_by_their_link(window):
+    window.toolbars.actions["own_tracks"].trigger()
+    page = window.help_controller.own_tracks
+    blocks = re.findall(r"^```python\n(.*?)^```$", help_page("own_tracks.md"), re.MULTILINE | re.DOTALL)
+    links = re.findall(r'href="(code:\d+)"', page.browser.toHtml())
+    assert len(links) == len(blocks) > 5
+    for link, block in zip(links, blocks, strict=True):
+        page.browser.anchorClicked.emit(QUrl(link))
+        assert QGuiApplication.clipboard().text() == block
+        compile(block, "block", "exec")
+    page.close()
+
+
+def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(window):
+    window.help_controller.show_own_tracks()
+    page = window.help_controller.own_tracks
+    for theme in (DARK, LIGHT):
+        window.session.set_theme(theme)
+        found = page.browser.document().find("core.write_tracks(").block().blockFormat()
+        assert found.background().color().name() == theme.window
+    page.close()
+
+
 # -- the page -------------------------------------------------------------------------------------------
 
 
 def test_pages_that_are_not_installed_are_reported_in_their_windows(qtbot, window, monkeypatch):
     monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
     window.help_controller.show_formats()
+    window.help_controller.show_own_tracks()
     window.help_controller.show_page()
-    for page in (window.help_controller.formats, window.help_controller.page):
+    help_ = window.help_controller
+    for page in (help_.formats, help_.own_tracks, help_.page):
         text = page.browser.toPlainText().strip()
         assert text == "the page is not installed: the folder assets/help is missing"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.view2d.tracks_dots import described
@@ -58,6 +58,20 @@ def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, k
             assert patch(near(picture, DARK.measured, tolerance=100), measured[p], 6).any()
     middle = (measured[0] + reprojected[0]) / 2
     assert patch(near(picture, DARK.residual, tolerance=70), middle).any()
+
+
+def test_the_border_of_the_picture_is_drawn_where_its_size_is_known(view, known, near):
+    assert known.sequence.image_size is None
+    sequence = replace(known.sequence, image_size=(1280, 960))
+    for each, seen in ((known.sequence, False), (sequence, True)):
+        view.set_scene(build_scene(each, build_shapes(each, None), frame=4))
+        view.show_range(QRectF(-100, -100, 1480, 1160))
+        mask = near(view.grab_image(), DARK.muted, tolerance=40)
+        (left, top), (right, bottom) = np.round(pixels(view, [(-0.5, -0.5), (1279.5, 959.5)])).astype(int)
+        for line in (mask[top - 1 : top + 2, left:right], mask[bottom - 1 : bottom + 2, left:right]):
+            assert (line.any(axis=0).mean() > 0.4) == seen  # dashes
+        for line in (mask[top:bottom, left - 1 : left + 2], mask[top:bottom, right - 1 : right + 2]):
+            assert (line.any(axis=1).mean() > 0.4) == seen
 
 
 def test_predicted_hidden_points_are_drawn_differently_from_seen_points(view, known, shapes):
