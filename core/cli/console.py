@@ -110,6 +110,7 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
         "procrustes_mm": (truth_units, "mean 3-D error, per-frame similarity"),
         "procrustes_mm_reference": (truth_units, "the same at the reference frame"),
         "procrustes_mm_mirror": (truth_units, "mean 3-D error, per-frame similarity, mirror allowed"),
+        "procrustes_mm_inliers": (truth_units, "mean 3-D error without the outliers of the truth"),
         "aligned_mm": (truth_units, f"mean 3-D error, {alignment}"),
         "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
         "e3d_global": ("", "camera frame, one orthogonal alignment, relative to the spread of the truth"),

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.rotations import checked_rotations
+from ..data.masks import known_points
 from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.alignment import Alignment, Kind, Mirror, Views
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
+from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.readers.contents import load_arrays, read_bytes
 from ..penalties import ConcavePenalty
@@ -59,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         + "; ".join(f"{mirror.value}: {mirror.meaning}" for mirror in Mirror)
         + "; auto for an orthogonal camera and off for a perspective one where it is not given",
     )
+    parser.add_argument(
+        "--without-outliers",
+        action="store_true",
+        help="of --align (per-frame where that is not given): leave out the points of the truth that are far "
+        "from their neighbors in single frames",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -72,12 +80,17 @@ def run(args: argparse.Namespace) -> None:
     numbers = optimality(result)
     errors = errors_of(result) | published_errors(result, camera_truth)
     alignment = ""
-    if args.align or args.mirror:
-        errors["aligned_mm"], alignment = aligned_error(result, views, args.align, args.mirror)
+    if args.align or args.mirror or args.without_outliers:
+        errors["aligned_mm"], alignment = aligned_error(
+            result, views, args.align, args.mirror, outliers=not args.without_outliers
+        )
+    found = None if result.truth is None else find_truth_outliers(result.truth)
+    outliers = 0 if found is None else int(found.sum())
     units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")
     if args.json:
         figures = {"result": str(args.result), **numbers, "errors": errors}
         figures |= {"alignment": alignment} if alignment else {}
+        figures |= {"truth_outliers": outliers}
         print(as_json(figures | {"units": units, "truth_units": truth_units}))
         return
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
@@ -88,6 +101,15 @@ def run(args: argparse.Namespace) -> None:
     print(f"relative gradient {numbers['relative_gradient']:.1e}")
     for line in error_lines(errors, units, truth_units, alignment):
         print(line)
+    if result.truth is not None and outliers:
+        known = int(known_points(result.truth.points).sum())
+        print(
+            f"note: {outliers} of {known} points of the ground truth are far from their neighbors; "
+            + (
+                fall_sentence(errors["procrustes_mm"], errors["procrustes_mm_inliers"], outliers, known)
+                or "the error hardly depends on them"
+            )
+        )
 
 
 def views_of(result: Result, rotations: Floats | None = None, translations: Floats | None = None) -> Views:
@@ -99,7 +121,9 @@ def views_of(result: Result, rotations: Floats | None = None, translations: Floa
     )
 
 
-def aligned_error(result: Result, views: Views, kind: str | None, mirror: str | None) -> tuple[float, str]:
+def aligned_error(
+    result: Result, views: Views, kind: str | None, mirror: str | None, *, outliers: bool = True
+) -> tuple[float, str]:
     """Return the mean error after an alignment, and its name.
 
     Raises
@@ -110,7 +134,7 @@ def aligned_error(result: Result, views: Views, kind: str | None, mirror: str | 
     if result.truth is None:
         raise InputError("the result has no ground truth to be aligned to; give one with --truth")
     by_camera = Mirror.AUTOMATIC if result.camera is CameraModel.ORTHOGONAL else Mirror.OFF
-    alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera)
+    alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera, outliers)
     errors, mirrored = aligned_mm(result.points, result.truth, alignment, views=views)
     return errors.mean, alignment.label(mirrored)
 

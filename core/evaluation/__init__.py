@@ -48,6 +48,7 @@ from .parameter_grid import (
     values_outside,
     with_parameter,
 )
+from .truth_outliers import fall_sentence, find_truth_outliers, without_outliers
 
 __all__ = [
     "ALIGNMENTS",
@@ -74,6 +75,8 @@ __all__ = [
     "cross_validate",
     "e3d_global",
     "errors_of",
+    "fall_sentence",
+    "find_truth_outliers",
     "frobenius_relative",
     "gather_curve",
     "is_mirrored",
@@ -90,4 +93,5 @@ __all__ = [
     "values_in_range",
     "values_outside",
     "with_parameter",
+    "without_outliers",
 ]

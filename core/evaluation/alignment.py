@@ -17,6 +17,9 @@ none: always, never, or where the sum of all distances to the truth is then smal
 depth of every frame in its camera's coordinates, about the mean depth of its points with truth.
 
 Without a fit the distance of an orthogonal camera is unknown: the mean depth of a frame is that of the truth.
+
+Outliers of the truth (`core.evaluation.truth_outliers`) count like all of its points, unless they are left
+out: then nothing is fitted to them, and they have no error.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
 from ..foundation.representation import one_line_repr
+from .truth_outliers import without_outliers
 
 if TYPE_CHECKING:
     from ..data.sequence import GroundTruth
@@ -106,6 +110,8 @@ class Alignment:
         which motions an estimate may make.
     mirror
         whether its mirror image is used.
+    outliers
+        whether outliers of the truth count.
 
     Examples
     --------
@@ -116,6 +122,7 @@ class Alignment:
 
     kind: Kind = Kind.PER_FRAME
     mirror: Mirror = Mirror.OFF
+    outliers: bool = True
 
     @property
     def compares(self) -> bool:
@@ -125,7 +132,7 @@ class Alignment:
     @property
     def key(self) -> str:
         """The name for files: "per-frame, mirror auto"; see `from_key`."""
-        return f"{self.kind.value}, mirror {self.mirror.value}"
+        return f"{self.kind.value}, mirror {self.mirror.value}" + ("" if self.outliers else ", no outliers")
 
     @classmethod
     def from_key(cls, key: str) -> Alignment:
@@ -149,17 +156,23 @@ class Alignment:
         mirrored
             the result of an automatic choice, where it was made.
         """
-        if not self.compares or self.mirror is Mirror.OFF:
+        if not self.compares:
             return self.kind.label
-        if self.mirror is Mirror.ON:
-            return f"{self.kind.label}, mirrored"
-        found = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}
-        return f"{self.kind.label}, {found[mirrored]}"
+        automatic = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}
+        words = {Mirror.OFF: "", Mirror.ON: "mirrored", Mirror.AUTOMATIC: automatic[mirrored]}[self.mirror]
+        parts = (self.kind.label, words, "" if self.outliers else "without outliers of the truth")
+        return ", ".join(part for part in parts if part)
+
+    def counted(self, truth: GroundTruth) -> GroundTruth:
+        """Return the truth that is compared with: NaN where an outlier is left out."""
+        return truth if self.outliers else without_outliers(truth)
 
 
 PER_FRAME = Alignment()
 NO_ALIGNMENT = Alignment(Kind.NONE)
-ALIGNMENTS = tuple(Alignment(kind, mirror) for kind in Kind for mirror in Mirror)
+ALIGNMENTS = tuple(
+    Alignment(kind, mirror, outliers) for outliers in (True, False) for kind in Kind for mirror in Mirror
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +235,7 @@ def align(
     >>> similarity.apply(result.points).shape
     (12, 3, 20)
     """
+    truth = alignment.counted(truth)
     source, target = frames_of(estimate, truth), truth.points
     if alignment.kind is Kind.NONE:
         raise InputError("no alignment: an error needs one; accepted are per-frame, sequence, rigid, as-is")
@@ -271,6 +285,8 @@ def align_all(
     InputError
         as `align`, and where no frame has three points with a truth.
     """
+    # Before frames are chosen: an outlier is one among all frames.
+    truth, alignment = alignment.counted(truth), replace(alignment, outliers=True)
     usable = np.flatnonzero(known_points(truth.points).sum(axis=1) >= MIN_ALIGNED)
     if not usable.size:
         raise InputError("no frame of the ground truth has three known points; alignment needs them")

@@ -13,7 +13,7 @@ what is returned per point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
 from .challenge_score import challenge_v02
+from .truth_outliers import find_truth_outliers, without_outliers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,6 +127,7 @@ def aligned_mm(
     InputError
         where the estimate does not have the truth's frames or points, or the alignment needs cameras.
     """
+    truth, alignment = alignment.counted(truth), replace(alignment, outliers=True)
     similarity = align(estimate, truth, alignment, views=views)
     moved = similarity.apply(frames_of(estimate, truth))
     return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points), is_mirrored(similarity)
@@ -283,6 +285,13 @@ def _procrustes_reference(result: Result) -> float | None:
     return float(every.per_frame[result.truth.frames == result.truth.reference][0])
 
 
+def _procrustes_inliers(result: Result) -> float | None:
+    truth = result.truth
+    if truth is None or not find_truth_outliers(truth).any():
+        return None
+    return procrustes_mm(result.points, without_outliers(truth)).mean
+
+
 def _reprojection(result: Result) -> float:
     return reprojection_px(result.reprojections(), result.observations(), result.visible).mean
 
@@ -294,6 +303,7 @@ METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm": _procrustes,  # mean over all frames with truth
     "procrustes_mm_reference": _procrustes_reference,  # of the reference frame
     "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
+    "procrustes_mm_inliers": _procrustes_inliers,  # where the truth has outliers: without them
     "reprojection_px": _reprojection,
 }
 

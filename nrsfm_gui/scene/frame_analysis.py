@@ -19,7 +19,7 @@ from nrsfm_gui.scene.ranking import known_means
 
 if TYPE_CHECKING:
     from core import Sequence
-    from core.foundation import Bools, Floats
+    from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.scene.shapes import Cameras, Shapes
 
 AROUND = 5  # frames before and after, in which a camera may show a shape from other sides
@@ -36,6 +36,9 @@ class Findings:
     mirrored: Floats  # (F,) of its mirror image, moved likewise
     hidden_error: Floats  # (F,) mean 3-D error of the hidden points
     seen_error: Floats  # (F,) of the others
+    without: Floats  # (F,) mean 3-D error where outliers of the truth are left out
+    outliers: Bools  # (F, P) which points these are
+    known: Ints  # (F,) points that have an error
     tracks: Floats  # (F,) mean reprojection error, in `track_unit`
     hidden: Floats  # (F,) share of the points that are hidden
     turn: Floats  # (F,) largest angle to the views of the frames around, in degrees
@@ -56,7 +59,9 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
     if points is None or cameras is None or residuals is None:
         return None
     nothing = np.full(len(points), np.nan)
-    error = depth = sideways = plain = mirrored = hidden_error = seen_error = nothing
+    error = depth = sideways = plain = mirrored = hidden_error = seen_error = without = nothing
+    outliers = np.zeros((len(points), sequence.point_count), dtype=bool)
+    known = np.zeros(len(points), dtype=int)
     if shapes.errors is not None and shapes.truth is not None:
         error = known_means(shapes.errors, 1)
         along = along_view(cameras, points, shapes.truth)
@@ -68,6 +73,10 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         seen = sequence.visible
         hidden_error = known_means(np.where(seen, np.nan, shapes.errors), 1)
         seen_error = known_means(np.where(seen, shapes.errors, np.nan), 1)
+        without, known = error, np.isfinite(shapes.errors).sum(axis=1)
+        if shapes.errors_without is not None:
+            without = known_means(shapes.errors_without, 1)
+            outliers = np.isfinite(shapes.errors) & ~np.isfinite(shapes.errors_without)
     return Findings(
         error=error,
         depth=depth,
@@ -76,6 +85,9 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         mirrored=mirrored,
         hidden_error=hidden_error,
         seen_error=seen_error,
+        without=without,
+        outliers=outliers,
+        known=known,
         tracks=known_means(residuals, 1),
         hidden=1.0 - sequence.visible.mean(axis=1),
         turn=turns(_view_directions(shapes)),

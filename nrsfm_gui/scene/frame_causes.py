@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.evaluation import fall_sentence
 from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.scene.summaries import measure
 
@@ -22,6 +23,8 @@ MANY_HIDDEN = 0.08  # share of the points
 WORSE_HIDDEN = 1.5  # times the error of the points that are seen
 STILL = 0.5  # times the median turn of the cameras
 SPACE = "\N{NO-BREAK SPACE}"
+LEAVE_OUT = "View > Without outliers of the truth (Shift+A) leaves them out of all means."
+MOST_NAMED = 3  # outliers that are named one by one
 UNKNOWN = "none stands out"
 NONE_BETTER = "no worse than most frames"
 
@@ -37,7 +40,8 @@ class Cause:
 def cause_of(findings: Findings, frame: int) -> Cause | None:
     """Return the likely cause; None where the frame is no worse than most, or no cause applies.
 
-    The first that holds: the mirror image is nearer; the tracks do not fit; hidden points are off; depth.
+    The first that holds: the truth has outliers; the mirror image is nearer; the tracks do not fit; hidden
+    points are off; depth.
     """
     tracks, usual = _with_median(findings.tracks, frame)
     misfit = usual > 0 and tracks > MISFIT * usual
@@ -48,6 +52,9 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
         return Cause("tracks do not fit", _misfit(findings, frame))
     if not error > WORSE * middle:
         return None
+    fall = outlier_sentence(findings, frame)
+    if fall:
+        return Cause("outliers of the truth", fall)
     fit = (
         ""
         if misfit or not np.isfinite(tracks)
@@ -77,6 +84,18 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
             "depth", f"{description}: the picture alone does not determine this depth" if fit else description
         )
     return None
+
+
+def outlier_sentence(findings: Findings, frame: int) -> str:
+    """Return by how much an error falls without outliers of the truth, "" where it does by little."""
+    outliers = np.flatnonzero(findings.outliers[frame])
+    count, known = len(outliers), int(findings.known[frame])
+    fall = fall_sentence(float(findings.error[frame]), float(findings.without[frame]), count, known)
+    if not fall:
+        return ""
+    names = ", ".join(str(point + 1) for point in outliers[:MOST_NAMED]) + (", …" * (count > MOST_NAMED))
+    plural = "s" * (count > 1)
+    return f"{fall}: the ground truth of point{plural} {names} is far from its neighbors"
 
 
 def cause_sentence(findings: Findings | None, frame: int) -> str:
@@ -126,11 +145,24 @@ def _cause_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
 
 def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
     unit, share = findings.unit, findings.depth_share[frame]
+    fall = outlier_sentence(findings, frame)
+    without = (
+        []
+        if not fall
+        else [
+            LabeledValue(
+                "without outliers",
+                _length_text(findings.without[frame], unit),
+                f"{fall[:1].upper()}{fall[1:]}. {LEAVE_OUT}",
+            )
+        ]
+    )
     split = "Share of the squared 3-D error {} of the aligned camera; root mean square of that part: {}."
     return [
         LabeledValue(
             "3-D error", _value_and_median(findings.error, frame, unit), "Mean; and the median frame."
         ),
+        *without,
         LabeledValue(
             "of it in depth",
             percent(share),

@@ -20,7 +20,7 @@ import numpy as np
 
 from core import Alignment, CameraModel
 from core.data import known_points
-from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, is_mirrored
+from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, find_truth_outliers, is_mirrored
 from core.foundation import Similarity, read_only
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
@@ -78,6 +78,8 @@ class Shapes:
     obstacle: str = ""  # why the requested alignment is not possible
     std: Floats | None = None  # (F, 3, P) standard deviations along the axes of the cameras, in `unit`
     why_no_std: str = "No uncertainty: run the solver (Ctrl+R)"  # where there is none
+    # (F, P) the errors where outliers of the truth are left out; None where it has none, or they are.
+    errors_without: Floats | None = None
 
     @property
     def alignment_name(self) -> str:
@@ -142,8 +144,14 @@ def build_shapes(
         truth = None
         background = replace(background, corners=None, covered=False)
     aligned = truth is not None
+    errors_without = None
     if truth is not None and sequence.truth is not None:
-        similarity = align_all(S, sequence.truth, alignment, views=_views(sequence, found))
+        views, kept = _views(sequence, found), _truth_without_outliers(sequence)
+        similarity = align_all(S, sequence.truth, alignment, views=views)
+        if kept is not truth and alignment.outliers:
+            without = align_all(S, sequence.truth, replace(alignment, outliers=False), views=views)
+            errors_without = read_only(np.linalg.norm(without.apply(S) - kept, axis=1))
+        truth = truth if alignment.outliers else kept
     else:
         similarity = _unit_size(S, R)
     Q = similarity.apply(S)
@@ -169,6 +177,7 @@ def build_shapes(
         similarity=similarity,
         obstacle=hindered,
         std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
+        errors_without=errors_without,
         why_no_std=found.why_no_std,
     )
 
@@ -272,6 +281,19 @@ def _background(sequence: Sequence) -> _FixedGeometry:
     known = known_points(truth)
     corners = _span(np.moveaxis(truth, 1, 0)[:, known])
     return _FixedGeometry(truth, corners, bool(known.any(axis=1).all()), image_extent)
+
+
+@lru_cache(maxsize=4)
+def _truth_without_outliers(sequence: Sequence) -> Floats:
+    """Return the truth of all frames, NaN in place of its outliers; where it has none, the same array."""
+    truth = _background(sequence).truth
+    assert truth is not None and sequence.truth is not None  # the caller has looked
+    outliers = find_truth_outliers(sequence.truth)
+    if not outliers.any():
+        return truth
+    kept = np.array(truth)
+    kept[sequence.truth.frames] = np.where(outliers[:, None], np.nan, kept[sequence.truth.frames])
+    return read_only(kept)
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:

@@ -33,21 +33,39 @@ class Quality:
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
     loss: float | None = None  # of the same point, which lags behind the solver's while a run goes on
+    without: float | None = None  # mean 3-D distance without outliers of the truth, where it has some
+    outliers: int = 0  # how many these are
+    known: int = 0  # points of all frames that have a 3-D distance
     uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
 
 
 def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     """Return the errors of the drawn shapes, with their loss."""
-    reprojection = error = None
+    reprojection = error = without = None
+    outliers = count = 0
     if shapes.residuals is not None:
         seen = shapes.residuals[np.isfinite(shapes.residuals)]
         reprojection = float(np.sqrt(np.mean(seen**2))) if seen.size else None
     if shapes.errors is not None:
         known = shapes.errors[np.isfinite(shapes.errors)]
-        error = float(known.mean()) if known.size else None
+        error, count = (float(known.mean()) if known.size else None), known.size
+        if shapes.errors_without is not None:
+            kept = shapes.errors_without[np.isfinite(shapes.errors_without)]
+            without, outliers = float(kept.mean()), count - kept.size
     spread = shapes.uncertainty()
     uncertainty = None if spread is None or not np.isfinite(spread).any() else float(np.nanmean(spread))
-    return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss, uncertainty)
+    return Quality(
+        reprojection=reprojection,
+        error=error,
+        unit=shapes.unit,
+        alignment=shapes.alignment_name,
+        figures=shapes.figures,
+        loss=loss,
+        without=without,
+        outliers=outliers,
+        known=count,
+        uncertainty=uncertainty,
+    )
 
 
 def matching_loss(known: Quality | None, last: Iterate) -> float:

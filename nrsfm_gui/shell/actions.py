@@ -40,6 +40,7 @@ class Situation:
     background: bool  # pictures lie behind the tracks
     live: bool  # runs follow changes
     light: bool  # the light theme is chosen
+    outliers: bool  # those of the truth count
     shown: frozenset[str]  # layers, and those of MARKED that are on
 
 
@@ -60,6 +61,7 @@ def resolve_situation(session: Session) -> Situation:
         background=session.background is not None,
         live=session.live,
         light=session.theme.name == LIGHT.name,
+        outliers=session.alignment.outliers,
         shown=appearance.layers | ({appearance.color_by, session.solution} & MARKED),
     )
 
@@ -222,6 +224,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Align the estimate with the ground truth in another way, and show which",
                "alignment_controller.cycle",
                ("A",), with_sequence),
+    ActionSpec("outliers", "&View", "Without outl&iers of the truth",
+               "Leave points of the truth that are far from their neighbors in single frames out of the "
+               "alignment and of all means",
+               "alignment_controller.leave_out_outliers", ("Shift+A",), with_sequence, checkable=True,
+               checked=lambda s: not s.outliers),
     ActionSpec("background", "&View", "&Background images or video…",
                "Put an image sequence or a video behind the tracks", "background_controller.ask", (),
                with_sequence,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.evaluation import fall_sentence
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
 from nrsfm_gui.model.changes import differences
@@ -13,6 +14,7 @@ from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.scene.frame_analysis import along_view_in
+from nrsfm_gui.scene.frame_causes import LEAVE_OUT
 from nrsfm_gui.scene.summaries import iterations, log_loss, matching_loss, measure, pair, seconds, signed
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
     "distance of its ends. Two of three errors should be smaller."
 )
+OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
@@ -79,6 +82,15 @@ def numbers(
         ),
     ]
     if known is not None and known.error is not None:
+        if known.without is not None:
+            fall = fall_sentence(known.error, known.without, known.outliers, known.known)
+            rows.append(
+                LabeledValue(
+                    "without outliers",
+                    f"{measure(known.without, known.unit)} ({known.outliers} of {known.known})",
+                    f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}{OUTLIERS_TIP} {LEAVE_OUT}",
+                )
+            )
         rows.append(
             LabeledValue("alignment", known.alignment, "How the estimate was laid over the ground truth.")
         )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.session import Session
 
+WITHOUT_OUTLIERS = (
+    "points of the truth that are far from their neighbors in single frames are not fitted to, and have "
+    "no error"
+)
 MIRRORS = {Mirror.AUTOMATIC: "&Automatic", Mirror.ON: "O&n", Mirror.OFF: "O&ff"}
 
 
@@ -52,6 +56,11 @@ class AlignmentMenu(QMenu):
             self._mirrors[mirror] = self._radio(submenu, group, words, mirror.meaning)
             self._mirrors[mirror].triggered.connect(lambda _on, mirror=mirror: self._request(mirror=mirror))
         self.addMenu(submenu)
+        self._outliers = QAction("&Without outliers of the truth", self)
+        self._outliers.setCheckable(True)
+        self._outliers.setToolTip(_sentence(WITHOUT_OUTLIERS))
+        self._outliers.triggered.connect(lambda on: self._request(outliers=not on))
+        self.addAction(self._outliers)
         self.set_state(self._alignment, {})
 
     def set_state(self, alignment: Alignment, obstacles: Mapping[Kind, str]) -> None:
@@ -65,10 +74,11 @@ class AlignmentMenu(QMenu):
         for mirror, action in self._mirrors.items():
             action.setChecked(mirror is alignment.mirror)
             action.setEnabled(alignment.compares)
+        self._outliers.setChecked(not alignment.outliers)
+        self._outliers.setEnabled(alignment.compares and not obstacles.get(alignment.kind))
 
-    def _request(self, *, kind: Kind | None = None, mirror: Mirror | None = None) -> None:
-        chosen = Alignment(kind or self._alignment.kind, mirror or self._alignment.mirror)
-        self.alignment_requested.emit(chosen)
+    def _request(self, **changes: Kind | Mirror | bool) -> None:
+        self.alignment_requested.emit(replace(self._alignment, **changes))  # type: ignore[arg-type]
 
     @staticmethod
     def _radio(menu: QMenu, group: QActionGroup, title: str, meaning: str) -> QAction:
@@ -135,6 +145,13 @@ class AlignmentController(QObject):
             f"{chosen.label().capitalize()}: {chosen.kind.meaning}.",
         )
         self._notifier.inform(self._explanation, replaces=before)
+
+    def leave_out_outliers(self, out: bool) -> None:
+        """Leave outliers of the truth out of the alignment and of all means, or let them count."""
+        self.choose(replace(self._session.alignment, outliers=not out))
+        self._notifier.show_status(
+            "Outliers of the truth are left out" if out else "All points of the truth count"
+        )
 
     def show(self) -> None:
         """Check the present alignment, and enable the possible ones."""

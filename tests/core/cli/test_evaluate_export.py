@@ -169,6 +169,22 @@ def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, capsys):
     assert "needs the true rotations and translations" in capsys.readouterr().err
 
 
+def test_evaluate_names_outliers_of_the_truth_and_leaves_them_out(solved, tmp_path, capsys):
+    result, truth = load_result(solved), tmp_path / "truth.npz"
+    S = np.random.default_rng(0).normal(1.0, 0.001, result.points.shape) * result.points
+    S[4, :, 2] += 20 * S[4].std()
+    np.savez(truth, S=S)
+    words = ["evaluate", str(solved), "--truth", str(truth)]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["truth_outliers"] == 1
+    assert found["errors"]["procrustes_mm_inliers"] < 0.1 * found["errors"]["procrustes_mm"]
+    assert main([*words, "--without-outliers"]) == 0
+    lines = capsys.readouterr().out
+    assert "note: 1 of " in lines and "this error falls by 9" in lines
+    assert "per-frame similarity, without outliers of the truth" in lines
+
+
 def test_evaluate_accepts_another_truth(solved, tmp_path, capsys):
     result = load_result(solved)
     truth = tmp_path / "truth.npz"

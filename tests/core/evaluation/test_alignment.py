@@ -285,7 +285,7 @@ def test_keys_and_names_of_alignments_differ():
     with pytest.raises(InputError, match="'upside down'"):
         Alignment.from_key("upside down")
     said = {each.label(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
-    assert len(said) == 4 * (len(Kind) - 1)
+    assert len(said) == 8 * (len(Kind) - 1)
     automatic = Alignment(Kind.RIGID, Mirror.AUTOMATIC)
     assert automatic.label(True) == "rigid motion per frame, found mirrored"
     assert automatic.label() == "rigid motion per frame, mirror automatic"

@@ -1,0 +1,104 @@
+"""Outliers of a ground truth: found by their neighbors, left out of alignment and means, and named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import Alignment, GroundTruth, align, procrustes_mm, simulate
+from core.evaluation import Kind, aligned_mm, fall_sentence, find_truth_outliers, without_outliers
+from core.synthetic import KINDS
+
+BAD = ((3, 5), (3, 11), (9, 5))  # frame and point
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return simulate("paper", frames=14, points=30).truth
+
+
+def spoiled(truth, far=4.0, cells=BAD):
+    """The truth with some points moved by a multiple of its size, each in another direction."""
+    points = np.array(truth.points)
+    size = np.nanstd(points[0])
+    rng = np.random.default_rng(2)
+    for frame, point in cells:
+        way = rng.normal(size=3)
+        points[frame, :, point] += far * size * way / np.linalg.norm(way)
+    return GroundTruth(truth.frames, points, truth.reference)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shape_that_deforms_has_no_outliers(kind):
+    assert not find_truth_outliers(simulate(kind, frames=14, points=30).truth).any()
+
+
+def test_moved_points_are_found_and_no_others(clean):
+    found = find_truth_outliers(spoiled(clean))
+    assert {tuple(cell) for cell in np.argwhere(found).tolist()} == set(BAD)
+    with pytest.raises(ValueError, match="read-only"):
+        found[0, 0] = True
+
+
+def test_a_size_and_a_place_of_its_own_make_no_frame_an_outlier(clean):
+    points = np.array(clean.points)
+    points[4] = 1.5 * points[4] + 500.0
+    rescaled = GroundTruth(clean.frames, points, clean.reference)
+    found = find_truth_outliers(spoiled(rescaled))
+    assert {tuple(cell) for cell in np.argwhere(found).tolist()} == set(BAD)
+
+
+def test_unknown_points_are_no_outliers_and_hide_none(clean):
+    points = np.array(spoiled(clean).points)
+    points[:, :, 7] = np.nan  # never known
+    points[6, :, ::2] = np.nan
+    found = find_truth_outliers(GroundTruth(clean.frames, points, clean.reference))
+    assert {tuple(cell) for cell in np.argwhere(found).tolist()} == set(BAD)
+
+
+def test_few_frames_or_points_have_no_outliers(clean):
+    truth = spoiled(clean)
+    two = GroundTruth(np.array([3, 9]), truth.points[[3, 9]], 3)
+    assert not find_truth_outliers(two).any()
+    few = GroundTruth(truth.frames, truth.points[:, :, 4:8], truth.reference)
+    assert not find_truth_outliers(few).any()
+
+
+def test_points_that_are_left_out_have_no_error_and_move_no_other(clean):
+    """Against an alignment of the other points alone."""
+    rng = np.random.default_rng(0)
+    estimate = clean.points + rng.normal(0, 0.02 * clean.points.std(), clean.points.shape)
+    truth = spoiled(clean)
+    errors, _ = aligned_mm(estimate, truth, Alignment(outliers=False))
+    counts = np.ones((14, 30), dtype=bool)
+    counts[tuple(np.transpose(BAD))] = False
+    alone = [
+        procrustes_mm(
+            estimate[frame : frame + 1][:, :, keep],
+            GroundTruth(np.array([0]), clean.points[frame : frame + 1][:, :, keep], 0),
+        ).per_point[0]
+        for frame, keep in enumerate(counts)
+    ]
+    assert np.isnan(errors.per_point[~counts]).all()
+    np.testing.assert_allclose(errors.per_point[counts], np.concatenate(alone), rtol=1e-9)
+    assert errors.mean == pytest.approx(np.concatenate(alone).mean())
+    assert procrustes_mm(estimate, truth).per_frame[3] > 3 * errors.per_frame[3]
+    for kind in (Kind.SEQUENCE, Kind.RIGID):
+        moved = align(estimate, truth, Alignment(kind, outliers=False)).apply(estimate)
+        np.testing.assert_array_equal(
+            moved, align(estimate, without_outliers(truth), Alignment(kind)).apply(estimate)
+        )
+
+
+def test_a_truth_without_outliers_is_used_as_it_is(clean):
+    assert without_outliers(clean) is clean
+    assert Alignment(outliers=False).counted(spoiled(clean)) is not clean
+
+
+def test_a_sentence_names_what_the_error_falls_by_where_it_does():
+    assert (
+        fall_sentence(10.0, 4.2, 1, 236)
+        == "without 1 of 236 points this error falls by 58\N{NO-BREAK SPACE}%"
+    )
+    assert fall_sentence(10.0, 9.6, 1, 236) == "" == fall_sentence(10.0, 4.0, 0, 236)
+    assert fall_sentence(0.0, 0.0, 1, 236) == "" == fall_sentence(10.0, float("nan"), 1, 236)

@@ -1,0 +1,63 @@
+"""Outliers of a ground truth: named where a frame is bad, and left out of all means on demand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Alignment, GroundTruth
+from nrsfm_gui.scene.frame_analysis import find
+from nrsfm_gui.scene.frame_causes import LEAVE_OUT, cause_of, frame_numbers
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.summaries import quality
+from nrsfm_gui.text.run_numbers import numbers
+
+BAD, POINT = 7, 3  # where the truth is wrong
+WITHOUT = Alignment(outliers=False)
+
+
+@pytest.fixture
+def case(make_known):
+    """A perfect reconstruction, and a truth with noise and one point that is far off."""
+    known = make_known()
+    rng = np.random.default_rng(0)
+    points = known.sequence.truth.points + rng.normal(0, 0.3, known.sequence.truth.points.shape)
+    points[BAD, :, POINT] += 30 * np.std(points[BAD] - points[BAD].mean(axis=1, keepdims=True))
+    truth = GroundTruth(known.sequence.truth.frames, points, known.sequence.truth.reference)
+    return replace(known.sequence, truth=truth), known.result
+
+
+def test_the_cause_of_a_frame_names_the_point_of_the_truth_that_is_wrong(case):
+    sequence, result = case
+    found = find(sequence, build_shapes(sequence, result))
+    cause = cause_of(found, BAD)
+    assert cause.name == "outliers of the truth"
+    assert f"without 1 of {sequence.point_count} points this error falls by 100\xa0%" in cause.sentence
+    assert cause.sentence.endswith(f"the ground truth of point {POINT + 1} is far from its neighbors")
+    rows = {row.label: row for row in frame_numbers(found, BAD)}
+    assert rows["without outliers"].tip.endswith(LEAVE_OUT)
+    assert "without outliers" not in {row.label for row in frame_numbers(found, BAD - 1)}
+    assert cause_of(find(sequence, build_shapes(sequence, result, WITHOUT)), BAD) is None
+
+
+def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case):
+    sequence, result = case
+    shapes, without = build_shapes(sequence, result), build_shapes(sequence, result, WITHOUT)
+    assert np.isnan(without.errors[BAD, POINT]) and np.isfinite(shapes.errors[BAD, POINT])
+    np.testing.assert_array_equal(without.errors, shapes.errors_without)
+    assert without.errors_without is None
+    assert np.nanmax(without.errors) < 3 < shapes.errors[BAD].mean()
+    assert without.alignment_name == "per-frame similarity, without outliers of the truth"
+    assert "without outliers of the truth" in build_scene(sequence, without, frame=BAD).caption
+    known = quality(shapes)
+    assert known.outliers == 1 and known.without == pytest.approx(quality(without).error)
+    assert quality(without).without is None
+    rows = {row.label: row.value for row in numbers(None, known, sequence)}
+    assert rows["without outliers"].endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
+
+
+def test_a_truth_without_outliers_is_not_aligned_twice(make_known):
+    known = make_known()
+    assert build_shapes(known.sequence, known.result).errors_without is None
