@@ -23,6 +23,7 @@ from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_text, run_title
+from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
@@ -51,7 +52,7 @@ HEADROOM = 1.12  # times the largest error: space for the name of the worst fram
 WORST = 5  # frames in the table
 LEFT_OUT = {"problem", "method", "penalty", "options"}  # settings that have rows of their own
 REMARK = "remark"
-IN_TILES = {"reprojection RMS", "mean 3-D error", "alignment", "iterations", "computing time", REMARK}
+IN_TILES = {"reprojection RMS", "alignment", "iterations", "computing time", REMARK}
 TITLES = {"max_iterations": "iterations at most", "rotation_rank": "rank of the rotations"}
 
 Rows = tuple[tuple[str, str], ...]
@@ -185,7 +186,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     assert seen is not None
     known = summaries.quality(shapes, seen.displayed.loss)
     labeled = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
-    error = known.error is not None
+    there, error = known.error is not None, error_name(sequence.truth_name)
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
     shown = seen.displayed
@@ -203,12 +204,14 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
             (summaries.measure(known.reprojection, sequence.units), "reprojection error, RMS"),
             (
                 summaries.measure(known.error, known.unit) if error else "unknown",
-                f"mean 3-D error, {known.alignment}" if error else "3-D error, for want of a ground truth",
+                f"mean {error}, {known.alignment}" if there else "3-D error, for want of a ground truth",
             ),
             (summaries.seconds(run), f"computing time, {summaries.iterations(run)} iterations"),
         ),
         remarks=tuple(value for label, value in labeled if label == REMARK),
-        numbers=tuple((label, value) for label, value in labeled if label not in IN_TILES),
+        numbers=tuple(
+            (label, value) for label, value in labeled if label not in {*IN_TILES, f"mean {error}"}
+        ),
         settings=_settings(run.settings),
         facts=_facts(sequence),
         loss=_loss_chart(run),
@@ -248,7 +251,7 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Worst
             worst = int(np.nanargmax(residuals[frame])) + 1 if seen.size else None
         row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
         rows.append((*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"))
-    middle = ("mean 3-D error",) if errors is not None else ()
+    middle = (f"mean {error_name(sequence.truth_name)}",) if errors is not None else ()
     return WorstFrameTable(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
 
 
@@ -333,7 +336,7 @@ def _facts(sequence: Sequence) -> Rows:
         ("hidden", f"{100 * hidden:.1f} %"),
     ]
     if sequence.truth is not None:
-        rows.append(("ground truth", f"{len(sequence.truth.frames)} frames, in {sequence.truth_units}"))
+        rows.append((sequence.truth_name, f"{len(sequence.truth.frames)} frames, in {sequence.truth_units}"))
     if sequence.source is not None:
         rows.append(("file", sample_name(sequence.source) or str(sequence.source)))
     if sequence.digest:

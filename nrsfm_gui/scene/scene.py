@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.data import GROUND_TRUTH
 from core.foundation import read_only
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
+from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import Cameras, Shapes, build_shapes
@@ -39,7 +41,7 @@ __all__ = [
 ]
 PLAIN = Appearance()
 MOST_CAMERAS = 100  # of a still object that are drawn
-REPROJECTION_ERROR, ERROR_3D = "reprojection error", "3-D error"  # names of errors
+REPROJECTION_ERROR = "reprojection error"
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
 
@@ -122,6 +124,8 @@ class Scene:
     extent: Floats | None  # (2, 3) lowest and highest corner over all frames
     image_extent: Floats  # (2, 2) the same of all tracks
     image_size: tuple[int, int] | None  # width and height of the picture that the tracks are of, pixels
+    truth_name: str  # what `truth` is: "ground truth", or the program whose reconstruction it is
+    point_names: tuple[str, ...] | None  # of the P points
     caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
     message: str  # what to do next, where there is nothing to show; else ""
     other_cameras: tuple[Camera, ...] = ()  # of other frames: of a path, or of a still object
@@ -152,7 +156,7 @@ class Scene:
     @property
     def color_title(self) -> str:
         """What the color scale shows: the colored points, the quantity, its unit."""
-        return f"{'ground truth' if self.estimate is None else 'estimate'}: {self.color_label}"
+        return f"{self.truth_name if self.estimate is None else 'estimate'}: {self.color_label}"
 
     @property
     def colored(self) -> bool:
@@ -237,7 +241,9 @@ def build_scene(
         extent=shapes.extent,
         image_extent=shapes.image_extent,
         image_size=sequence.image_size,
-        caption=_caption(shapes, f, other if appearance.color_by == "difference" else None),
+        truth_name=sequence.truth_name,
+        point_names=sequence.point_names,
+        caption=_caption(sequence, shapes, f, other if appearance.color_by == "difference" else None),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),
         path=_path(shapes) if "path" in appearance.layers else None,
@@ -265,7 +271,9 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     reprojection = _series(shapes.residuals, sequence.units, REPROJECTION_ERROR)
     if shapes.errors is None:
         return reprojection
-    error = replace(_series(shapes.errors, shapes.unit, ERROR_3D), alignment=shapes.alignment_name)
+    error = replace(
+        _series(shapes.errors, shapes.unit, error_name(sequence.truth_name)), alignment=shapes.alignment_name
+    )
     known = np.isfinite(error.per_frame)
     if 2 * known.sum() > known.size:
         return replace(error, other=reprojection)
@@ -309,7 +317,8 @@ def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
         return NO_RECONSTRUCTION
     if np.isfinite(shapes.truth[frame]).any():
         return ""
-    return f"{NO_RECONSTRUCTION}\nGround truth is in frame {sequence.truth.reference + 1}"
+    name = sequence.truth_name[0].upper() + sequence.truth_name[1:]
+    return f"{NO_RECONSTRUCTION}\n{name} is in frame {sequence.truth.reference + 1}"
 
 
 def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
@@ -320,14 +329,14 @@ def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
     return trail
 
 
-def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
+def _caption(sequence: Sequence, shapes: Shapes, frame: int, other: Floats | None = None) -> str:
     """Return frame (1-based), alignment and error as text.
 
     With the shape `other` (P, 3) of a second run, the distance from it replaces the error.
     """
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:
-        parts.append("ground truth" if shapes.truth is not None else "tracks only")
+        parts.append(sequence.truth_name if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
     if other is not None:
         apart = np.linalg.norm(shapes.points[frame].T - other, axis=1).mean()
@@ -339,7 +348,9 @@ def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
         parts.append(shapes.obstacle or "no alignment, unit size")
     elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
         parts.append(shapes.alignment_name)
-        parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}")
+        apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"
+        parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}")
     else:
-        parts.append(f"{shapes.alignment_name}, of the nearest frame with truth")
+        name = sequence.truth_name.removeprefix("ground ")
+        parts.append(f"{shapes.alignment_name}, of the nearest frame with {name}")
     return " · ".join(parts)

@@ -10,6 +10,7 @@ import numpy as np
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.sequence_names import point_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -236,7 +237,7 @@ def hover(scene: Scene | None, point: int) -> str:
     """Return the values of a point under the mouse, "" where there is none."""
     if scene is None or not 0 <= point < len(scene.measured):
         return ""
-    parts = [f"point {point + 1}", f"frame {scene.frame + 1}"]
+    parts = [point_label(point, scene.point_names), f"frame {scene.frame + 1}"]
     if not scene.visible[point]:
         parts.append("hidden")
     elif scene.residuals_px is not None:

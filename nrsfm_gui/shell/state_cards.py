@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBo
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text.run_numbers import verdicts_on
@@ -233,7 +234,8 @@ def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:
     distances = [f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"]
     if known.error is not None:
         distances.append(
-            f"{summaries.measure(known.error, known.unit)} from the ground truth ({known.alignment})"
+            f"{summaries.measure(known.error, known.unit)} from {truth_phrase(sequence.truth_name)}"
+            f" ({known.alignment})"
         )
     return f"Run {run.number} {status} in {summaries.seconds(run)}: {', '.join(distances)}."
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, matching_loss, measure, seconds
 
@@ -70,8 +71,9 @@ def _errors(first: Run, qualities: tuple[Quality | None, Quality | None]) -> lis
     if any(error is not None for error in errors):
         one, two = (NONE if known is None else measure(known.error, known.unit) for known in qualities)
         names = dict.fromkeys(known.alignment for known in qualities if known is not None)
-        tip = f"Mean distance to the ground truth, {'; '.join(names)}."
-        rows.append(CompareRow("3-D error", one, two, tip, True, _better(errors, SAME)))
+        truth = first.sequence.truth_name
+        tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
+        rows.append(CompareRow(error_name(truth), one, two, tip, True, _better(errors, SAME)))
     return rows
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.data import GROUND_TRUTH
 from nrsfm_gui.scene.ranking import known_means
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class PointTable:
     track_unit: str
     unit: str
     alignment: str = ""  # of the 3-D errors, in words
+    truth: str = GROUND_TRUTH  # what they are the distance to
+    names: tuple[str, ...] | None = None  # of the points
     uncertainty: Floats | None = None  # (P,) mean standard deviation over frames, in `unit`
 
 
@@ -59,6 +62,8 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
         track_unit=sequence.units,
         unit=shapes.unit,
         alignment=shapes.alignment_name if errors is not None else "",
+        truth=sequence.truth_name,
+        names=sequence.point_names,
         uncertainty=None if uncertainty is None else known_means(uncertainty, 0),
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
@@ -13,6 +14,7 @@ from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import settings_text
+from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
 from nrsfm_gui.scene.summaries import iterations, log_loss, matching_loss, measure, pair, seconds, signed
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.summaries import Quality
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
-DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to the estimate."
+DEPTH_TIP = "The part of this distance along the ray from the aligned camera to the estimate."
 ENERGY_TIP = "What the depth refinement makes small, per point and frame; that of its last level."
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
 REMARK_TIP = "What is degenerate in the best point of this run, or may be wrong with it."
@@ -62,10 +64,10 @@ def numbers(
     lost = None if last is None else matching_loss(known, last)
     loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
-    error = NONE
+    error, truth = NONE, truth_name(sequence)
     if last is not None and known is not None:
         # A truth that nothing was laid over measures nothing.
-        why_not = "no ground truth here" if sequence is None or sequence.truth is None else known.alignment
+        why_not = f"no {GROUND_TRUTH} here" if sequence is None or sequence.truth is None else known.alignment
         why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
         error = measure(known.error, known.unit) if known.error is not None else why_not
     rows = [
@@ -76,9 +78,9 @@ def numbers(
             "reprojection RMS", reprojection, "Root mean square over all visible points of all frames."
         ),
         LabeledValue(
-            "mean 3-D error",
+            f"mean {error_name(truth)}",
             error,
-            "Mean distance to the ground truth, over all points and frames that have one.",
+            f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one.",
         ),
     ]
     if known is not None and known.error is not None:
@@ -92,7 +94,9 @@ def numbers(
                 )
             )
         rows.append(
-            LabeledValue("alignment", known.alignment, "How the estimate was laid over the ground truth.")
+            LabeledValue(
+                "alignment", known.alignment, f"How the estimate was laid over {truth_phrase(truth)}."
+            )
         )
     if last is not None and known is not None and known.figures and sequence is not None:
         running = run is not None and run.state is RunState.RUNNING
@@ -260,10 +264,11 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     if scene.estimate is not None:
         rows.append(LabeledValue("estimate", _triple(scene.estimate[point], scene.unit)))
     if scene.truth is not None:
-        rows.append(LabeledValue("ground truth", _triple(scene.truth[point], scene.unit)))
+        rows.append(LabeledValue(scene.truth_name, _triple(scene.truth[point], scene.unit)))
     if scene.errors is not None:
-        tip = f"Distance to the ground truth: {scene.shapes.alignment_name}."
-        rows.append(LabeledValue("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
+        tip = f"Distance to {truth_phrase(scene.truth_name)}: {scene.shapes.alignment_name}."
+        name = error_name(scene.truth_name)
+        rows.append(LabeledValue(name, measure(float(scene.errors[point]), scene.error_unit), tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
@@ -289,7 +294,8 @@ def selection_title(scene: Scene | None) -> str:
         return "Selected point"
     where = f"frame {scene.frame + 1}"
     if len(scene.selection) == 1:
-        return f"Point {scene.selection[0] + 1}, {where}"
+        label = point_label(scene.selection[0], scene.point_names)
+        return f"{label[0].upper()}{label[1:]}, {where}"
     return f"{len(scene.selection)} points, {where}"
 
 
@@ -309,7 +315,12 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
     ]
     for name, values, unit, how in (
         ("reprojection error", scene.residuals_px, scene.track_unit, ""),
-        ("3-D error", scene.errors, scene.error_unit, f" {scene.shapes.alignment_name.capitalize()}."),
+        (
+            error_name(scene.truth_name),
+            scene.errors,
+            scene.error_unit,
+            f" {scene.shapes.alignment_name.capitalize()}.",
+        ),
         ("uncertainty", _uncertainties(scene), scene.unit, " One standard deviation."),
     ):
         if values is not None:

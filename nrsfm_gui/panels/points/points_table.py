@@ -10,6 +10,7 @@ from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionMode
 from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from core.data import GROUND_TRUTH
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ COLUMNS = (
     _ColumnSpec(
         "repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"
     ),
-    _ColumnSpec("3-D", "Mean distance of estimate and ground truth, over the frames that have one"),
-    _ColumnSpec(
-        "worst", "Frame with the largest 3-D error, or reprojection error where there is no ground truth"
-    ),
+    _ColumnSpec("3-D", "Mean distance of estimate and {truth}, over the frames that have one"),
+    _ColumnSpec("worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}"),
     _ColumnSpec("seen", "Share of the frames in which the point was measured"),
     _ColumnSpec("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
 )
@@ -54,7 +53,8 @@ class PointsModel(QAbstractTableModel):
         super().__init__()
         self._columns: list[Floats] = []  # (P,) each
         self._units = ("px", "mm")
-        self._alignment = ""
+        self._alignment, self._truth = "", GROUND_TRUTH
+        self._names: tuple[str, ...] | None = None  # of the points
         self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self._order
         self._by, self._descending = 0, False
@@ -86,6 +86,7 @@ class PointsModel(QAbstractTableModel):
             spread = np.full_like(points, np.nan) if table.uncertainty is None else table.uncertainty
             columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread]
             self._units, self._alignment = (table.track_unit, table.unit), table.alignment
+            self._truth, self._names = table.truth, table.names
         self._columns = columns
         if not self._rearranged():
             self._emit_data_changed()
@@ -119,7 +120,10 @@ class PointsModel(QAbstractTableModel):
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell as text, its alignment and color."""
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(index.column(), self._columns[index.column()][self._order[index.row()]])
+            point = int(self._order[index.row()])
+            if index.column() == 0 and self._names is not None:
+                return f"{point + 1} {self._names[point]}"
+            return self._text(index.column(), self._columns[index.column()][point])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if (
@@ -144,7 +148,8 @@ class PointsModel(QAbstractTableModel):
             return f"{column.title} ({unit})" if section in LENGTHS else column.title
         if role == Qt.ItemDataRole.ToolTipRole:
             how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
-            return f"{column.tip}{how}. Click: sort; double click on a row: go to its worst frame."
+            tip = column.tip.format(truth=self._truth)
+            return f"{tip}{how}. Click: sort; double click on a row: go to its worst frame."
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
         return None

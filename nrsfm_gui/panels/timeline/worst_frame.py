@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
+from nrsfm_gui.model.sequence_names import point_label
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.scene.frame_causes import cause_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first
@@ -87,8 +88,9 @@ class WorstFrame(QObject):
         place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
         which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
         value = measure(float(errors[found]), series.unit)
+        names = None if session.sequence is None else session.sequence.point_names
         self._notifier.show_status(
-            f"{which} of frame {session.frame + 1}: point {found + 1}, {series.name} {value}"
+            f"{which} of frame {session.frame + 1}: {point_label(found, names)}, {series.name} {value}"
         )
 
 

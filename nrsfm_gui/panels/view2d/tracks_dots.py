@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtGui import QColor
 
+from nrsfm_gui.model.sequence_names import error_name, point_label
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
 from nrsfm_gui.widgets.picture_labels import LegendEntry
@@ -137,7 +138,7 @@ def drawn_places(scene: Scene) -> list[Floats]:
 
 def described(scene: Scene, index: int) -> str:
     """Return number, position, error and state of a point as text."""
-    parts = [f"point {index + 1}"]
+    parts = [point_label(index, scene.point_names)]
     x, y = scene.measured[index]
     if np.isfinite(x) and np.isfinite(y):
         parts.append(f"({x:.1f}, {y:.1f}) {scene.track_unit}")
@@ -146,7 +147,7 @@ def described(scene: Scene, index: int) -> str:
     elif scene.residuals_px is not None:
         parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")
     if scene.errors is not None and np.isfinite(scene.errors[index]):
-        parts.append(f"3-D error {scene.errors[index]:.3g} {scene.error_unit}")
+        parts.append(f"{error_name(scene.truth_name)} {scene.errors[index]:.3g} {scene.error_unit}")
     return " · ".join(parts)
 
 

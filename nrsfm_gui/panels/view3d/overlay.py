@@ -234,7 +234,7 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             scene.estimate is not None and not scene.colored,
             LegendEntry("estimate", theme.estimate),
         ),
-        ("truth", known, LegendEntry("ground truth", theme.truth)),
+        ("truth", known, LegendEntry(scene.truth_name, theme.truth)),
         (
             "residuals",
             known and scene.estimate is not None,
