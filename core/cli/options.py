@@ -6,6 +6,7 @@ fields of `Settings`, the methods with their own options, and the penalties with
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,7 @@ SOURCES = {
     "rotations": ("an npz file with R (F, 3, 3)", ROTATION_SOURCES),
     "intrinsics": ("fx,fy,cx,cy, a file", INTRINSICS_SOURCES),
 }
+METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {"mirror": "FRAMES", "hide": "ENTRIES"}  # of texts
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -178,6 +180,8 @@ def settings_from(args: argparse.Namespace) -> Settings:
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
     if args.intrinsics is not None:
         changes["intrinsics"] = _intrinsics(args.intrinsics)
+    if args.hide is not None:
+        changes["hide"] = _hidden(args.hide)
     method = changes.get("method", base.method)
     options = _options_from(args, method)
     if options:
@@ -210,6 +214,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
             tip += f" Accepted: {accepted}, or {_entries(known)}."
         elif name == "refine":
             tip += f" {_entries(REFINEMENTS)}."
+        elif name == "hide":
+            tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}
         groups[section].add_argument(
             option_flag(name),
@@ -229,7 +235,7 @@ def _metavar(described: Parameter) -> str | None:
     if described.choices:
         return None
     if described.text:
-        return "SOURCE" if described.name in SOURCES else "FRAMES"
+        return METAVARS[described.name]
     return "N" if described.integer else "X"
 
 
@@ -244,6 +250,16 @@ def _intrinsics(text: str) -> str | tuple[float, ...]:
         )
     from_four(np.array(four), f"--intrinsics {text}")
     return four
+
+
+def _hidden(text: str) -> str:
+    """Return entries of hidden observations, read from a file where the text is the path of one."""
+    if not os.path.isfile(text):  # False, unlike that of a Path, for a text that is too long for a path
+        return text
+    try:
+        return Path(text).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--hide is {text!r}, a file that cannot be read as text ({error})") from error
 
 
 # -- the penalty --------------------------------------------------------------------------------------------

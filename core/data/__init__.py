@@ -1,5 +1,6 @@
 """Sequences of tracks with their cameras and ground truth."""
 
+from .hidden import format_hidden, hide_observations, normalize_hidden, parse_hidden
 from .masks import known_points
 from .occlusion import occluded_blocks
 from .sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
@@ -10,6 +11,10 @@ __all__ = [
     "GroundTruth",
     "Observations",
     "Sequence",
+    "format_hidden",
+    "hide_observations",
     "known_points",
+    "normalize_hidden",
     "occluded_blocks",
+    "parse_hidden",
 ]

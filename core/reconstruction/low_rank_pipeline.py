@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.calibration import resolve_intrinsics
+from ..data.hidden import hide_observations
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
@@ -109,13 +110,10 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
 
 def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Return the iterates of all phases; the last one is marked finished, and has the metric view."""
-    norm = measurement_norm(sequence.tracks, sequence.visible)
-    tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
-    K = np.diag([norm, norm, 1.0])
-    calibrated = CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
-    context = _context(sequence, settings, calibrated)
-    bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
-    problem = bare.with_penalty(settings.penalty, settings.rank)
+    sequence = hide_observations(sequence, settings.hide)
+    tracks = _divided_tracks(sequence, measurement_norm(sequence.tracks, sequence.visible))
+    context = _context(sequence, settings, tracks)
+    problem = _pose(tracks, settings)
     run = run_on_matrix if context.method.on_matrix else _search
     return _with_metric_view(context, run(context, problem))
 
@@ -124,9 +122,13 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Return the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     before, factors = start.current.problem, start.current.factors
     assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
-    tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
+    if start.settings.hide == settings.hide:
+        tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
+        problem = before.with_eta(settings.eta).with_penalty(settings.penalty, settings.rank)
+    else:
+        tracks = _divided_tracks(hide_observations(sequence, settings.hide), float(start.intrinsics[0, 0]))
+        problem = _pose(tracks, settings)
     context = _context(sequence, settings, tracks)
-    problem = before.with_eta(settings.eta).with_penalty(settings.penalty, settings.rank)
     nothing = is_collapsed(problem, factors)  # a strong penalty has shrunk the point to zero
     point = problem.closed_form() if nothing else with_rank(factors, problem.rank, context.rng(0))
     if context.method.on_matrix:
@@ -135,6 +137,18 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
         algorithm = context.continuing_algorithm(complete=point is factors)
         iterates = run_last_phase(context, problem, algorithm, point, "refine", CONTINUED)
     return _with_metric_view(context, iterates)
+
+
+def _divided_tracks(sequence: Sequence, norm: float) -> CalibratedTracks:
+    """Return the tracks divided by a norm."""
+    tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
+    return CalibratedTracks(tracks, sequence.visible, np.diag([norm, norm, 1.0]), sequence.camera)
+
+
+def _pose(tracks: CalibratedTracks, settings: Settings) -> LowRankProblem:
+    """Return the problem that the settings ask for."""
+    bare = LowRankProblem(tracks.tracks, tracks.visible, settings.eta, np.zeros(1))
+    return bare.with_penalty(settings.penalty, settings.rank)
 
 
 def _context(sequence: Sequence, settings: Settings, tracks: CalibratedTracks) -> RunContext:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.rotations import RotationCandidate, rotation_candidates
+from ..data.hidden import hide_observations
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem
 from ..problem.subsampling import Subset, subset, subset_levels
@@ -41,6 +42,7 @@ from .pipeline import (
     End,
     PhaseStep,
     RunContext,
+    calibrate_tracks,
     cannot_improve,
     count_phases,
     find_reached_end,
@@ -82,6 +84,7 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
 
 def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Yield the iterates of all phases; the last one is marked finished."""
+    sequence = hide_observations(sequence, settings.hide)
     context = RunContext(sequence, settings, prepare(sequence, settings))
     others: dict[str, Point] = {}
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
@@ -115,10 +118,16 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     old = start.current.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
-    tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, sequence.camera)
+    if start.settings.hide == settings.hide:
+        tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, sequence.camera)
+        # What depends on neither eta nor the weights is shared: to change these costs less than a step.
+        problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(
+            settings.penalty, settings.rank
+        )
+    else:
+        tracks = calibrate_tracks(hide_observations(sequence, settings.hide), start.intrinsics)
+        problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
-    # What depends on neither eta nor the weights is shared: to change these costs less than a step.
-    problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
     point = start.current.factors
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)

@@ -77,7 +77,17 @@ def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
     InputError
         where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
     """
-    K = resolve_intrinsics(sequence, settings.intrinsics)
+    return calibrate_tracks(sequence, resolve_intrinsics(sequence, settings.intrinsics))
+
+
+def calibrate_tracks(sequence: Sequence, K: Floats) -> CalibratedTracks:
+    """Calibrate the tracks of a sequence with a K.
+
+    Raises
+    ------
+    InputError
+        where K is none of its camera, or all visible tracks of every frame coincide.
+    """
     tracks = calibrate(sequence.observations, K, sequence.camera)
     tracks.setflags(write=False)
     # Hidden entries are set to 0 here, so that every problem posed on the tracks shares them.

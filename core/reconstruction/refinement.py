@@ -112,6 +112,8 @@ def with_refinement(
         return
     if earlier is not None and earlier.best.affine != problem.affine:
         earlier = None
+    if continued is not None and continued.settings.hide != context.settings.hide:
+        own, earlier = (None if each is None else _on_rays(each, problem) for each in (own, earlier))
     yield replace(each, status=Status.RUNNING, fraction=share)
     options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
     name = "bilinear solution"
@@ -232,7 +234,15 @@ def has_refinement(iterate: Iterate) -> bool:
 
 def _same_objective(one: Settings, other: Settings) -> bool:
     """Whether a bilinear run under other settings of the same problem has the same objective."""
-    return (one.eta, one.rank, one.penalty) == (other.eta, other.rank, other.penalty)
+    return (one.eta, one.rank, one.penalty, one.hide) == (other.eta, other.rank, other.penalty, other.hide)
+
+
+def _on_rays(step: DepthStep, problem: DepthProblem) -> DepthStep:
+    """Return a step of the same points with the rays of a problem that has other visible observations."""
+    best = step.best
+    return replace(
+        step, best=DepthPoint.from_camera_points(problem, best.camera_points(), best.rotations), ends=()
+    )
 
 
 def _refinement_of(refined: Iterate) -> DepthStep:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cameras.calibration import to_pixels
+from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
 from ..penalties import is_spectral
 from ..problem.factors import Factors
@@ -86,13 +87,18 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     InputError
         where the result is of other tracks than the sequence's, or its settings cannot be rebuilt.
     """
-    _check_tracks(result, sequence, source)
     meta = result.meta
+    _check_size(result, sequence, source)
     try:
         settings = settings_from_dict(meta.get("settings", {}))
-        made = _made(meta, settings)
-        point = _point(result, sequence, settings)
+        used = hide_observations(sequence, settings.hide)
     except (ValueError, TypeError, AttributeError) as error:  # InputError is a ValueError
+        raise InputError(f"{source}: {error}") from error
+    _check_tracks(result, used, source)
+    try:
+        made = _made(meta, settings)
+        point = _point(result, used, settings)
+    except (ValueError, TypeError, AttributeError) as error:
         raise InputError(f"{source}: {error}") from error
     history = result.history
     iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)
@@ -119,13 +125,16 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     )
 
 
-def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
+def _check_size(result: Result, sequence: Sequence, source: Path) -> None:
     if result.visible.shape != sequence.visible.shape:
         frames, points = result.visible.shape
         raise InputError(
             f"{source} is of {frames} frames and {points} points; {sequence.name} has "
             f"{sequence.frame_count} and {sequence.point_count}"
         )
+
+
+def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
     seen = sequence.visible
     tracks = np.moveaxis(sequence.tracks, 1, 0)[:, seen]
     own = np.moveaxis(to_pixels(result.tracks, result.intrinsics), 1, 0)[:, seen]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from ..data.hidden import normalize_hidden
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
@@ -76,6 +77,7 @@ class SettingsFields(TypedDict, total=False):
     isometry: float
     neighbors: int
     mirror: str | None
+    hide: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,9 @@ class Settings:
         frames whose depths are mirrored before the refinement, counted from 1: "31-40", or "7". What is
         mirrored is the refined shape of the run that is continued, else the bilinear solution; the
         refinement then follows this start only.
+    hide
+        observations that are left out: points and their frames, counted from 1, such as
+        "3:12-18,40;17:45-;20:*" (`core.data.parse_hidden`).
 
     Raises
     ------
@@ -243,6 +248,17 @@ class Settings:
         optional=True,
         absent="none",
     )
+    hide: str | None = parameter(
+        None,
+        "Observations that are left out: points and their frames, counted from 1, such as "
+        "3:12-18,40;17:45-;20:*.",
+        label="hidden observations",
+        section="Advanced",
+        text=True,
+        optional=True,
+        absent="none",
+        live=True,
+    )
 
     __repr__ = one_line_repr
 
@@ -262,6 +278,8 @@ class Settings:
         check_parameters(self)
         if self.mirror is not None:
             object.__setattr__(self, "mirror", _checked_frames(self.mirror))
+        if self.hide is not None:
+            object.__setattr__(self, "hide", normalize_hidden(self.hide))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 

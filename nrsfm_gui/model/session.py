@@ -184,13 +184,17 @@ class Session(QObject):
 
     @property
     def lasting_settings(self) -> Settings:
-        """The settings without what suits one sequence only: mirrored frames, and explicit weights.
+        """The settings without what suits one sequence only.
 
-        The penalty before these takes their place.
+        That is mirrored frames, hidden observations and explicit weights; the penalty before these takes
+        their place.
         """
-        if isinstance(self.settings.penalty, ExplicitWeights):
-            return self.settings.with_changes(penalty=self._derived_penalty, mirror=None)
-        return self.settings if self.settings.mirror is None else self.settings.with_changes(mirror=None)
+        lasting = self.settings
+        if lasting.mirror is not None or lasting.hide is not None:
+            lasting = lasting.with_changes(mirror=None, hide=None)
+        if isinstance(lasting.penalty, ExplicitWeights):
+            return lasting.with_changes(penalty=self._derived_penalty)
+        return lasting
 
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""

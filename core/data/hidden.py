@@ -1,0 +1,210 @@
+"""Observations that a run leaves out, as a mask and as the text that settings and commands hold.
+
+The text has one entry for each point, "POINT:FRAMES", and entries are separated by ";" or line breaks. Points
+and frames are counted from 1. Frames are "12", "12-18", "45-" (from 45 on) or "*" (all), separated by ",":
+
+    3:12-18,40;17:45-;20:*
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.exceptions import InputError
+
+if TYPE_CHECKING:
+    from ..foundation.types import Bools
+    from .sequence import Sequence
+
+_Entry = tuple[int, tuple[tuple[int, int | None], ...]]  # a point, and first and last frames, from 1
+
+_POINT = re.compile(r"\s*([0-9]+)\s*:(.*)", re.DOTALL)
+_FRAMES = re.compile(r"\s*(?:(\*)|([0-9]+)\s*(?:([-\u2013])\s*([0-9]+)?)?)\s*")
+_LONGEST_SHOWN = 40  # letters of a refused entry
+
+
+def normalize_hidden(text: str) -> str | None:
+    """Return the text of hidden observations in its shortest form, None where it names none.
+
+    Parameters
+    ----------
+    text
+        as `parse_hidden` accepts it.
+
+    Returns
+    -------
+    str or None
+        the same entries, without spaces.
+
+    Raises
+    ------
+    InputError
+        where an entry cannot be read.
+
+    Examples
+    --------
+    >>> normalize_hidden(" 3: 12-18, 40 ; 20:*")
+    '3:12-18,40;20:*'
+    """
+    entries = _entries(text)
+    return ";".join(f"{point}:{','.join(map(_run_text, runs))}" for point, runs in entries) or None
+
+
+def parse_hidden(text: str, frames: int, points: int) -> Bools:
+    """Return which observations a text names, (F, P).
+
+    Parameters
+    ----------
+    text
+        entries such as "3:12-18,40;17:45-;20:*", counted from 1.
+    frames, points
+        F and P of the tracks.
+
+    Returns
+    -------
+    Bools
+        (F, P) true where an observation is left out.
+
+    Raises
+    ------
+    InputError
+        where an entry cannot be read, or names a point or a frame that the tracks do not have.
+
+    Examples
+    --------
+    >>> parse_hidden("2:1,3-", frames=4, points=3).astype(int).tolist()
+    [[0, 1, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]]
+    """
+    mask = np.zeros((frames, points), dtype=bool)
+    for point, runs in _entries(text):
+        if point > points:
+            raise InputError(f"hide names point {point}; accepted are points from 1 to {points}")
+        for first, last in runs:
+            if max(first, last or 1) > frames:
+                raise InputError(
+                    f"hide names frame {max(first, last or 1)} of point {point}; accepted are frames from 1 "
+                    f"to {frames}"
+                )
+            mask[first - 1 : last, point - 1] = True
+    return mask
+
+
+def format_hidden(mask: Bools) -> str:
+    """Return the text that names the observations of a mask; "" where there are none.
+
+    Parameters
+    ----------
+    mask
+        (F, P) true where an observation is left out.
+
+    Returns
+    -------
+    str
+        which `parse_hidden` reads back.
+
+    Examples
+    --------
+    >>> format_hidden(parse_hidden("1:*;2:1,3-4", frames=6, points=3))
+    '1:*;2:1,3-4'
+    """
+    entries = []
+    for point in np.flatnonzero(mask.any(axis=0)):
+        column = mask[:, point]
+        if column.all():
+            entries.append(f"{point + 1}:*")
+            continue
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], column, [False]))))
+        runs = [
+            _run_text((first + 1, None if end == len(column) and end - first > 1 else end))
+            for first, end in edges.reshape(-1, 2).tolist()
+        ]
+        entries.append(f"{point + 1}:{','.join(runs)}")
+    return ";".join(entries)
+
+
+def hide_observations(sequence: Sequence, text: str | None) -> Sequence:
+    """Return a sequence without the observations that a text names, or itself where it names none.
+
+    Companion tracks are measured apart, and are kept.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    text
+        as `parse_hidden` accepts it; None for none.
+
+    Returns
+    -------
+    Sequence
+        the same tracks, fewer of which are visible.
+
+    Raises
+    ------
+    InputError
+        where the text is refused, or a frame would be left without any point.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=12, points=20)
+    >>> int(scene.visible.sum() - hide_observations(scene, "3:1-4").visible.sum())
+    4
+    """
+    if text is None:
+        return sequence
+    frames, points = sequence.visible.shape
+    visible = sequence.visible & ~parse_hidden(text, frames, points)
+    empty = np.flatnonzero(~visible.any(axis=1))
+    if empty.size:
+        raise InputError(
+            f"{sequence.name}: hide leaves frame {empty[0] + 1} without any point; every frame needs at "
+            "least one"
+        )
+    return replace(sequence, visible=visible)
+
+
+@lru_cache(maxsize=8)  # settings are checked each time that a slider moves
+def _entries(text: str) -> tuple[_Entry, ...]:
+    entries: list[_Entry] = []
+    for entry in re.split(r"[;\r\n]", text):
+        if not entry.strip():
+            continue
+        found = _POINT.fullmatch(entry)
+        runs = None if found is None else _runs(found[2])
+        if found is None or runs is None or int(found[1]) < 1:
+            shown = entry.strip()
+            shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
+            raise InputError(
+                f"hide has the entry {shown!r}; accepted are a point and its frames, counted from 1, such as "
+                "3:12-18,40 or 17:45- or 20:*, separated by ;"
+            )
+        entries.append((int(found[1]), runs))
+    return tuple(entries)
+
+
+def _runs(text: str) -> tuple[tuple[int, int | None], ...] | None:
+    """Return the first and the last frame of every run, None where a run cannot be read."""
+    runs: list[tuple[int, int | None]] = []
+    for part in text.split(","):
+        found = _FRAMES.fullmatch(part)
+        if found is None:
+            return None
+        first = 1 if found[1] else int(found[2])
+        last = int(found[4]) if found[4] else None if found[1] or found[3] else first
+        if first < 1 or (last is not None and last < first):
+            return None
+        runs.append((first, last))
+    return tuple(runs)
+
+
+def _run_text(run: tuple[int, int | None]) -> str:
+    first, last = run
+    if last is None:
+        return "*" if first == 1 else f"{first}-"
+    return str(first) if first == last else f"{first}-{last}"

@@ -1,0 +1,127 @@
+"""Runs that leave observations out: what they use, how they continue, and how they are written down."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import (
+    InputError,
+    Settings,
+    TruncatedNuclearNorm,
+    command_for,
+    iterate,
+    load_result,
+    load_start,
+    read_sequence,
+    reconstruct,
+    save_result,
+    simulate,
+    write_npz,
+)
+from core.cli import main
+from core.data import hide_observations, parse_hidden
+from core.reconstruction import LIVE
+
+HIDDEN = "3:2-4,8;7:6-;11:*"
+QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+REFINED = QUICK.with_changes(refine="depth", noise=0.0)
+LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1.0, free=4), starts=1)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=8, points=15, seed=1)
+
+
+@pytest.fixture(scope="module")
+def mask(sequence):
+    return parse_hidden(HIDDEN, *sequence.visible.shape)
+
+
+@pytest.fixture(scope="module")
+def refined(sequence):
+    *_, last = iterate(sequence, REFINED, hide=HIDDEN)
+    return last
+
+
+@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["bilinear", "low rank"])
+def test_a_run_gives_the_same_as_of_a_sequence_that_lacks_the_observations(sequence, mask, settings):
+    result = reconstruct(sequence, settings, hide=HIDDEN)
+    tracks = np.where(mask[:, None], np.nan, sequence.tracks)
+    without = reconstruct(replace(sequence, tracks=tracks, visible=sequence.visible & ~mask), settings)
+    assert np.array_equal(result.visible, sequence.visible & ~mask)
+    assert result.loss == without.loss
+    assert np.array_equal(result.points, without.points)
+    assert result.meta["content"] == sequence.content  # of the file, whatever is hidden
+    assert result.meta["settings"]["hide"] == HIDDEN
+
+
+@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["bilinear", "low rank"])
+def test_a_run_that_continues_leaves_the_observations_out_from_its_present_shapes(sequence, mask, settings):
+    assert "hide" in LIVE
+    *_, all_seen = iterate(sequence, settings)
+    first, *_, last = iterate(sequence, settings.with_changes(hide=HIDDEN), start=all_seen)
+    used = last.best.problem.visible
+    assert np.array_equal(used, sequence.visible & ~mask)
+    assert "from where it was" in [report.name for report in last.starts]
+    assert np.array_equal(first.best.problem.visible, used)
+    # And back: what was hidden is read from the sequence again.
+    *_, back = iterate(sequence, settings, start=last)
+    assert np.array_equal(back.best.problem.visible, sequence.visible)
+    np.testing.assert_allclose(back.best.problem.tracks, all_seen.best.problem.tracks, rtol=0, atol=1e-15)
+    assert back.best.loss == pytest.approx(all_seen.best.loss, rel=1e-6)
+
+
+def test_refined_shapes_have_points_where_observations_are_hidden(sequence, mask, refined):
+    result = refined.result()
+    assert np.array_equal(result.visible, sequence.visible & ~mask)
+    assert np.isfinite(result.points).all()
+
+
+def test_a_refinement_that_continues_keeps_the_rays_of_what_it_sees(sequence, refined):
+    *_, back = iterate(sequence, REFINED, start=refined)
+    missed = np.linalg.norm(back.result().reprojections() - sequence.tracks, axis=1)[sequence.visible]
+    assert missed.max() < 1e-6  # without noise the rays are kept exactly
+
+
+def test_results_commands_and_starts_know_what_was_hidden(sequence, tmp_path):
+    write_npz(sequence, tmp_path / "sequence.npz")
+    read = read_sequence(tmp_path / "sequence.npz")
+    result = reconstruct(read, QUICK, hide=HIDDEN)
+    file = save_result(result, tmp_path / "result.npz")
+    command = command_for(read, QUICK.with_changes(hide=HIDDEN), tmp_path / "b.npz")
+    assert f"--hide '{HIDDEN}'" in command
+    assert main([*shlex.split(command)[1:], "--quiet"]) == 0
+    assert load_result(tmp_path / "b.npz").loss == result.loss
+    start = load_start(file, sequence)
+    assert start.settings.hide == HIDDEN
+    *_, further = iterate(sequence, start.settings.with_changes(hide=None), start=start)
+    assert np.array_equal(further.best.problem.visible, sequence.visible)
+
+
+def test_the_command_line_reads_the_entries_from_a_file(sequence, tmp_path):
+    path = tmp_path / "sequence.npz"
+    write_npz(sequence, path)
+    entries = tmp_path / "hidden.txt"
+    entries.write_text(HIDDEN.replace(";", "\n") + "\n")
+    words = ["solve", str(path), "--rank", "2", "--starts", "1", "--rotations", "truth", "--refine", "none"]
+    assert main([*words, "--hide", str(entries), "-o", str(tmp_path / "result.npz"), "--quiet"]) == 0
+    result = load_result(tmp_path / "result.npz")
+    assert result.meta["settings"]["hide"] == HIDDEN
+    assert np.array_equal(result.visible, hide_observations(sequence, HIDDEN).visible)
+
+
+def test_a_start_with_entries_that_the_sequence_does_not_have_is_refused(sequence, tmp_path):
+    result = reconstruct(sequence, QUICK, hide=HIDDEN)
+    result.meta["settings"]["hide"] = "16:*"
+    path = save_result(result, tmp_path / "result.npz")
+    with pytest.raises(
+        InputError, match=r"result\.npz: hide names point 16; accepted are points from 1 to 15"
+    ):
+        load_start(path, sequence)
+    with pytest.raises(InputError, match="hide names point 16"):
+        reconstruct(sequence, QUICK, hide="16:*")
