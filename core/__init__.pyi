@@ -22,8 +22,10 @@ from .foundation import (
     InputError,
 )
 from .io.readers import (
+    FileContents,
     SequenceEntry,
     bundled_samples,
+    inspect_file,
     list_sequences,
     read_sequence,
     sample_path,
@@ -118,6 +120,7 @@ __all__ = [
     "ExplicitWeights",
     "ExportOptions",
     "Factors",
+    "FileContents",
     "GroundTruth",
     "HistoryEntry",
     "InputError",
@@ -155,6 +158,7 @@ __all__ = [
     "errors_of",
     "export",
     "finish",
+    "inspect_file",
     "iterate",
     "list_sequences",
     "load_result",

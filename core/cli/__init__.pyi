@@ -3,17 +3,25 @@
 from .command_line import COMMANDS, main, parser
 from .console import as_lines, summary_of
 from .evaluate import optimality
-from .options import add_sequence_options, add_settings_options, settings_from
+from .options import (
+    add_reading_options,
+    add_sequence_options,
+    add_settings_options,
+    reading_from,
+    settings_from,
+)
 from .solve import steps_from
 
 __all__ = [
     "COMMANDS",
+    "add_reading_options",
     "add_sequence_options",
     "add_settings_options",
     "as_lines",
     "main",
     "optimality",
     "parser",
+    "reading_from",
     "settings_from",
     "steps_from",
     "summary_of",

@@ -16,7 +16,15 @@ from ..cameras.calibration import from_four
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import parameters_of
-from ..io.readers import list_sequences, read_sequence
+from ..io.readers import (
+    COORDINATES,
+    ORDERS,
+    READERS,
+    ReadingOptions,
+    is_sequence_folder,
+    list_sequences,
+    read_sequence,
+)
 from ..penalties import PENALTIES, ExplicitWeights, penalty_name
 from ..reconstruction.settings import (
     DEFAULT_PRESETS,
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:
-    """Add SEQUENCE, --camera, --path, --layout and --frame-base.
+    """Add SEQUENCE, --path, --frame-base and the reading options.
 
     Parameters
     ----------
@@ -53,24 +61,84 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "sequence",
         metavar="SEQUENCE",
-        help="a file (.txt, .mat, .npz, .csv), a Challenge object's folder, or sample:NAME for a bundled one",
-    )
-    parser.add_argument(
-        "--camera",
-        choices=[model.value for model in CameraModel],
-        help="which of an object's cameras, or the camera model of a file that does not hold it",
+        help=f"a file ({', '.join(READERS)}), a Challenge object's folder, or sample:NAME for a bundled one",
     )
     parser.add_argument(
         "--path", metavar="NAME", help="which of an object's camera paths: circle, flyby, ..."
     )
-    parser.add_argument(
-        "--layout",
-        metavar="NAME",
-        help="layout of a .mat or .npz file that fits several or none, or of a .txt file (default there: "
-        "interleaved, rows x, y of each frame): NAME or NAME:VARIABLE; with :MASK appended, the variable "
-        "that is 1 where a point is seen, ~MASK hidden, MASK@0.5 from 0.5 on, or none",
-    )
     add_frame_base(parser)
+    add_reading_options(parser)
+
+
+def _suffixes_with(option: str) -> list[str]:
+    return [suffix for suffix, reader in READERS.items() if option in reader.options]
+
+
+# Of each reading option: how its value is written, and what it means.
+READING_HELP = {
+    "camera": ("", "which of an object's cameras, or the camera model of a file that does not hold it"),
+    "layout": (
+        "NAME",
+        f"layout of arrays ({', '.join(_suffixes_with('layout'))}) that fit several "
+        " or none: NAME, or NAME:VARIABLE; the table is in `nrsfm formats`",
+    ),
+    "tracks": ("NAME", "the array that holds the tracks"),
+    "visible": (
+        "NAME",
+        "the array that is 1 where a point is seen; ~NAME: where it is hidden; none: no such array",
+    ),
+    "threshold": ("T", "of an array of scores: a point is seen from T on"),
+    "order": ("", "axes of the tracks: frames first (tnxy), or points first (ntxy)"),
+    "xy": ("", "coordinates of a point: x first, or y first"),
+    "size": ("WxH", "width and height of the picture in pixels"),
+    "individual": ("NAME", "one of several animals, people or videos in the file"),
+    "columns": ("A=B,...", "columns of a table: frame=..,point=..,x=..,y=.., and visible=.."),
+}
+
+
+def add_reading_options(parser: argparse.ArgumentParser, *, size_flag: str = "--size") -> None:
+    """Add an option for every reading option of `read_sequence`.
+
+    Parameters
+    ----------
+    parser
+        the parser of a command.
+    size_flag
+        the name of the option for the size of the picture, where the command has another `--size`.
+    """
+    choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
+    group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
+    for name, (metavar, text) in READING_HELP.items():
+        group.add_argument(
+            size_flag if name == "size" else f"--{name}",
+            dest=f"reading_{name}",
+            choices=choices.get(name),
+            metavar=metavar or None,
+            help=text,
+        )
+
+
+def reading_from(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them.
+
+    Parameters
+    ----------
+    args
+        the parsed options of `add_reading_options`, with `frame_base` or without.
+
+    Returns
+    -------
+    dict[str, Any]
+        by name.
+
+    Raises
+    ------
+    InputError
+        where a value is none of those that are accepted.
+    """
+    given = {name: getattr(args, f"reading_{name}") for name in READING_HELP}
+    given["frame_base"] = getattr(args, "frame_base", 1)
+    return ReadingOptions(**given).given()
 
 
 def add_frame_base(parser: argparse.ArgumentParser) -> None:
@@ -92,11 +160,10 @@ def chosen_sequence(args: argparse.Namespace) -> Sequence:
     InputError
         where there is none, or a folder holds several and nothing chooses one.
     """
-    camera = CameraModel(args.camera) if args.camera else None
-    path = Path(args.sequence)
-    if path.is_dir():
-        path = _only_one(path, camera, args)
-    return read_sequence(path, camera=camera, layout=args.layout, frame_base=args.frame_base)
+    reading, path = reading_from(args), Path(args.sequence)
+    if path.is_dir() and not is_sequence_folder(path):
+        path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
+    return read_sequence(path, **reading)
 
 
 def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..io.readers import list_sequences, read_sequence
-from ..io.readers.read import PREFIX
+from ..io.readers.samples import PREFIX
 from .published import published_tables
 
 if TYPE_CHECKING:

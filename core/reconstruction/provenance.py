@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
-from ..io.readers.read import sample_name
+from ..io.readers.samples import sample_name
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
 

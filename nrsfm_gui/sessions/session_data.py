@@ -15,6 +15,7 @@ import numpy as np
 
 from core import CameraModel, InputError, read_sequence
 from core.io.readers import (
+    READING_OPTIONS,
     challenge_file,
     digest,
     entries_of,
@@ -50,10 +51,7 @@ class Recorded:
 
     def read(self, path: Path) -> Sequence:
         """Read a file in the same way."""
-        options = dict(self.reading)
-        if "camera" in options:
-            options["camera"] = CameraModel(options["camera"])
-        return read_sequence(path, **options)
+        return read_sequence(path, **self.reading)
 
     def is_of(self, sequence: Sequence) -> bool:
         """Return whether a sequence has the content, as far as that is known."""
@@ -165,17 +163,19 @@ def _resolved(file: str) -> Path:
         return Path(file)
 
 
-def _reading(node: Node) -> dict[str, str | int]:
-    reading: dict[str, str | int] = {}
+def _reading(node: Node) -> dict[str, str | int | float]:
+    reading: dict[str, str | int | float] = {}
     given = node.child("reading")
     for key in given.keys():
         value = given.child(key)
+        if key not in READING_OPTIONS:
+            raise given.refused(", ".join(READING_OPTIONS))
         if key == "camera":
             reading[key] = value.one_of(model.value for model in CameraModel)
         elif key == "frame_base":
             reading[key] = value.integer(0, 1)
-        elif key == "layout":
-            reading[key] = value.text()
+        elif key == "threshold":
+            reading[key] = value.number()
         else:
-            raise given.refused("camera, layout and frame_base")
+            reading[key] = value.text()
     return reading

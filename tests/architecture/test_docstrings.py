@@ -24,8 +24,8 @@ PACKAGES = [
 SECTIONS = {"GL08", "PR01", "PR02", "RT01", "YD01"}
 # Classes that a user of core does not make: they are returned, raised, or inherited from.
 RETURNED = {
-    "HistoryEntry", "Iterate", "Penalty", "Point", "Progress", "Provenance", "Result", "SequenceEntry",
-    "Snapshot", "StartReport",
+    "FileContents", "HistoryEntry", "Iterate", "Penalty", "Point", "Progress", "Provenance", "Result",
+    "SequenceEntry", "Snapshot", "StartReport",
 }  # fmt: skip
 
 

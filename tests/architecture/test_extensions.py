@@ -36,11 +36,11 @@ from dataclasses import replace
 import core
 
 
-def read(path, content, camera, layout):
+def read(file, options):
     """Read a table of tracks without its first line."""
-    table = path.with_suffix(".csv")
-    table.write_bytes(content.split(b"\\n", 1)[1])
-    return replace(core.read_sequence(table), source=path.absolute())
+    table = file.path.with_suffix(".csv")
+    table.write_bytes(file.content.split(b"\\n", 1)[1])
+    return replace(core.read_sequence(table), source=file.path.absolute())
 '''
 WRITER = '''
 import numpy as np

@@ -80,7 +80,7 @@ from core.experiments.benchmark import (
     SolverCurve,
 )
 from core.foundation import Parameter, parameters_of, procrustes
-from core.io.readers import READERS
+from core.io.readers import READERS, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.reconstruction import Verdict
 from core.solvers import Majorized, solve
@@ -228,6 +228,8 @@ def instances(tmp_path_factory):
     collect([kind() for kind in PENALTIES.values()], found)
     tables = [list(METHODS.values()), list(READERS.values()), list(WRITERS.values())]
     described = list(parameters_of(Settings).values())
+    read = inspect_file(core.sample_path("balloon/circle"))
+    collect([read, ReadingOptions(tracks=LONG, visible=LONG, columns=LONG, order="ntxy")], found)
     collect([tables, described, Parameter("rho", LONG, choices=("a",) * 40)], found)
     weights = ExplicitWeights(tuple(np.linspace(0, 1, 60)))
     collect([weights, LinearPenalty(np.linspace(0, 1, 60)), ExportOptions(), Alignment()], found)

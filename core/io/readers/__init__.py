@@ -3,30 +3,34 @@
 from .challenge import challenge_file
 from .contents import check_unpacked, digest, load_arrays, naming, parse_matrix, read_bytes
 from .csv import write_csv
-from .entry import SequenceEntry
+from .entry import SequenceEntry, entry_of
+from .inspection import ArrayEntry, FileContents, inspect_file
+from .listing import list_sequences
 from .npz import entries_of, sequence_from, write_npz, write_tracks
-from .read import (
-    READERS,
-    Reader,
-    bundled_samples,
-    is_self_contained,
-    list_sequences,
-    read_sequence,
-    resolve,
-    sample_name,
-    sample_path,
-)
+from .read import read_sequence
+from .reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
+from .samples import bundled_samples, resolve, sample_name, sample_path
+from .table import READERS, Reader, is_self_contained, is_sequence_folder
 
 __all__ = [
+    "COORDINATES",
+    "ORDERS",
     "READERS",
+    "READING_OPTIONS",
+    "ArrayEntry",
+    "FileContents",
     "Reader",
+    "ReadingOptions",
     "SequenceEntry",
     "bundled_samples",
     "challenge_file",
     "check_unpacked",
     "digest",
     "entries_of",
+    "entry_of",
+    "inspect_file",
     "is_self_contained",
+    "is_sequence_folder",
     "list_sequences",
     "load_arrays",
     "naming",

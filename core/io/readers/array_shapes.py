@@ -51,6 +51,13 @@ SHAPES: dict[str, Shape] = {
         lambda s: (s[0], s[1]) if s[2] == 2 else None,
         lambda array, _: array.transpose(0, 2, 1),
     ),
+    "points-frames-xy": Shape(
+        "P x F x 2",
+        3,
+        lambda s: (s[1], s[0]) if s[2] == 2 else None,
+        lambda array, _: array.transpose(1, 2, 0),
+        points_first=True,
+    ),
     "xy-points-frames": Shape(
         "2 x P x F",
         3,

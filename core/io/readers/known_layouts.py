@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...foundation.types import Bools, Floats, Ints
+    from .reading_options import ReadingOptions
     from .variables import Variables
 
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
 
-def read_mocap(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
     tracks = interleaved(numbers(variables, "W"), "W", 2)
     shapes = interleaved(numbers(variables, "S"), "S", 3)
@@ -51,7 +52,7 @@ def read_mocap(variables: Variables, path: Path, camera: CameraModel | None) -> 
         edges=_edges(variables, tracks.shape[2]),
         units="units",
         truth_units="units",
-        read=("W", "S", "Rs", "list"),
+        roles={"W": "tracks", "S": "truth", "Rs": "cameras", "list": "edges"},
     )
 
 
@@ -78,7 +79,7 @@ def _edges(variables: Variables, points: int) -> Ints | None:
     return pairs.astype(np.int64) - 1
 
 
-def read_blocked_shape(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Shapes of Torresani et al.: P3_gt, all rows x, then y, then z; the tracks are its x and y."""
     shapes = blocked(numbers(variables, "P3_gt"), "P3_gt", 3)
     return Parts(
@@ -89,11 +90,11 @@ def read_blocked_shape(variables: Variables, path: Path, camera: CameraModel | N
         truth_units="units",
         provenance="tracks are x and y of the 3-D shapes in the file (orthogonal projection)",
         shape="blocked",
-        read=("P3_gt",),
+        roles={"P3_gt": "tracks"},
     )
 
 
-def read_masked(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Tracks X or M with a mask W of the same size, rows interleaved; K where the camera is calibrated."""
     name = "M" if "M" in variables else "X"
     tracks = interleaved(numbers(variables, name, missing=True), name, 2)
@@ -109,11 +110,11 @@ def read_masked(variables: Variables, path: Path, camera: CameraModel | None) ->
         visible=visible,
         intrinsics=intrinsics,
         units="units" if intrinsics is None else "px",
-        read=(name, "W"),
+        roles={name: "tracks", "W": "visibility"},
     )
 
 
-def read_back(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_back(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Back: L_tracks 2 x P x F in pixels, track3D 3 x P x F in millimeters, a missing point all zero."""
     tracks = numbers(variables, "L_tracks", dimensions=3).transpose(2, 0, 1)
     shapes = numbers(variables, "track3D", dimensions=3).transpose(2, 0, 1)
@@ -126,11 +127,11 @@ def read_back(variables: Variables, path: Path, camera: CameraModel | None) -> P
         PERSPECTIVE,
         shapes=np.where(absent, np.nan, shapes),
         shape="xy-points-frames",
-        read=("L_tracks", "track3D"),
+        roles={"L_tracks": "tracks", "track3D": "truth"},
     )
 
 
-def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Kinect sequences: cells 3 x P in camera coordinates (res.Pg or Pgth), projected here.
 
     K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of
@@ -138,10 +139,15 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
     """
     name = "Pgth" if "Pgth" in variables else "res.Pg"
     shapes = cells(variables["Pgth"] if name == "Pgth" else variables["res"]["Pg"], name, 3)
-    if camera is ORTHOGONAL:
+    if options.camera_model is ORTHOGONAL:
         tracks = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
         return Parts(
-            shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=tracks, read=("Pgth", "res")
+            shapes[:, :2],
+            ORTHOGONAL,
+            shapes=shapes,
+            units="mm",
+            provenance=tracks,
+            roles={name.partition(".")[0]: "tracks"},
         )
     intrinsics, origin = intrinsics_of(variables), "K of the file"
     camera_file = path.parent / CAMERA_FILE
@@ -159,11 +165,11 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
         intrinsics=intrinsics,
         shapes=shapes,
         provenance=f"tracks are projected from the 3-D points {name} with {origin}, without noise",
-        read=("Pgth", "res"),
+        roles={name.partition(".")[0]: "tracks"},
     )
 
 
-def read_views(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
     name = next(key for key, value in variables.items() if _is_views(value))
     views = variables[name]
@@ -191,7 +197,7 @@ def read_views(variables: Variables, path: Path, camera: CameraModel | None) -> 
         translations=translations,
         truth_units="units",
         provenance="a rigid scene: one 3-D shape for all views",
-        read=(name, "P", "U"),
+        roles={name: "tracks", "P": "cameras", "U": "truth"},
     )
 
 
@@ -233,7 +239,7 @@ def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
     return intrinsics / intrinsics[2, 2], rotation, np.linalg.solve(intrinsics, camera[:, 3])
 
 
-def read_estimated(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
     tracks = interleaved(numbers(variables, "M"), "M", 2)
     shapes = interleaved(numbers(variables, "X_gt"), "X_gt", 3)
@@ -246,5 +252,5 @@ def read_estimated(variables: Variables, path: Path, camera: CameraModel | None)
         units="units",
         truth_units="units",
         provenance=note,
-        read=("M", "X_gt", "R"),
+        roles={"M": "tracks", "X_gt": "truth", "R": "not read"},
     )

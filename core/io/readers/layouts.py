@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel, GroundTruth, Sequence
+from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
 from . import known_layouts as known
 from .array_shapes import SHAPES
-from .contents import check_camera, digest, naming, sequence_name
-from .variables import Parts, describe, intrinsics_of, is_array, numbers
-from .visibility import could_be_tracks, with_visibility
+from .variables import Parts, describe, intrinsics_of, is_array, numbers, size_of
+from .visibility import could_be_tracks, split_mask, with_visibility
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ...foundation.types import Bools
-    from .variables import Variables
+    from .reading_options import ReadingOptions
+    from .variables import LoadedFile, Variables
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Layout:
 
     summary: str
     matches: Callable[[Variables], bool]
-    read: Callable[[Variables, Path, CameraModel | None], Parts]
+    read: Callable[[Variables, Path, ReadingOptions], Parts]
 
 
 def _has_mask(variables: Variables) -> bool:
@@ -76,22 +75,23 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 
-def sequence_of(
-    variables: Variables, path: Path, content: bytes, *, camera: CameraModel | None, layout: str | None
-) -> Sequence:
-    """Return the sequence that a file's variables hold.
+def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") -> Parts:
+    """Return the tracks that a file's variables hold, and what else they give.
 
     Parameters
     ----------
-    variables
-        by name, from `path`, whose bytes are `content`.
-    path, content
-        for sentences, for the other files of its folder, and for the digest.
-    camera
-        the model to assume where the file does not state it.
-    layout
-        a key of `LAYOUTS`, or of `SHAPES`, with ":" and the name of the array where several fit, and after
-        another ":" the visibility, as `with_visibility` takes it.
+    file
+        with variables by name.
+    options
+        of which `layout` is a key of `LAYOUTS`, or of `SHAPES`, with ":" and the name of the array where
+        several fit, and after another ":" the visibility, as `with_visibility` takes it.
+    default
+        the layout where none is asked for; "" for what the names and shapes decide.
+
+    Returns
+    -------
+    Parts
+        with the visibility.
 
     Raises
     ------
@@ -99,60 +99,66 @@ def sequence_of(
         where the variables fit no layout, or two, or break the one that they fit, and where it is not clear
         whether or how one of them is the visibility.
     """
-    layout, _, rest = (layout or "").partition(":")
+    layout, _, rest = (options.layout or default).partition(":")
     variable, _, mask = rest.partition(":")
+    if mask and options.visible:
+        raise InputError(
+            f"layout names the visibility {mask!r}, visible names {options.visible!r}; accepted is one"
+        )
+    visible, threshold = split_mask(mask) if mask else (options.visible or "", options.threshold)
     # Numbers near the limit of the format overflow in checks, which then refuse them.
-    with naming(path), np.errstate(over="ignore", invalid="ignore"):
-        parts = (
-            _read_named(variables, path, camera, layout, variable)
-            if layout
-            else _read_found(variables, path, camera)
-        )
-        parts = with_visibility(variables, parts, mask)
-        notes = [parts.provenance] if parts.provenance else []
-        model = parts.camera
-        if parts.camera_assumed:
-            model = camera or parts.camera
-            if camera is None:
-                notes.append(
-                    f"the file does not name its camera: {model.value} is assumed (camera=, --camera)"
-                )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if layout:
+            parts = _read_named(file, options, layout, options.tracks or variable)
+        elif options.tracks or options.order:
+            parts = _read_shape_of(file.variables, options)
         else:
-            check_camera(model, camera, path)
-        perspective = model is CameraModel.PERSPECTIVE
-        finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
-        return Sequence(
-            parts.tracks,
-            finite if parts.visible is None else parts.visible,
-            model,
-            sequence_name(path),
-            intrinsics=parts.intrinsics if perspective else None,
-            truth=None if parts.shapes is None else GroundTruth.of_all_frames(parts.shapes),
-            rotations=parts.rotations,
-            translations=parts.translations,
-            edges=parts.edges,
-            units="px" if perspective else parts.units,
-            truth_units=parts.truth_units,
-            source=path.absolute(),
-            digest=digest(content),
-            provenance="; ".join(notes),
+            parts = _read_found(file, options)
+        if options.xy == "yx":
+            parts = replace(parts, tracks=parts.tracks[:, ::-1])
+        return with_visibility(file.variables, parts, visible, threshold)
+
+
+def _read_shape_of(variables: Variables, options: ReadingOptions) -> Parts:
+    """Read the array that is named, or the only one that could be tracks, by its shape and order of axes."""
+    if options.tracks and options.tracks not in variables:
+        raise InputError(f"{options.tracks} is absent; there are {describe(variables)}")
+    pairs = [
+        (shape, name)
+        for shape, name in _fitting_shapes(variables, options.order)
+        if name == options.tracks or (not options.tracks and could_be_tracks(name, variables[name]))
+    ]
+    if len(pairs) != 1:
+        name = options.tracks or "no array"
+        found = (
+            f"{name} ({size_of(variables.get(name))})" if options.tracks else f"one of {describe(variables)}"
         )
+        fitting = ", ".join(f"{shape}:{name}" for shape, name in pairs) or "no layout"
+        raise InputError(f"the tracks are {found}, which fits {fitting}; name one by --layout (layout=)")
+    return _read_shape(variables, *pairs[0])
 
 
-def _read_found(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+def _fitting_shapes(variables: Variables, order: str | None = None) -> list[tuple[str, str]]:
+    """Return the shapes that arrays have, without the rarer one of two that no shape tells apart."""
+    pairs = []
+    for name, value in sorted(variables.items()):
+        for key, shape in SHAPES.items():
+            rarer = "interleaved" if name == "W2D" else "blocked"
+            wrong = "points-frames-xy" if order != "ntxy" else "frames-points-xy"
+            if key not in (rarer, wrong) and shape.fits(value):
+                pairs.append((key, name))
+    return pairs
+
+
+def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Read the only layout that the variables fit."""
+    variables = file.variables
     fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
     if len(fitting) == 1:
-        return _read_layout(variables, path, camera, fitting[0])
+        return _read_layout(file, options, fitting[0])
     if not fitting:
-        # Both orders of the rows have one shape: blocked ones are known by the name of the dense sets.
         pairs = [
-            (shape, name)
-            for name, value in sorted(variables.items())
-            for shape in SHAPES
-            if SHAPES[shape].fits(value)
-            and could_be_tracks(name, value)
-            and shape != ("interleaved" if name == "W2D" else "blocked")
+            (s, name) for s, name in _fitting_shapes(variables) if could_be_tracks(name, variables[name])
         ]
         if len(pairs) == 1:
             return _read_shape(variables, *pairs[0])
@@ -161,16 +167,15 @@ def _read_found(variables: Variables, path: Path, camera: CameraModel | None) ->
     raise InputError(f"{what}; it holds {describe(variables)}; name one by --layout (layout=): {_known()}")
 
 
-def _read_named(
-    variables: Variables, path: Path, camera: CameraModel | None, name: str, variable: str
-) -> Parts:
+def _read_named(file: LoadedFile, options: ReadingOptions, name: str, variable: str) -> Parts:
     """Read the layout that was asked for."""
+    variables = file.variables
     if name in LAYOUTS and not variable:
         if not LAYOUTS[name].matches(variables):
             raise InputError(
                 f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
             )
-        return _read_layout(variables, path, camera, name)
+        return _read_layout(file, options, name)
     if name not in SHAPES:
         asked = f"{name}:{variable}" if variable else name
         raise InputError(f"there is no layout {asked!r}; accepted are {_known()}")
@@ -188,8 +193,8 @@ def _read_named(
     return _read_shape(variables, name, variable or fitting[0])
 
 
-def _read_layout(variables: Variables, path: Path, camera: CameraModel | None, name: str) -> Parts:
-    return replace(LAYOUTS[name].read(variables, path, camera), layout=f"{name}:")
+def _read_layout(file: LoadedFile, options: ReadingOptions, name: str) -> Parts:
+    return replace(LAYOUTS[name].read(file.variables, file.path, options), layout=f"{name}:")
 
 
 def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
@@ -208,7 +213,7 @@ def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
         provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
         layout=f"{shape}:{name}",
         shape=shape,
-        read=(name,),
+        roles={name: "tracks"},
     )
 
 

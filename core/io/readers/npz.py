@@ -27,17 +27,9 @@ import numpy as np
 from ...data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .contents import (
-    check_camera,
-    digest,
-    load_arrays,
-    names_in,
-    naming,
-    read_bytes,
-    sequence_name,
-)
-from .layouts import sequence_of
-from .variables import Parts, PythonObjects, without_unseen
+from .contents import check_camera, digest, load_arrays, names_in, naming, sequence_name
+from .layouts import parts_of
+from .variables import LoadedFile, Parts, PythonObjects, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,38 +37,49 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ...foundation.types import Bools, Floats
+    from .reading_options import ReadingOptions
 
 FORMAT = "nrsfm-sequence 1"
 _TEXTS = ("name", "units", "truth_units", "provenance")
 _ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
 
 
-def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | None = None) -> Sequence:
-    """Return the sequence that `write_npz` wrote, or that a foreign file's arrays hold.
-
-    `source` and `digest` of what is returned are those of the file that was read.
+def load_npz(path: Path, content: bytes) -> LoadedFile:
+    """Return the arrays of an `.npz` by name; of those that would need unpickling only a mark.
 
     Raises
     ------
     InputError
-        where the file is broken, of another version, a reconstruction, or fits no layout or two.
+        where the file is broken.
     """
-    content = read_bytes(path)
     arrays = load_arrays(content, path)
-    if "format" not in arrays or layout is not None:
+    return LoadedFile(path, content, dict.fromkeys(names_in(content), PythonObjects()) | arrays)
+
+
+def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
+    """Return the sequence that `write_npz` wrote, or what a foreign file's arrays are.
+
+    `source` and `digest` of a sequence are those of the file.
+
+    Raises
+    ------
+    InputError
+        where the file is of another version, a reconstruction, or fits no layout or two.
+    """
+    arrays = file.variables
+    if "format" not in arrays or options.given().keys() - {"camera"}:
         if {"B", "C", "weights"} <= arrays.keys():
             raise InputError(
-                f"{path}: is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
+                "is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
             )
-        variables = dict.fromkeys(names_in(content), PythonObjects()) | arrays
-        return sequence_of(variables, path, content, camera=camera, layout=layout)
+        return parts_of(file, options)
     if str(arrays["format"]) != FORMAT:
-        raise InputError(f"{path}: format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
-    with naming(path):
-        sequence = sequence_from(arrays)
-        check_camera(sequence.camera, camera, path)
-    video = None if sequence.video is None else path.absolute().parent / sequence.video
-    return replace(sequence, source=path.absolute(), digest=digest(content), video=video)
+        raise InputError(f"format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
+    sequence = sequence_from(arrays)
+    check_camera(sequence.camera, options.camera_model, file.path)
+    folder = file.path.absolute().parent
+    video = None if sequence.video is None else folder / sequence.video
+    return replace(sequence, source=file.path.absolute(), digest=digest(file.content), video=video)
 
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
@@ -217,7 +220,7 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
 
 
 def write_npz(sequence: Sequence, path: str | Path) -> None:
-    """Write all of a sequence; `read_npz` returns the same values, bit for bit.
+    """Write all of a sequence; `read_sequence` returns the same values, bit for bit.
 
     Parameters
     ----------

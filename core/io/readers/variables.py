@@ -5,7 +5,7 @@ Sentences count rows and columns from 1, as MATLAB does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -15,12 +15,28 @@ from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     import numpy.typing as npt
 
     from ...data.sequence import CameraModel
     from ...foundation.types import Bools, Floats, Ints
 
 Variables: TypeAlias = dict[str, Any]  # arrays; lists for cells; dicts for structs
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedFile:
+    """The content of a file, by names, before it is known what each is."""
+
+    path: Path
+    content: bytes  # empty for a folder
+    variables: Variables
+    individuals: tuple[str, ...] = ()  # animals, people or videos, of which one is to be chosen
+    columns: tuple[str, ...] = ()  # of a table
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +54,7 @@ class Parts:
     edges: Ints | None = None  # (E, 2) from 0
     units: str = "px"
     truth_units: str = "mm"
-    truth_name: str = GROUND_TRUTH
+    truth_name: str = GROUND_TRUTH  # what `shapes` are
     image_size: tuple[int, int] | None = None  # width, height
     point_names: tuple[str, ...] | None = None
     producer: str = ""  # the program whose format it is
@@ -46,9 +62,15 @@ class Parts:
     provenance: str = ""
     layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
-    read: tuple[str, ...] = ()  # the variables that were taken
+    roles: Mapping[str, str] = field(default_factory=dict)  # of the variables in use, the tracks first
+    reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect
 
     __repr__ = one_line_repr
+
+    @property
+    def tracks_name(self) -> str:
+        """The variable that holds the tracks."""
+        return next(iter(self.roles), "tracks")
 
 
 def without_unseen(parts: Parts) -> Parts:

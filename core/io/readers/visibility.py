@@ -15,6 +15,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from .array_shapes import SHAPES
+from .reading_options import NO_MASK
 from .variables import PythonObjects, size_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ HIDDEN = frozenset("occluded occlusion occlusions hidden invisible missing inval
 TRACKS = frozenset("tracks track trajectories points point coords coordinates positions xy uv".split())
 NEGATIONS = frozenset(("not", "no", "non"))
 INTRINSICS = ("K", "KK")
-NO_MASK = "none"
 
 
 def could_be_tracks(name: str, value: Any) -> bool:
@@ -41,7 +41,9 @@ def could_be_tracks(name: str, value: Any) -> bool:
     return _meaning(name) is None and not _is_binary(value)
 
 
-def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Parts:
+def with_visibility(
+    variables: Variables, parts: Parts, asked: str = "", threshold: float | None = None
+) -> Parts:
     """Return what a layout made of a file's variables, with the visibility that is among the others.
 
     Parameters
@@ -52,8 +54,15 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
         what the layout made of them.
     asked
         the array that is the mask: "NAME" where 1 is a point that is seen, "~NAME" where 1 is one that is
-        hidden, "NAME@0.5" where it is seen from 0.5 on, "~NAME@0.5" where it is seen below; NaN is hidden
-        in both; "none" for the visibility that the layout gives; "" for what the names decide.
+        hidden; "none" for the visibility that the layout gives; "" for what the names decide.
+    threshold
+        of scores: a point is seen from it on, or below it where the array is of what is hidden; NaN is hidden
+        in both.
+
+    Returns
+    -------
+    Parts
+        with the mask among its roles.
 
     Raises
     ------
@@ -61,19 +70,34 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
         where an array could be a mask and it is not clear whether or how, where the one that is asked for is
         none, and where a point that is seen is NaN.
     """
-    others = {name: value for name, value in variables.items() if name not in (*parts.read, *INTRINSICS)}
-    mask = "" if asked == NO_MASK else asked or _paired(others, parts)
-    name = _split(mask)[0]
-    visible = _visible(variables, parts, mask) if mask else parts.visible
+    others = {name: value for name, value in variables.items() if name not in (*parts.roles, *INTRINSICS)}
+    mask = "" if asked == NO_MASK else asked or _paired(others, parts, threshold)
+    name = mask.removeprefix("~")
+    visible = _visible(variables, parts, mask, threshold) if mask else parts.visible
     notes = [parts.provenance, f"{name} is the visibility mask" if mask else ""]
     left_out = [f"{n} ({size_of(v)})" for n, v in sorted(others.items()) if n != name and _fits(v, parts)]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
-    parts = replace(parts, provenance="; ".join(note for note in notes if note))
+    roles = {**parts.roles} | ({name: "visibility"} if mask else {})
+    parts = replace(parts, provenance="; ".join(note for note in notes if note), roles=roles)
     if visible is None:
         return parts
-    tracks = _masked(parts.tracks, visible, (parts.read[0], name or parts.read[-1]))
+    tracks = _masked(parts.tracks, visible, (parts.tracks_name, name or _own_mask(parts)))
     return replace(parts, tracks=tracks, visible=visible)
+
+
+def split_mask(mask: str) -> tuple[str, float | None]:
+    """Return the array and the threshold of a mask in a layout, "~NAME@0.5"."""
+    name, _, least = mask.partition("@")
+    try:
+        return name, float(least) if least else None
+    except ValueError:
+        raise InputError(f"{mask!r} has no number after @; accepted is like {name}@0.5") from None
+
+
+def _own_mask(parts: Parts) -> str:
+    """Return the variable that a layout has the visibility from, that of the tracks where they tell it."""
+    return next((name for name, role in parts.roles.items() if role == "visibility"), parts.tracks_name)
 
 
 def _masked(tracks: Floats, visible: Bools, names: tuple[str, str]) -> Floats:
@@ -89,7 +113,7 @@ def _masked(tracks: Floats, visible: Bools, names: tuple[str, str]) -> Floats:
     return np.where(nowhere[:, None], np.nan, tracks)
 
 
-def _paired(others: Variables, parts: Parts) -> str:
+def _paired(others: Variables, parts: Parts, threshold: float | None) -> str:
     """Return the only array that could be a mask as `asked` has it, "" where there is none."""
     suspects = [
         name
@@ -104,16 +128,15 @@ def _paired(others: Variables, parts: Parts) -> str:
         found = f"{listed} could be the visibility mask"
     elif not _fits(others[name], parts):
         found = f"{listed} is named as a visibility mask; accepted is {_accepted(parts)}"
-    elif not _is_binary(others[name]):
+    elif threshold is None and not _is_binary(others[name]):
         found = f"{listed} is the visibility mask, and holds not only 0 and 1"
     elif parts.visible is not None:
-        found = f"{listed} could be the visibility mask, and so could {parts.read[-1]}"
+        found = f"{listed} could be the visibility mask, and so could {_own_mask(parts)}"
     else:
         return name if _meaning(name) else f"~{name}"
-    layout = parts.layout
     raise InputError(
-        f"{found}; decide it by --layout (layout=): {layout}:{name} where 1 is seen, {layout}:~{name} where "
-        f"1 is hidden, {layout}:{name}@0.5 where it is seen from 0.5 on, {layout}:{NO_MASK} to do without"
+        f"{found}; decide it by --visible (visible=): {name} where 1 is seen, ~{name} where 1 is hidden, "
+        f"with --threshold 0.5 where it is a score, or {NO_MASK} to do without"
     )
 
 
@@ -130,7 +153,7 @@ def _could_be_mask(name: str, value: Any, parts: Parts) -> bool:
 def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
     """Whether a mask is that of other tracks by the rest of its name: right_visible, of right_tracks."""
     rest = _rest(name)
-    if _meaning(name) is None or rest == _rest(parts.read[0]):
+    if _meaning(name) is None or rest == _rest(parts.tracks_name):
         return False
     return any(
         _rest(each) == rest and could_be_tracks(each, value) and SHAPES[parts.shape].fits(value)
@@ -138,29 +161,19 @@ def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
     )
 
 
-def _split(mask: str) -> tuple[str, bool, str]:
-    """Return the name of a mask, whether 1 is hidden, and the threshold, "" for none, of "~NAME@0.5"."""
-    name, _, least = mask.removeprefix("~").partition("@")
-    return name, mask.startswith("~"), least
-
-
-def _visible(variables: Variables, parts: Parts, mask: str) -> Bools:
-    """Return which points (F, P) are seen by a mask "~NAME@0.5"."""
-    name, hidden, least = _split(mask)
+def _visible(variables: Variables, parts: Parts, mask: str, threshold: float | None) -> Bools:
+    """Return which points (F, P) are seen by a mask "~NAME"."""
+    name, hidden = mask.removeprefix("~"), mask.startswith("~")
     value = variables.get(name)
     if value is None or not _fits(value, parts):
         found = "absent" if value is None else size_of(value)
         raise InputError(f"{name} is {found}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
-    if least:
-        try:
-            threshold = float(least)
-        except ValueError:
-            raise InputError(f"{mask!r} has no number after @; accepted is like {name}@0.5") from None
+    if threshold is not None:
         # Of a score that is NaN both are false: the point is hidden.
         return _arranged(value < threshold if hidden else value >= threshold, parts)
     if not _is_binary(value):
         raise InputError(
-            f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, like {name}@0.5"
+            f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"
         )
     return _arranged((value != 0) != hidden, parts)
 

@@ -310,7 +310,7 @@ BROKEN = {
     "layout": (put("layout", value=[]), r"layout is \[\]; accepted is an object"),
     "reading": (
         put("sequences", 0, "reading", value={"odd": 1}),
-        "accepted is camera, layout and frame_base",
+        "accepted is camera, layout, frame_base, ",
     ),
     "content": (put("sequences", 0, "content", value=3), "content is 3; accepted is a text"),
     "tracks": (put("sequences", 0, "arrays", "tracks", value=KeyError), "tracks is absent"),

@@ -185,7 +185,7 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path)
             accepted.add(suffix)
     parser = ArgumentParser()
     add_sequence_options(parser)
-    (option,) = (action for action in parser._actions if action.dest == "layout")
+    (option,) = (action for action in parser._actions if action.dest == "reading_layout")
     assert set(re.findall(r"\.[a-z]+", str(option.help))) == accepted
 
 

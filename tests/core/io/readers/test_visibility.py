@@ -181,10 +181,11 @@ def test_what_could_be_a_mask_is_refused_with_what_settles_it(save: Save, case: 
             assert f"interleaved:{first}, frames-points-xy:tracks" in said
             continue
         assert said.startswith(f"{file}: {sentence}")
-        for words in (f":tracks:{first} where", f":tracks:~{first} ", f":tracks:{first}@0.5", ":tracks:none"):
-            assert f"frames-points-xy{words}" in said
+        for words in ("--visible", f"{first} where 1 is seen", f"~{first} where", "--threshold 0.5", "none"):
+            assert words in said
     without = read_sequence(file, layout="frames-points-xy:tracks:none")
     assert without.visible.all()
+    assert read_sequence(file, tracks="tracks", visible="none").visible.all()
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,7 @@ def test_the_layout_names_the_mask_and_its_meaning(save: Save, mask: str, expect
     [
         ("gone", "gone is absent; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
         ("short", "short is 5 x 9; accepted is a mask of 6 frames and 9 points, 6 x 9 or 9 x 6, or 'none'"),
-        ("score", "score (6 x 9) holds not only 0 and 1; accepted is a threshold too, like score@0.5"),
+        ("score", "score (6 x 9) holds not only 0 and 1; accepted is a threshold too, --threshold 0.5"),
         ("score@half", "'score@half' has no number after @; accepted is like score@0.5"),
     ],
 )
@@ -250,7 +251,7 @@ def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> 
     read = read_sequence(save(variables | {"visibility": SEEN}), layout=layout)
     np.testing.assert_array_equal(read.visible, SEEN)
     unnamed = save(variables | {"flags": SEEN})
-    with pytest.raises(InputError, match=r"flags \(6 x 9\) could.*mocap::flags where 1 is seen"):
+    with pytest.raises(InputError, match=r"flags \(6 x 9\) could.*--visible .*: flags where 1 is seen"):
         read_sequence(unnamed, layout=layout)
     np.testing.assert_array_equal(read_sequence(unnamed, layout="mocap::flags").visible, SEEN)
     assert read_sequence(unnamed, layout="mocap::none").visible.all()

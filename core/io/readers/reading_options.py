@@ -1,0 +1,131 @@
+"""How a file is to be read: the options of `read_sequence`, of the command line and of the window."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from ...data.sequence import CameraModel
+from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
+
+if TYPE_CHECKING:
+    from typing import Any
+
+ORDERS = ("tnxy", "ntxy")  # frames first, points first
+COORDINATES = ("xy", "yx")
+NO_MASK = "none"
+_SIZE = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What decides how a file is read, where the file alone does not; None leaves it to the file.
+
+    Parameters
+    ----------
+    camera
+        the camera model to assume, or its name.
+    layout
+        a layout of arrays by its name, as `nrsfm formats` lists them.
+    frame_base
+        number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
+    tracks
+        the array of the tracks.
+    visible
+        the array of the visibility: "NAME" where 1 is seen, "~NAME" where 1 is hidden, "none" for none.
+    threshold
+        of scores: a point is seen from it on.
+    order
+        of the axes of the tracks: "tnxy" has the frames first, "ntxy" the points.
+    xy
+        of the coordinates: "xy", or "yx" where y comes first.
+    size
+        of the picture in pixels, as "1280x720".
+    individual
+        one of several animals, people or videos in a file, by its name.
+    columns
+        of a table: "frame=..,point=..,x=..,y=..", with ",visible=.." where it has one.
+
+    Raises
+    ------
+    InputError
+        where a value is none of those that are accepted.
+
+    Examples
+    --------
+    >>> ReadingOptions(order="ntxy", size="640x480").given()
+    {'order': 'ntxy', 'size': '640x480'}
+    """
+
+    camera: CameraModel | str | None = None
+    layout: str | None = None
+    frame_base: int = 1
+    tracks: str | None = None
+    visible: str | None = None
+    threshold: float | None = None
+    order: str | None = None
+    xy: str | None = None
+    size: str | None = None
+    individual: str | None = None
+    columns: str | None = None
+
+    __repr__ = one_line_repr
+
+    def __post_init__(self) -> None:
+        if self.camera is not None and not isinstance(self.camera, CameraModel):
+            names = [model.value for model in CameraModel]
+            _check_one_of("camera", self.camera, names)
+            object.__setattr__(self, "camera", CameraModel(self.camera))
+        if self.frame_base not in (0, 1):
+            raise InputError(f"frame base is {self.frame_base}; accepted are 1 and 0")
+        if self.order is not None:
+            _check_one_of("order", self.order, ORDERS)
+        if self.xy is not None:
+            _check_one_of("xy", self.xy, COORDINATES)
+        if self.size is not None and _SIZE.fullmatch(self.size) is None:
+            raise InputError(f"size is {self.size!r}; accepted is WIDTHxHEIGHT in pixels, like 1280x720")
+        if self.threshold is not None:
+            try:
+                object.__setattr__(self, "threshold", float(self.threshold))
+            except (TypeError, ValueError):
+                raise InputError(f"threshold is {self.threshold!r}; accepted is a number") from None
+            if self.threshold != self.threshold:
+                raise InputError("threshold is NaN; accepted is a number")
+
+    @property
+    def image_size(self) -> tuple[int, int] | None:
+        """Width and height of the picture, where `size` gives them."""
+        match = None if self.size is None else _SIZE.fullmatch(self.size)
+        return None if match is None else (int(match[1]), int(match[2]))
+
+    @property
+    def camera_model(self) -> CameraModel | None:
+        """The camera model to assume."""
+        return None if self.camera is None else CameraModel(self.camera)
+
+    def given(self) -> dict[str, str | int | float]:
+        """Return the options that are not the defaults, as `Sequence.reading` has them.
+
+        Returns
+        -------
+        dict[str, str | int | float]
+            by name; `ReadingOptions(**given)` is equal to these.
+        """
+        changed: dict[str, Any] = {
+            entry.name: getattr(self, entry.name)
+            for entry in fields(self)
+            if getattr(self, entry.name) != entry.default
+        }
+        if self.camera is not None:
+            changed["camera"] = CameraModel(self.camera).value
+        return changed
+
+
+def _check_one_of(name: str, value: object, accepted: list[str] | tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
+
+
+READING_OPTIONS = tuple(entry.name for entry in fields(ReadingOptions))

@@ -1,0 +1,221 @@
+"""The table of file formats, and the one way from a file to what is in it.
+
+A new format is a module here and a line in `READERS`: the command line and the window read the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
+from .contents import is_zip, naming, parse_matrix, read_bytes
+from .csv import is_csv, read_csv
+from .layouts import parts_of
+from .mat import is_mat, load_variables
+from .npz import interpret_npz, load_npz
+from .reading_options import READING_OPTIONS, ReadingOptions
+from .variables import LoadedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ...data.sequence import Sequence
+    from .variables import Parts
+
+ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
+
+
+def _never(_: object) -> bool:
+    """Plain text has no first bytes to be recognized by, and a folder is no sequence of most formats."""
+    return False
+
+
+def _load_nothing(path: Path, content: bytes) -> LoadedFile:
+    """Leave all of a file to `interpret`."""
+    return LoadedFile(path, content, {})
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One file format.
+
+    `load` finds what is in the bytes of a file; `interpret` finds the tracks among it. Both raise InputError
+    where the file is not what it should be.
+    """
+
+    suffix: str
+    label: str  # in a file dialog
+    interpret: Callable[[LoadedFile, ReadingOptions], Parts | Sequence]
+    load: Callable[[Path, bytes], LoadedFile] = _load_nothing
+    recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
+    self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
+    options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
+    folder: Callable[[Path], bool] = _never  # whether a folder is one sequence of this format
+
+    __repr__ = one_line_repr
+
+
+def _load_mat(path: Path, content: bytes) -> LoadedFile:
+    return LoadedFile(path, content, load_variables(content, path))
+
+
+def _load_text(path: Path, content: bytes) -> LoadedFile:
+    return LoadedFile(path, content, {"text": parse_matrix(content, path)})
+
+
+def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
+    return parts_of(file, options, default="interleaved:text")
+
+
+def _interpret_csv(file: LoadedFile, options: ReadingOptions) -> Sequence:
+    return read_csv(file.path, camera=options.camera_model)
+
+
+# In the order in which first bytes are tried.
+READERS: dict[str, Reader] = {
+    reader.suffix: reader
+    for reader in (
+        Reader(
+            ".npz",
+            "NumPy arrays",
+            interpret_npz,
+            load_npz,
+            is_zip,
+            self_contained=True,
+            options=ARRAY_OPTIONS,
+        ),
+        Reader(".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=ARRAY_OPTIONS),
+        Reader(".csv", "Table of observations", _interpret_csv, recognizes=is_csv, self_contained=True),
+        Reader(".txt", "Matrix as text", _interpret_text, _load_text, options=ARRAY_OPTIONS),
+    )
+}
+
+
+def load_file(path: Path) -> tuple[Reader, LoadedFile]:
+    """Return the content of a file by names, and its reader.
+
+    The reader is found by the first bytes, or by the suffix where these do not decide.
+
+    Parameters
+    ----------
+    path
+        a file, or a folder that is one sequence.
+
+    Returns
+    -------
+    tuple[Reader, LoadedFile]
+        the row of the table, and what it found.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read, or is of no format of the table.
+    """
+    if path.is_dir():
+        reader = reader_of_folder(path)
+        if reader is None:
+            raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
+        return reader, reader.load(path, b"")
+    content, suffix = read_bytes(path), path.suffix.lower()
+    for reader in READERS.values():
+        if reader.recognizes(content) or suffix == reader.suffix:
+            return reader, reader.load(path, content)
+    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
+
+
+def reader_of_folder(path: Path) -> Reader | None:
+    """Return the reader of a folder that is one sequence, None where it is none.
+
+    Parameters
+    ----------
+    path
+        the folder.
+
+    Returns
+    -------
+    Reader | None
+        a row of the table.
+    """
+    return next((reader for reader in READERS.values() if reader.folder(path)), None)
+
+
+def is_sequence_folder(path: Path) -> bool:
+    """Return whether a folder is one sequence, as a folder of OpenPose is.
+
+    Parameters
+    ----------
+    path
+        the folder.
+
+    Returns
+    -------
+    bool
+        False for a folder of sequences.
+    """
+    return reader_of_folder(path) is not None
+
+
+def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
+    """Return what the content of a file is taken for.
+
+    Parameters
+    ----------
+    reader, file
+        what `load_file` returned.
+    options
+        how the file is to be read.
+
+    Returns
+    -------
+    Parts | Sequence
+        a sequence where the file is one as this program writes it.
+
+    Raises
+    ------
+    InputError
+        where the tracks are not found, and where the format does not accept an option that is given.
+    """
+    for name in options.given():
+        if name not in (*reader.options, "camera", "frame_base"):
+            accepted = ", ".join(each for each in READING_OPTIONS if each in (*reader.options, "camera"))
+            raise InputError(
+                f"{file.path}: {name} is {getattr(options, name)!r}; a {reader.suffix} file accepts only "
+                f"{accepted}"
+            )
+    with naming(file.path):
+        return reader.interpret(file, options)
+
+
+def listed_suffixes() -> list[str]:
+    """Return the suffixes of the files that a folder lists; many text files are no tracks."""
+    return [suffix for suffix in READERS if suffix != ".txt"]
+
+
+def accepted_folders() -> str:
+    """Return the end of a sentence that refuses a folder."""
+    *others, last = listed_suffixes()
+    return (
+        "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
+        f"the folder above it, or a folder of {', '.join(others)} or {last} files, up to two levels deep"
+    )
+
+
+def is_self_contained(content: bytes) -> bool:
+    """Return whether a file of these bytes is read without other files, as npz and csv are.
+
+    The others may have visibility, truth, a companion or a camera in files next to them.
+
+    Parameters
+    ----------
+    content
+        the bytes of the file.
+
+    Returns
+    -------
+    bool
+        False for files that are not recognized.
+    """
+    return any(reader.self_contained and reader.recognizes(content) for reader in READERS.values())
