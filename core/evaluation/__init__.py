@@ -48,6 +48,7 @@ from .parameter_grid import (
     values_outside,
     with_parameter,
 )
+from .track_outliers import DriftingPoint, Outliers, find_outliers
 from .truth_outliers import fall_sentence, find_truth_outliers, without_outliers
 
 __all__ = [
@@ -62,11 +63,13 @@ __all__ = [
     "REFINE",
     "SCALE",
     "Alignment",
+    "DriftingPoint",
     "HoldoutCurve",
     "HoldoutPlan",
     "HoldoutTrial",
     "Kind",
     "Mirror",
+    "Outliers",
     "Views",
     "align",
     "align_all",
@@ -76,6 +79,7 @@ __all__ = [
     "e3d_global",
     "errors_of",
     "fall_sentence",
+    "find_outliers",
     "find_truth_outliers",
     "frobenius_relative",
     "gather_curve",
