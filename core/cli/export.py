@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
         "complete result; the options are for the other formats. csv is a table of shapes, tracks and "
         "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, "
-        "and gltf and glb the deformation as an animation (meters, y up)."
+        "and usda, gltf and glb the deformation and the cameras as an animation (y up)."
     )
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
     parser.add_argument(
@@ -84,20 +84,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
     parser.add_argument(
-        "--fps", type=float, default=15.0, metavar="N", help="frames per second of gltf and glb (default: 15)"
+        "--fps",
+        type=float,
+        metavar="N",
+        help="frames per second of an animation (default: the frame rate of the sequence, 15 where unknown)",
     )
     parser.add_argument(
         "--interpolation",
         choices=list(INTERPOLATIONS),
         default="linear",
-        help="of gltf and glb; "
+        help=f"{_heeding('interpolation')}: "
         + "; ".join(f"{name}: {meaning}" for name, meaning in INTERPOLATIONS.items()),
     )
     parser.add_argument(
         "--color",
         choices=list(COLORS),
         default="plain",
-        help="of gltf and glb; " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
+        help=f"{_heeding('color')}: " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
     )
 
 
@@ -119,7 +122,12 @@ def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     plain = ExportOptions()
     for name, option in OPTIONS.items():
         if given[name] != getattr(plain, name) and name not in heeded:
-            suffixes = ", ".join(suffix for suffix, exporter in WRITERS.items() if name in exporter.options)
             raise InputError(
-                f"{option} has no effect on {', '.join(path.name for path in paths)}; it is for {suffixes}"
+                f"{option} has no effect on {', '.join(path.name for path in paths)}; "
+                f"it is for {_heeding(name)}"
             )
+
+
+def _heeding(option: str) -> str:
+    """Return the suffixes of the formats that an option has a meaning for."""
+    return ", ".join(suffix for suffix, writer in WRITERS.items() if option in writer.options)

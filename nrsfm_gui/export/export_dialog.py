@@ -18,6 +18,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from core import WRITERS
 from core.io.writers import ALIGNMENTS, COORDINATES, INTERPOLATIONS
 from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
@@ -275,7 +276,7 @@ class ExportDialog(QDialog):
         ValueError
             with a sentence, where a field is refused.
         """
-        kind, rows = self.form.what.key, KINDS[self.form.what.key].rows
+        kind, rows = self.form.what.key, self._rows()
         options: dict[str, Any] = {}
         for name, editor in (("coordinates", self.form.coordinates), ("align", self.form.align)):
             if name in rows:
@@ -285,9 +286,12 @@ class ExportDialog(QDialog):
         if "frames" in rows:
             one = self.form.frames.key == "one"
             options |= {"frames": self.form.frames.key, "frame": self._context.frame if one else None}
-            options["text"] = self.form.text.isChecked() and self.form.format.key == ".ply"
+        if "text" in rows:
+            options["text"] = self.form.text.isChecked()
         if "interpolation" in rows:
-            options |= {"fps": _positive(self.form.fps, "fps"), "interpolation": self.form.interpolation.key}
+            options["interpolation"] = self.form.interpolation.key
+        if "fps" in rows and "view" not in rows:
+            options["fps"] = _positive(self.form.fps, "fps")
         movie = self._movie() if "view" in rows else None
         return ExportRequest(
             kind, self.form.path.path, options, movie, self.form.plot.key if kind == "plot" else ""
@@ -322,9 +326,7 @@ class ExportDialog(QDialog):
         form = self.form
         kind, suffix = form.what.key, form.format.key
         self._formats[kind] = suffix
-        rows = {*ALWAYS_SHOWN, *KINDS[kind].rows}
-        if suffix != ".ply":
-            rows.discard("text")
+        rows = {*ALWAYS_SHOWN, *self._rows()}
         if suffix != ".ply" and form.frames.key == "stacked":
             form.frames.set_key("numbered")
         form.frames.set_available(
@@ -343,6 +345,11 @@ class ExportDialog(QDialog):
         form.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
         self._propose(suffix)
         self._check()
+
+    def _rows(self) -> set[str]:
+        """Return the rows of the kind that have a meaning for the format."""
+        rows, writer = set(KINDS[self.form.what.key].rows), WRITERS.get(self.form.format.key)
+        return rows if writer is None else rows & writer.options
 
     @property
     def _single(self) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from .options import aligned_shapes, shapes, std_of, unit_of, with_progress
+from .scene import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -81,7 +82,8 @@ def write_trajectories(result: Result, path: Path, options: ExportOptions) -> li
     """Write the paths of all points through the frames."""
     points = aligned_shapes(result, options)
     distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)  # (F, P)
-    errors = _errors(result, points, options)
+    compared = compare(result, options) if options.align in ("truth", "sequence") else None
+    errors = np.full(distances.shape, np.nan) if compared is None else compared.errors
     unit = unit_of(result, options)
     ends = f"_{unit}" if unit else ""
     pixels = result.meta.get("units", "px")
@@ -95,12 +97,3 @@ def write_trajectories(result: Result, path: Path, options: ExportOptions) -> li
         return known + _std_columns(result, frame, shape)
 
     return _write_table(path, names, list(enumerate(points)), columns, options)
-
-
-def _errors(result: Result, points: Floats, options: ExportOptions) -> Floats:
-    """Return (F, P) distances to the truth, NaN where there is none or no alignment with it."""
-    errors = np.full((result.frame_count, result.point_count), np.nan)
-    if options.align in ("truth", "sequence") and result.truth is not None:
-        frames = result.truth.frames
-        errors[frames] = np.linalg.norm(points[frames] - result.truth.points, axis=1)
-    return errors

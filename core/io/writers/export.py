@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from . import arrays, csv, gltf, meshes
+from . import arrays, csv, gltf, meshes, usd
 from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ WRITERS: dict[str, Writer] = {
         ),
         Writer(".ply", "PLY points with edges or faces", meshes.write_ply, "shapes", SHAPES | {"text"}),
         Writer(".obj", "Wavefront OBJ points with edges or faces", meshes.write_obj, "shapes", SHAPES),
+        Writer(
+            ".usda",
+            "USD, shape and camera moving",
+            usd.write,
+            "animation",
+            PLACED | {"frame", "fps", "color"},
+        ),
         Writer(".gltf", "glTF, the deformation as an animation", gltf.write, "animation", ANIMATED),
         Writer(".glb", "glTF in one binary file", gltf.write, "animation", ANIMATED),
     )
@@ -95,7 +102,7 @@ def export(
     align: str = "none",
     mirror: bool = False,
     text: bool = False,
-    fps: float = 15.0,
+    fps: float | None = None,
     interpolation: str = "linear",
     color: str = "plain",
     progress: Callable[[int, int], None] = ignore_progress,
@@ -103,15 +110,15 @@ def export(
     """Write a result in the format that the suffix of `path` names, and return the files written.
 
     `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
-    `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.gltf` and
-    `.glb` the deformation as an animation.
+    `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf`
+    and `.glb` the deformation and the cameras as an animation.
 
     Parameters
     ----------
     result, path
         what is written, and where; each file, or numbered series, is written completely or not at all.
     frame
-        0-based frame to write; None is all frames for csv and glTF, and the first one for ply and obj.
+        0-based frame to write; None is the first one for ply and obj, and all frames for the others.
     frames
         "one"; "numbered", a file for every frame, counted from 1 as the window does (`name_0001.ply`); or
         "stacked", all frames in one ply file with a property `frame`.
@@ -127,12 +134,12 @@ def export(
     text
         whether a ply file is text and not binary.
     fps
-        frames per second of a glTF animation.
+        frames per second of an animation; None is the frame rate of the sequence, 15 where it is unknown.
     interpolation
         "linear" or "step": what a glTF animation shows between two frames.
     color
-        "plain", or "std": the points of glTF are colored by their standard deviation, over all frames by its
-        root mean square.
+        "plain"; "std", points of USD and glTF are colored by their standard deviation; or "error", by their
+        distance to the ground truth. USD colors every frame, glTF by the root mean square of all frames.
     progress
         called with (done, total) while it works; what it raises ends the export, and nothing is written.
 

@@ -1,10 +1,6 @@
 r"""glTF 2.0: the shape of the first frame, and its deformation as morph targets whose weights move in time.
 
-glTF is in meters, right-handed, y up.  Here y points down and z into the picture, as cameras have it, so that
-
-    (x, y, z)  ->  (x, -y, -z),
-
-a half turn about x.  Units of a ground truth (mm, cm, m) become meters; any other unit becomes one meter.
+glTF is in meters, right-handed, y up: axes, units and cameras are those of `core.io.writers.scene`.
 
 Frames need not be targets one by one.  The displacements D (F, 3P) from the first frame have a low rank r,
 that of the reconstruction, so with the singular value decomposition D = U diag(s) V'
@@ -12,26 +8,44 @@ that of the reconstruction, so with the singular value decomposition D = U diag(
     D_f = sum over k < r of w_fk T_k,    w = U diag(1 / max |U_k|),    T_k = s_k max |U_k| V_k,
 
 r targets with weights in [-1, 1] reproduce every frame to the precision of the file (float32), and straight
-lines between weights are straight lines between shapes.  Triangles where faces are known, else lines and
-points where edges are, else points.  `.glb` is the same in one binary file.
+lines between weights are straight lines between shapes.  Some programs (Blender 5.0) clamp weights to [0, 1].
+So a target whose weight falls below 0 is written twice, as T and -T with the weights max(w, 0) and
+max(-w, 0); their difference is w, and a straight line where w is one.  Triangles where faces are known, else
+lines and points where edges are, else points.  `.glb` is the same in one binary file.
 
-Colors by the standard deviation s_j = |std_fj| of a point (root mean square over the frames that are written)
-go along viridis from 0 to the largest, as vertex colors; the file names the largest in its extras.
+Colors by a value of every point, its standard deviation |std_fj| or its error (root mean square over the
+frames that are written), go along viridis from 0 to the largest; the file names the largest in its extras.
+
+One camera moves. Its picture is symmetric about the principal point, which glTF cannot shift, and contains
+that of the tracks; the picture of an orthogonal camera has its mean size.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import VERSION
-from .options import aligned_shapes, shapes, unit_of, with_progress
+from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
+from .scene import (
+    CLIPPING,
+    TO_METERS,
+    TURN,
+    cameras_of,
+    color_values,
+    colors_of,
+    largest_of,
+    plain_color,
+    require_finite,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,16 +53,12 @@ if TYPE_CHECKING:
     from ...foundation.types import Floats
     from ...reconstruction.result import Result
     from .options import ExportOptions
+    from .scene import SceneCameras
 
-TO_METERS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
-TURN = np.array([1.0, -1.0, -1.0])  # x right, y down, z forward -> x right, y up, z backward
 NEGLIGIBLE = 1e-8  # times the size of the shape: below the precision of float32
 FLOAT, UNSIGNED = 5126, 5125  # component types
 VERTICES, INDICES = 34962, 34963  # uses of a buffer view
 POINTS, LINES, TRIANGLES = 0, 1, 4
-COLOR = (0.353, 0.663, 1.0, 1.0)
-# Of viridis at 0, 1/8 ... 1; sRGB.
-VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
@@ -63,53 +73,41 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         points = np.stack([chosen for _frame, chosen in shapes(result, options)])
     unit = unit_of(result, options)
     points = TO_METERS.get(unit, 1.0) * TURN[:, None] * points
-    if not np.isfinite(points).all():
-        raise InputError(f"{path}: the shape holds a value that is not finite; glTF accepts finite numbers")
+    require_finite(points, path, "glTF")
     asset = _Asset()
-    std = None if options.color == "plain" else _std_by_point(result, path, options)
-    _build(asset, result, points, options, std)
+    values = _value_by_point(result, path, options)
+    fps = frame_rate(result, options)
+    _build(asset, result, points, options, values)
+    cameras = cameras_of(result, options)
+    if cameras is not None:
+        _add_camera(asset, cameras, TO_METERS.get(unit, 1.0), options, fps)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
-        "framesPerSecond": options.fps,
+        "framesPerSecond": fps,
         "coordinates": f"{options.coordinates}, turned about x by 180 degrees: y up",
         "alignment": options.alignment,
         "unit": f"meters, from {unit}" if unit in TO_METERS else unit or "calibrated units",
     }
-    if std is not None:
-        asset.tree["asset"]["extras"]["largestStd"] = float(std.max())  # calibrated units
+    if values is not None:
+        largest = {"std": "largestStd", "error": "largestError"}[options.color]  # as `color_values` has them
+        asset.tree["asset"]["extras"][largest] = largest_of(values)
     content = asset.binary() if path.suffix.lower() == ".glb" else asset.text()
     with replacing(path) as temporary:
         temporary.write_bytes(content)
     return [path]
 
 
-def _std_by_point(result: Result, path: Path, options: ExportOptions) -> Floats:
-    """Return the standard deviation (P,) of the points in the frames that are written, calibrated units.
-
-    Raises
-    ------
-    InputError
-        where the result has none, or one that is not finite.
-    """
-    if result.std is None:
-        raise InputError(
-            f"{path}: color is 'std', but the result has no standard deviations; accepted is plain"
-        )
-    chosen = result.std if options.frame is None else result.std[options.frame][None]
-    std: Floats = np.sqrt((chosen**2).sum(axis=1).mean(axis=0))
-    if not np.isfinite(std).all():
-        raise InputError(f"{path}: std holds a value that is not finite; glTF accepts finite numbers")
-    return std
-
-
-def vertex_colors(values: Floats) -> Floats:
-    """Return linear RGB (P, 3) of values (P,) along viridis, from 0 to the largest."""
-    anchors = np.array([[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in VIRIDIS]) / 255
-    shares = values / (values.max() or 1.0)
-    at = np.linspace(0, 1, len(anchors))
-    srgb = np.stack([np.interp(shares, at, channel) for channel in anchors.T], axis=1)
-    linear: Floats = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-    return linear
+def _value_by_point(result: Result, path: Path, options: ExportOptions) -> Floats | None:
+    """Return the root mean square (P,) of the values of the points in the frames that are written."""
+    values = color_values(result, options, path)
+    if values is None:
+        return None
+    chosen = values if options.frame is None else values[options.frame][None]
+    known = np.isfinite(chosen)
+    counts = known.sum(axis=0)
+    squares = np.where(known, chosen, 0.0) ** 2
+    rms: Floats = np.where(counts > 0, np.sqrt(squares.sum(axis=0) / np.maximum(counts, 1)), np.nan)
+    return rms
 
 
 def morph_targets(points: Floats) -> tuple[Floats, Floats]:
@@ -124,6 +122,13 @@ def morph_targets(points: Floats) -> tuple[Floats, Floats]:
     tops = np.abs(U).max(axis=0) if rank else np.zeros(0)
     targets = (U.T @ displacements) * tops[:, None]
     return U / tops, targets.reshape(rank, 3, count)
+
+
+def _split(weights: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """Return weights in [0, 1], with an opposite target for those below 0; see the module."""
+    both, opposite = np.concatenate((weights, -weights), axis=1), np.concatenate((targets, -targets))
+    used = both.max(axis=0, initial=0.0) > NEGLIGIBLE
+    return np.maximum(both[:, used], 0.0), opposite[used]
 
 
 class _Asset:
@@ -141,7 +146,7 @@ class _Asset:
                     "name": "estimate",
                     "doubleSided": True,
                     "pbrMetallicRoughness": {
-                        "baseColorFactor": COLOR,
+                        "baseColorFactor": [*plain_color().tolist(), 1.0],
                         "metallicFactor": 0.0,
                         "roughnessFactor": 0.8,
                     },
@@ -197,17 +202,19 @@ class _Asset:
         )
 
 
-def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions, std: Floats | None) -> None:
+def _build(
+    asset: _Asset, result: Result, points: Floats, options: ExportOptions, values: Floats | None
+) -> None:
     base = asset.add(points[0].T, "VEC3", use=VERTICES, bounds=True)
-    weights, displacements = morph_targets(points)
+    weights, displacements = _split(*morph_targets(points))
     targets = [
         {"POSITION": asset.add(target.T, "VEC3", use=VERTICES, bounds=True)}
         for _index, target in with_progress(list(enumerate(displacements)), options)
     ]
     mesh: dict[str, Any] = {"name": "shape", "primitives": []}
     attributes = {"POSITION": base}
-    if std is not None:
-        attributes["COLOR_0"] = asset.add(vertex_colors(std), "VEC3", use=VERTICES)
+    if values is not None:
+        attributes["COLOR_0"] = asset.add(colors_of(values, largest_of(values)), "VEC3", use=VERTICES)
         asset.tree["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"] = [1.0] * 4
     for mode, items in _primitives(result):
         primitive: dict[str, Any] = {"attributes": attributes, "mode": mode, "material": 0}
@@ -219,7 +226,7 @@ def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions
     asset.tree["meshes"] = [mesh]
     if targets:
         mesh["weights"] = [0.0] * len(targets)
-        times = np.arange(len(points)) / options.fps
+        times = np.arange(len(points)) / frame_rate(result, options)
         sampler = {
             "input": asset.add(times, "SCALAR", bounds=True),
             "output": asset.add(weights.reshape(-1), "SCALAR"),
@@ -227,6 +234,40 @@ def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions
         }
         channel = {"sampler": 0, "target": {"node": 0, "path": "weights"}}
         asset.tree["animations"] = [{"name": "deformation", "samplers": [sampler], "channels": [channel]}]
+
+
+def _add_camera(
+    asset: _Asset, cameras: SceneCameras, unit: float, options: ExportOptions, fps: float
+) -> None:
+    """Add a camera, and its motion where all frames are written."""
+    chosen = slice(None) if options.frame is None else slice(options.frame, options.frame + 1)
+    back, positions = cameras.transforms(unit)
+    turns = Rotation.from_matrix(back[chosen]).as_quat()
+    for index in range(1, len(turns)):  # q and -q are one rotation; between neighbors the path is short
+        turns[index] *= np.sign(turns[index] @ turns[index - 1]) or 1.0
+    across, down = np.abs(cameras.picture[chosen].reshape(-1, 2, 2)).max(axis=1).mean(axis=0).tolist()
+    near, far = (unit * depth for depth in cameras.depths)
+    near, far = CLIPPING * max(near, 1e-3 * far), far / CLIPPING
+    if cameras.perspective:
+        lens = {"aspectRatio": across / down, "yfov": 2 * math.atan(down), "znear": near, "zfar": far}
+        asset.tree["cameras"] = [{"type": "perspective", "perspective": lens}]
+    else:
+        lens = {"xmag": unit * across, "ymag": unit * down, "znear": near, "zfar": far}
+        asset.tree["cameras"] = [{"type": "orthographic", "orthographic": lens}]
+    node = len(asset.tree["nodes"])
+    asset.tree["scenes"][0]["nodes"].append(node)
+    placed = {"translation": positions[chosen][0].tolist(), "rotation": turns[0].tolist()}
+    asset.tree["nodes"].append({"camera": 0, "name": "camera", **placed})
+    if len(turns) == 1:
+        return  # no motion
+    times = asset.add(np.arange(len(turns)) / fps, "SCALAR", bounds=True)
+    (animation,) = asset.tree.setdefault("animations", [{"name": "camera", "samplers": [], "channels": []}])
+    for path, values, kind in (("translation", positions[chosen], "VEC3"), ("rotation", turns, "VEC4")):
+        animation["channels"].append(
+            {"sampler": len(animation["samplers"]), "target": {"node": node, "path": path}}
+        )
+        output, between = asset.add(values, kind), options.interpolation.upper()
+        animation["samplers"].append({"input": times, "output": output, "interpolation": between})
 
 
 def _primitives(result: Result) -> list[tuple[int, np.ndarray | None]]:

@@ -16,6 +16,7 @@ from ...data.masks import common_size, known_points
 from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all
 from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
+from ...foundation.linalg import Similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,8 +47,10 @@ INTERPOLATIONS = {
 }
 COLORS = {
     "plain": "one color",
-    "std": "by the standard deviation of every point; over all frames its root mean square",
+    "std": "by the standard deviation of every point; glTF shows its root mean square over all frames",
+    "error": "by the distance of every point to the ground truth; glTF shows the root mean square",
 }
+DEFAULT_FPS = 15.0  # of a sequence whose frame rate is unknown
 
 
 def ignore_progress(done: int, total: int) -> None:
@@ -81,7 +84,7 @@ class ExportOptions:
     align: str = "none"  # a key of ALIGNMENTS
     mirror: bool = False
     text: bool = False
-    fps: float = 15.0  # frames per second of an animation
+    fps: float | None = None  # frames per second of an animation; None: that of the sequence
     interpolation: str = "linear"  # a key of INTERPOLATIONS
     color: str = "plain"  # a key of COLORS
     progress: Callable[[int, int], None] = field(
@@ -103,14 +106,14 @@ class ExportOptions:
             raise InputError(
                 f"frame {self.frame} and all frames ({self.frames}) are both asked for; choose one"
             )
-        if not (math.isfinite(self.fps) and self.fps > 0):
+        if self.fps is not None and not (math.isfinite(self.fps) and self.fps > 0):
             raise InputError(f"fps is {self.fps:g}; accepted are frames per second above 0")
 
     @property
     def alignment(self) -> str:
         """The alignment with the truth, as a phrase."""
         if self.align in ("truth", "sequence"):
-            return _alignment(self).label()
+            return alignment_of(self).label()
         return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
 
 
@@ -148,13 +151,35 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
     InputError
         where an alignment is asked for and there is no ground truth, or not enough of it.
     """
-    points = result.points if options.coordinates == "object" else result.camera_points
+    points = unaligned_shapes(result, options)
+    return points if options.align == "none" else placement(result, options).apply(points)
+
+
+def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
+    """Return all frames (F, 3, P) in the coordinates chosen, in calibrated units."""
+    return result.points if options.coordinates == "object" else result.camera_points
+
+
+def placement(result: Result, options: ExportOptions) -> Similarity:
+    """Return the similarities, with a leading axis of size F, that the alignment chosen moves frames by.
+
+    Raises
+    ------
+    InputError
+        as `aligned_shapes`.
+    """
+    frames = result.frame_count
     truth = _needed_truth(result, options)
-    if truth is None:
-        return points
-    if options.align == "scale":
-        return common_scale(points, truth) * points
-    return align_all(points, truth, _alignment(options)).apply(points)
+    if truth is None or options.align == "scale":
+        points = unaligned_shapes(result, options)
+        factor = 1.0 if truth is None else common_scale(points, truth)
+        return Similarity(np.full(frames, factor), np.tile(np.eye(3), (frames, 1, 1)), np.zeros((frames, 3)))
+    return align_all(unaligned_shapes(result, options), truth, alignment_of(options))
+
+
+def frame_rate(result: Result, options: ExportOptions) -> float:
+    """Return the frames per second of an animation: those chosen, else those of the sequence, else 15."""
+    return float(options.fps or result.meta.get("frame_rate") or DEFAULT_FPS)
 
 
 def std_of(result: Result, frame: int, points: Floats) -> Floats | None:
@@ -171,7 +196,8 @@ def std_of(result: Result, frame: int, points: Floats) -> Floats | None:
     return scaled
 
 
-def _alignment(options: ExportOptions) -> Alignment:
+def alignment_of(options: ExportOptions) -> Alignment:
+    """Return the alignment with the truth that an option of "truth" or "sequence" means."""
     kind = Kind.SEQUENCE if options.align == "sequence" else Kind.PER_FRAME
     return Alignment(kind, Mirror.AUTOMATIC if options.mirror else Mirror.OFF)
 

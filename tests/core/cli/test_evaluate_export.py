@@ -70,7 +70,7 @@ def test_export_colors_by_standard_deviation_where_there_is_one(
         assert main(["export", str(path), "-o", str(tmp_path / f"{name}.glb"), "--color", "std"]) == code
     assert "has no standard deviations" in capsys.readouterr().err
     assert main(["export", str(path), "-o", str(tmp_path / "a.ply"), "--color", "std"]) == 2
-    assert "--color has no effect on a.ply; it is for .gltf, .glb" in capsys.readouterr().err
+    assert "--color has no effect on a.ply; it is for .usda, .gltf, .glb" in capsys.readouterr().err
 
 
 def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):

@@ -58,12 +58,18 @@ def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
     assert dialog._export.isEnabled() or dialog.form.note("format")
 
 
-def test_rows_are_options_that_the_formats_heed():
-    for kind in KINDS.values():
+def test_rows_are_options_that_the_formats_heed(dialog):
+    for key, kind in KINDS.items():
+        dialog.choose(key)
         for suffix in kind.formats:
             if suffix in WRITERS:
-                options = set(kind.rows) - ({"text"} if suffix != ".ply" else set())
-                assert options <= WRITERS[suffix].options, suffix
+                dialog.form.format.set_key(suffix)
+                dialog.form.format.chosen.emit(suffix)
+                shown = rows(dialog) - {"what", "format", "path"}
+                heeded = WRITERS[suffix].options
+                assert shown <= heeded and set(dialog.request().options) <= heeded, suffix
+                known = set(kind.rows) & heeded - ({"mirror"} if dialog.form.align.key == "none" else set())
+                assert shown == known, suffix
 
 
 def test_every_editor_has_a_tip_and_a_name(dialog):

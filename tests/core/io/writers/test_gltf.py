@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from core import ExportOptions, InputError, export
+from core import CameraModel, ExportOptions, InputError, export
 from core.io.writers.gltf import morph_targets
 from core.io.writers.options import aligned_shapes
 
@@ -71,7 +72,9 @@ def check(tree, buffer):
     """Assert what the specification demands of the parts that are used here."""
     assert tree["asset"]["version"] == "2.0"
     assert "extensionsRequired" not in tree
-    assert tree["scenes"][tree["scene"]]["nodes"] == [0] and tree["nodes"][0]["mesh"] == 0
+    moving = tree["nodes"][1:]
+    assert tree["scenes"][tree["scene"]]["nodes"] == [0, 1][: 1 + len(moving)]
+    assert tree["nodes"][0]["mesh"] == 0 and [node["camera"] for node in moving] == [0] * len(moving)
     for accessor in range(len(tree["accessors"])):
         array(tree, buffer, accessor)
     (mesh,) = tree["meshes"]
@@ -100,9 +103,16 @@ def check(tree, buffer):
             times = array(tree, buffer, sampler["input"])
             assert {"min", "max"} <= set(tree["accessors"][sampler["input"]])
             assert times[0] >= 0 and (np.diff(times) > 0).all()
-            assert channel["target"] == {"node": 0, "path": "weights"}
+            target, output = channel["target"], tree["accessors"][sampler["output"]]
+            assert (target["node"], target["path"]) in ((0, "weights"), (1, "translation"), (1, "rotation"))
             assert sampler["interpolation"] in ("LINEAR", "STEP")
-            assert tree["accessors"][sampler["output"]]["count"] == len(times) * len(mesh["weights"])
+            each = len(mesh["weights"]) if target["path"] == "weights" else 1
+            assert output["count"] == len(times) * each
+            assert output["type"] == {"weights": "SCALAR", "translation": "VEC3"}.get(target["path"], "VEC4")
+            if target["path"] == "rotation":
+                quaternions = array(tree, buffer, sampler["output"])
+                assert np.allclose(np.linalg.norm(quaternions, axis=1), 1, atol=1e-6)
+                assert ((quaternions[1:] * quaternions[:-1]).sum(axis=1) >= 0).all()  # along the short way
 
 
 def shape_at(tree, buffer, seconds):
@@ -155,6 +165,16 @@ def test_every_frame_is_shown_at_its_time(small_result, tmp_path, align):
     assert np.abs(shape_at(tree, buffer, 0.15) - between).max() < 1e-6 * size
 
 
+def test_no_weight_leaves_the_interval_that_programs_clamp_to(small_result, tmp_path):
+    """Blender 5.0 clamps weights to [0, 1]."""
+    (path,) = export(small_result, tmp_path / "a.glb")
+    tree, buffer = read_gltf(path)
+    sampler = tree["animations"][0]["samplers"][0]
+    weights = array(tree, buffer, sampler["output"]).reshape(5, -1)
+    assert weights.min() == 0 and weights.max() <= 1 and (weights.max(axis=0) > 0).all()
+    assert weights.shape[1] <= 2 * small_result.rank
+
+
 def test_steps_hold_a_frame_until_the_next(small_result, tmp_path):
     (path,) = export(small_result, tmp_path / "a.gltf", fps=4, interpolation="step")
     tree, buffer = read_gltf(path)
@@ -184,7 +204,10 @@ def test_a_constant_shape_has_no_animation(small_result, tmp_path):
         (path,) = export(still if name == "a.glb" else small_result, tmp_path / name, **options)
         tree, buffer = read_gltf(path)
         check(tree, buffer)
-        assert "animations" not in tree and "targets" not in tree["meshes"][0]["primitives"][0]
+        targets = [channel["target"] for each in tree.get("animations", []) for channel in each["channels"]]
+        assert [target["path"] for target in targets] == ["translation", "rotation"] * (name == "a.glb")
+        assert {target["node"] for target in targets} <= {1}  # the camera moves on
+        assert "targets" not in tree["meshes"][0]["primitives"][0]
     got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
     assert np.allclose(got, turned(small_result.points[3]), atol=1e-6)
 
@@ -200,6 +223,45 @@ def test_a_point_above_the_other_in_the_picture_is_above_it_in_gltf(small_result
     assert np.allclose(K[0, 0] * seen[:, 0] - K[0, 1] * seen[:, 1] + K[0, 2], picture[0], atol=1e-2)
     assert np.allclose(K[1, 2] - K[1, 1] * seen[:, 1], picture[1], atol=1e-2)
     assert (got[:, 2] < 0).all()
+
+
+@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
+@pytest.mark.parametrize("align", ["none", "sequence"])
+def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, model, align):
+    K = small_result.intrinsics.copy()
+    K[0, 1] = 0.0
+    size = {"image_size": (1280, 960), "frame_rate": 24}
+    result = replace(
+        small_result, intrinsics=K, camera=CameraModel(model), meta=small_result.meta | size, faces=None
+    )
+    (path,) = export(result, tmp_path / "a.glb", align=align)
+    tree, buffer = read_gltf(path)
+    check(tree, buffer)
+    node, (lens,) = tree["nodes"][1], tree["cameras"]
+    assert lens["type"] == {"orthogonal": "orthographic"}.get(model, model)
+    moves = {
+        channel["target"]["path"]: tree["animations"][0]["samplers"][channel["sampler"]]
+        for channel in tree["animations"][0]["channels"]
+    }
+    times = array(tree, buffer, moves["rotation"]["input"])
+    assert np.allclose(times, np.arange(5) / 24)
+    for frame in range(5):
+        turn = Rotation.from_quat(array(tree, buffer, moves["rotation"]["output"])[frame]).as_matrix()
+        position = array(tree, buffer, moves["translation"]["output"])[frame].astype(float)
+        seen = (shape_at(tree, buffer, frame / 24) - position) @ turn
+        assert (seen[:, 2] < 0).all()
+        if model == "perspective":
+            down = np.tan(lens["perspective"]["yfov"] / 2)
+            flat = seen[:, :2] / -seen[:, 2:] / [down * lens["perspective"]["aspectRatio"], down]
+            half = np.abs([640.5, 480.5])  # the picture is (-.5, 1279.5) by (-.5, 959.5), about (640, 480)
+            got = [640, 480] + flat * half * [1, -1]
+        else:
+            flat = seen[:, :2] / [lens["orthographic"]["xmag"], lens["orthographic"]["ymag"]]
+            got = [639.5, 479.5] + flat * [640, -480]
+        assert np.abs(got - result.reprojections()[frame].T).max() < 2e-2
+        if frame == 0:
+            assert np.allclose(node["translation"], position, atol=1e-6)
+            assert np.allclose(Rotation.from_quat(node["rotation"]).as_matrix(), turn, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -248,6 +310,23 @@ def test_points_are_colored_by_their_standard_deviation(refined_result, tmp_path
     # Viridis is the lighter, the larger the value: luminance of linear RGB, and yellow at its end.
     assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(std))
     assert colors[std.argmax()] == pytest.approx([0.984, 0.799, 0.0185], abs=2e-3)
+
+
+def test_points_are_colored_by_their_error(small_result, tmp_path):
+    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
+    result = replace(small_result, truth=replace(small_result.truth, points=moved))
+    (path,) = export(result, tmp_path / "a.glb", color="error", frame=1)
+    tree, buffer = read_gltf(path)
+    check(tree, buffer)
+    fitted = aligned_shapes(result, ExportOptions(align="truth"))[1]
+    errors = np.linalg.norm(fitted - moved[0], axis=0)
+    assert tree["asset"]["extras"]["largestError"] == pytest.approx(errors.max())
+    primitive = tree["meshes"][0]["primitives"][0]
+    colors = array(tree, buffer, primitive["attributes"]["COLOR_0"]).astype(float)
+    assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(errors))
+    (path,) = export(result, tmp_path / "b.glb", color="error", frame=0)  # a frame without a truth
+    colors = array(*read_gltf(path), primitive["attributes"]["COLOR_0"])
+    assert np.ptp(colors) < 1e-6
 
 
 def test_standard_deviations_that_are_not_finite_have_no_color(refined_result, tmp_path):

@@ -56,7 +56,8 @@ def read_ply(path):
 
 
 def test_the_table_names_every_format_of_the_command_line():
-    assert list(WRITERS) == [*(".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".gltf", ".glb")]
+    known = {".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".usda", ".gltf", ".glb"}
+    assert set(WRITERS) == known
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -356,7 +357,9 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf"])
+@pytest.mark.parametrize(
+    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda"]
+)
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
     frames = "numbered" if name in ("a.ply", "a.obj") else "one"
     told = []

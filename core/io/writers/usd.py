@@ -1,0 +1,327 @@
+"""Universal Scene Description as text (`.usda`): points, surface, ground truth and camera, moving in time.
+
+Below one root there are
+
+    estimate        Points, of every frame: ids 0 ... P-1, the primvars visible, error and std where known
+    surface         Mesh, where faces are known; else edges, BasisCurves, where edges are
+    ground_truth    Points that are known, laid over the shape; invisible in frames without a truth
+    true_surface    Mesh, where faces are known and all points of the truth are
+    camera          Camera with the intrinsics K and the pose of every frame
+
+Time codes are the frame numbers of the sequence, from 1, and one unit of length is metersPerUnit. Axes and
+cameras are those of `core.io.writers.scene`. The focal length F and the apertures of USD are in tenths of the
+unit, and only their ratios matter; the horizontal aperture is 36 mm, as that of a film. `picture` is left,
+top, right and bottom of the picture in the units of the tracks, y down. In perspective
+
+    horizontalAperture = F (right - left),    horizontalApertureOffset = F (left + right) / 2,
+    verticalAperture = F (bottom - top),      verticalApertureOffset = -F (top + bottom) / 2,
+
+because y is up there; of an orthogonal camera the apertures are ten times the extent of the picture.
+A transform is a matrix M that row vectors are multiplied by: p' = p M.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...data.masks import known_points
+from ...foundation.atomic import replacing
+from ...foundation.exceptions import InputError
+from ...foundation.version import VERSION
+from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
+from .scene import (
+    CLIPPING,
+    TO_METERS,
+    TURN,
+    cameras_of,
+    color_values,
+    colors_of,
+    compare,
+    largest_of,
+    picture_bounds,
+    plain_color,
+    require_finite,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ...foundation.types import Floats, Ints
+    from ...reconstruction.result import Result
+    from .options import ExportOptions
+    from .scene import Comparison, SceneCameras
+
+FILM = 0.036  # meters, the width of the film in a camera
+POINT_SIZE = 0.4  # width of a point in mean distances of points, were they spread over a square
+MOST_POINT_SIZE = 0.02  # of the extent of the shape
+TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
+
+
+def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write all frames, or the chosen one.
+
+    Raises
+    ------
+    InputError
+        where numbered files are asked for, or a coordinate is not finite.
+    """
+    if options.frames != "one":
+        raise InputError(f"{path}: USD holds all frames in one file; numbered files are for .ply and .obj")
+    if options.frame is None:
+        frames, points = np.arange(result.frame_count), aligned_shapes(result, options)
+    else:
+        chosen = shapes(result, options)
+        frames, points = np.array([options.frame]), np.stack([each for _frame, each in chosen])
+    require_finite(points, path, "USD")
+    text = _Stage(result, options, frames, points, path).text()
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return [path]
+
+
+class _Stage:
+    """The text of a stage, prim by prim."""
+
+    def __init__(
+        self, result: Result, options: ExportOptions, frames: Ints, points: Floats, path: Path
+    ) -> None:
+        self.result, self.options = result, options
+        self.frames = frames
+        self.points = TURN[:, None] * points  # (N, 3, P)
+        self.values = color_values(result, options, path)
+        self.unit = TO_METERS.get(unit_of(result, options), 1.0)  # meters per unit
+        extent = float(np.ptp(points, axis=2).max())
+        self.width = extent * min(MOST_POINT_SIZE, POINT_SIZE / np.sqrt(points.shape[2]))
+
+    def text(self) -> str:
+        """Return the file."""
+        name = str(self.result.meta.get("name") or "sequence")
+        compared, cameras = compare(self.result, self.options), cameras_of(self.result, self.options)
+        body = [*self._estimate(compared), *self._surface("surface", self.points, self.frames)]
+        if compared is not None:
+            body += self._truth(compared)
+        if cameras is not None:
+            body += self._camera(cameras)
+        rate = f"{frame_rate(self.result, self.options):.10g}"
+        described = {
+            "displayName": name,
+            "alignment": self.options.alignment,
+            "coordinates": f"{self.options.coordinates}, turned about x by 180 degrees: y up",
+            "unit": unit_of(self.result, self.options) or "calibrated units",
+        }
+        if compared is not None:
+            described["error"] = f"3-D error in {compared.unit}, {compared.alignment}"
+        if cameras is None:
+            described["camera"] = "none: the shape is a mirror image, which no perspective camera sees"
+        head = [
+            "#usda 1.0",
+            "(",
+            "    customLayerData = {",
+            *(f"        string {key} = {_quoted(value)}" for key, value in described.items()),
+            "    }",
+            f"    defaultPrim = {_quoted(_identifier(name))}",
+            f"    doc = {_quoted(f'NRSfM Studio {VERSION}')}",
+            f"    startTimeCode = {self.frames[0] + 1}",
+            f"    endTimeCode = {self.frames[-1] + 1}",
+            f"    framesPerSecond = {rate}",
+            f"    timeCodesPerSecond = {rate}",
+            f"    metersPerUnit = {self.unit:.10g}",
+            '    upAxis = "Y"',
+            ")",
+            "",
+            f'def Xform "{_identifier(name)}" (',
+            f"    displayName = {_quoted(name)}",
+            '    kind = "component"',
+            ")",
+            "{",
+        ]
+        return "\n".join([*head, *(f"    {line}" for line in body), "}"]) + "\n"
+
+    # -- Prims ----------------------------------------------------------------------------------------------
+
+    def _estimate(self, compared: Comparison | None) -> list[str]:
+        count = self.result.point_count
+        lines = [
+            self._samples("point3f[] points", map(_vectors, self._with_progress()), self.frames),
+            self._extent(self.points, self.frames),
+            f"int64[] ids = [{', '.join(map(str, range(count)))}]",
+            *self._widths(),
+            *self._colors(),
+        ]
+        visible = self.result.visible[self.frames]
+        lines += self._primvar("bool", "visible", (_numbers(row.astype(int)) for row in visible))
+        if compared is not None:
+            lines += self._primvar("float", "error", map(_numbers, compared.errors[self.frames]))
+        if self.result.std is not None:
+            std = np.linalg.norm(self.result.std[self.frames], axis=1)
+            lines += self._primvar("float", "std", map(_numbers, std))
+        return _prim("Points", "estimate", lines)
+
+    def _surface(self, name: str, points: Floats, frames: Ints) -> list[str]:
+        """Return the mesh, or the curves, of points (N, 3, P)."""
+        faces, edges = self.result.faces, self.result.edges
+        colors = self._colors() if name == "surface" else [_displayed(TRUTH_COLOR)]
+        if faces is not None and len(faces):
+            lines = [
+                self._samples("point3f[] points", map(_vectors, points), frames),
+                self._extent(points, frames),
+                f"int[] faceVertexCounts = [{', '.join(['3'] * len(faces))}]",
+                f"int[] faceVertexIndices = [{', '.join(map(str, faces.ravel().tolist()))}]",
+                'uniform token subdivisionScheme = "none"',
+                "uniform bool doubleSided = 1",
+                *colors,
+            ]
+            return _prim("Mesh", name, lines)
+        if edges is None or not len(edges) or name != "surface":
+            return []
+        ends = points[:, :, edges.ravel()]
+        lines = [
+            self._samples("point3f[] points", map(_vectors, ends), frames),
+            self._extent(ends, frames),
+            f"int[] curveVertexCounts = [{', '.join(['2'] * len(edges))}]",
+            'uniform token type = "linear"',
+            'uniform token wrap = "nonperiodic"',
+            *self._widths(0.5),
+            _displayed(plain_color()),
+        ]
+        return _prim("BasisCurves", "edges", lines)
+
+    def _truth(self, compared: Comparison) -> list[str]:
+        over = TURN[:, None] * compared.points[self.frames]
+        known = known_points(over)
+        seen = known.sum(axis=1) > 0
+        there = np.flatnonzero(seen)
+        if not there.size:
+            return []
+        frames = self.frames[there]
+        tokens = ['"inherited"' if each else '"invisible"' for each in seen]
+        visibility = [] if seen.all() else [self._samples("token visibility", tokens, self.frames)]
+        parts = [over[index][:, known[index]] for index in there]
+        ids = ([str(point) for point in np.flatnonzero(known[index])] for index in there)
+        lines = [
+            self._samples("point3f[] points", map(_vectors, parts), frames),
+            self._samples("int64[] ids", (f"[{', '.join(each)}]" for each in ids), frames),
+            *self._widths(),
+            _displayed(TRUTH_COLOR),
+            *visibility,
+        ]
+        prims = _prim("Points", "ground_truth", lines, title=compared.name)
+        if known[there].all() and self.result.faces is not None and len(self.result.faces):
+            mesh = self._surface("true_surface", over[there], frames)
+            prims += [*mesh[:-1], *(f"    {line}" for line in visibility), mesh[-1]]
+        return prims
+
+    def _camera(self, cameras: SceneCameras) -> list[str]:
+        back, positions = cameras.transforms()
+        left, top, right, bottom = cameras.picture[self.frames].T
+        across, down = right - left, bottom - top
+        width = FILM / (self.unit / 10)  # tenths of the unit
+        focal = width / across if cameras.perspective else np.full(len(across), width)
+        size = focal if cameras.perspective else np.full(len(across), 10.0)
+        matrices = np.zeros((len(self.frames), 4, 4))
+        matrices[:, :3, :3] = np.swapaxes(back[self.frames], 1, 2)
+        matrices[:, 3, :3], matrices[:, 3, 3] = positions[self.frames], 1.0
+        rows = (f"( {', '.join(_tuple(row) for row in matrix)} )" for matrix in matrices)
+        lines = [self._samples("matrix4d xformOp:transform", rows, self.frames)]
+        lines += ['uniform token[] xformOpOrder = ["xformOp:transform"]']
+        for name, values in (
+            ("focalLength", focal),
+            ("horizontalAperture", size * across),
+            ("verticalAperture", size * down),
+            ("horizontalApertureOffset", size * (left + right) / 2),
+            ("verticalApertureOffset", -size * (top + bottom) / 2),
+        ):
+            if np.ptp(values) == 0:
+                lines.append(f"float {name} = {values[0]:.9g}")
+            else:
+                texts = (f"{value:.9g}" for value in values)
+                lines.append(self._samples(f"float {name}", texts, self.frames))
+        near, far = cameras.depths
+        near = CLIPPING * max(near, 1e-3 * far)
+        lines += [
+            f'token projection = "{"perspective" if cameras.perspective else "orthographic"}"',
+            f"float2 clippingRange = {_tuple((near, far / CLIPPING))}",
+            f"custom float4 picture = {_tuple(picture_bounds(self.result))}",
+        ]
+        return _prim("Camera", "camera", lines)
+
+    # -- Attributes -----------------------------------------------------------------------------------------
+
+    def _with_progress(self) -> Iterable[Floats]:
+        return (each for _index, each in with_progress(list(enumerate(self.points)), self.options))
+
+    def _samples(self, name: str, values: Iterable[str], frames: Ints) -> str:
+        """Return an attribute with a value for every frame."""
+        lines = [f"    {frame + 1}: {value}," for frame, value in zip(frames.tolist(), values, strict=True)]
+        return "\n".join([f"{name}.timeSamples = {{", *lines, "}"])
+
+    def _extent(self, points: Floats, frames: Ints) -> str:
+        half = self.width / 2
+        bounds = (
+            _vectors(np.stack((each.min(axis=1) - half, each.max(axis=1) + half), 1)) for each in points
+        )
+        return self._samples("float3[] extent", bounds, frames)
+
+    def _primvar(self, kind: str, name: str, values: Iterable[str]) -> list[str]:
+        return [
+            f'{kind}[] primvars:{name} (\n    interpolation = "vertex"\n)',
+            self._samples(f"{kind}[] primvars:{name}", values, self.frames),
+        ]
+
+    def _widths(self, factor: float = 1.0) -> list[str]:
+        return [f'float[] widths = [{factor * self.width:.6g}] (\n    interpolation = "constant"\n)']
+
+    def _colors(self) -> list[str]:
+        """Return the colors of the points: one, or those of every frame."""
+        if self.values is None:
+            return [_displayed(plain_color())]
+        values = self.values[self.frames]
+        largest = largest_of(self.values)
+        colors = (_vectors(colors_of(row, largest).T, digits=4) for row in values)
+        return self._primvar("color3f", "displayColor", colors)
+
+
+def _prim(kind: str, name: str, lines: Iterable[str], *, title: str = "") -> list[str]:
+    """Return the definition of a prim, line by line."""
+    inside = [f"    {part}" for line in lines for part in line.split("\n")]
+    described = [f'def {kind} "{name}" (', f"    displayName = {_quoted(title)}", ")"]
+    return [*(described if title else [f'def {kind} "{name}"']), "{", *inside, "}"]
+
+
+def _displayed(color: Iterable[float]) -> str:
+    red, green, blue = color
+    return (
+        f"color3f[] primvars:displayColor = [({red:.4g}, {green:.4g}, {blue:.4g})] (\n"
+        '    interpolation = "constant"\n)'
+    )
+
+
+def _vectors(points: Floats, digits: int = 8) -> str:
+    """Return points (3, P) as an array of triples."""
+    count = points.shape[1]
+    triple = f"(%.{digits}g, %.{digits}g, %.{digits}g)"
+    return "[" + ", ".join([triple] * count) % tuple(points.T.ravel().tolist()) + "]"
+
+
+def _numbers(values: Floats | Ints) -> str:
+    return "[" + ", ".join(f"{value:.6g}" for value in values.tolist()) + "]"
+
+
+def _tuple(values: Iterable[float]) -> str:
+    return "(" + ", ".join(f"{value:.12g}" for value in values) + ")"
+
+
+def _quoted(text: str) -> str:
+    """Return a string of USD; characters that do not print are left out."""
+    printed = "".join(character for character in text if character.isprintable())
+    return '"' + printed.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _identifier(name: str) -> str:
+    """Return the name of a prim: letters, digits and underscores, no digit first."""
+    plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_") or "sequence"
+    return f"_{plain}" if plain[0].isdigit() else plain

@@ -1,0 +1,237 @@
+"""USD files, read back by Pixar's library: points, frame numbers, units, and the picture of the camera."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import CameraModel, ExportOptions, InputError, export
+from core.io.writers.options import aligned_shapes
+from core.io.writers.scene import compare
+
+pxr = pytest.importorskip("pxr", reason="usd-core is not installed")
+from pxr import Gf, Usd, UsdGeom  # noqa: E402
+
+SIZE = (1280, 960)
+Y_UP = np.array([1.0, -1.0, -1.0])[:, None]
+
+
+@pytest.fixture
+def seen(small_result):
+    """The small result without skew, which no format of a scene has, in a picture of known size."""
+    K = small_result.intrinsics.copy()
+    K[0, 1] = 0.0
+    return replace(small_result, intrinsics=K, meta=small_result.meta | {"image_size": SIZE, "name": "a b"})
+
+
+def orthogonal(result):
+    """The same shapes seen by an orthogonal camera; the truth is of the mirror image."""
+    Y = result.camera_points
+    return replace(
+        result, tracks=np.where(result.visible[:, None], Y[:, :2], 0.0), camera=CameraModel.ORTHOGONAL
+    )
+
+
+def opened(result, path, **options):
+    """Return the stage of an export, and its root."""
+    (written,) = export(result, path, **options)
+    stage = Usd.Stage.Open(str(written))
+    stage.Reload()  # files of one name are one layer as long as a stage of it lives
+    return stage, stage.GetDefaultPrim()
+
+
+def child(root, name):
+    return root.GetChild(name)
+
+
+def points_at(prim, frame):
+    """Return (3, P) of a frame, counted from 0."""
+    return np.array(prim.GetAttribute("points").Get(frame + 1), dtype=float).T
+
+
+def pictures(root, frame, points, bounds):
+    """Return where points (3, P) are in the picture (2, P) of the USD camera, by the library's frustum."""
+    frustum = UsdGeom.Camera(child(root, "camera")).GetCamera(frame + 1).frustum
+    view = frustum.ComputeViewMatrix() * frustum.ComputeProjectionMatrix()
+    clip = np.array([view.Transform(Gf.Vec3d(*point.tolist())) for point in points.T])
+    left, top, right, bottom = bounds
+    return np.array(
+        [left + (clip[:, 0] + 1) / 2 * (right - left), top + (1 - clip[:, 1]) / 2 * (bottom - top)]
+    )
+
+
+@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
+@pytest.mark.parametrize("coordinates", ["object", "camera"])
+def test_every_frame_has_its_points_under_its_number(seen, tmp_path, align, coordinates):
+    stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates=coordinates, fps=24)
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (1, 5)
+    assert (stage.GetFramesPerSecond(), stage.GetTimeCodesPerSecond()) == (24, 24)
+    assert UsdGeom.GetStageUpAxis(stage) == "Y"
+    assert UsdGeom.GetStageMetersPerUnit(stage) == (1.0 if align == "none" else 1e-3)
+    expected = Y_UP * aligned_shapes(seen, ExportOptions(align=align, coordinates=coordinates))
+    estimate = child(root, "estimate")
+    assert UsdGeom.Points(estimate) and list(estimate.GetAttribute("ids").Get()) == list(range(7))
+    assert estimate.GetAttribute("points").GetTimeSamples() == [1, 2, 3, 4, 5]
+    for frame in range(5):
+        assert np.allclose(points_at(estimate, frame), expected[frame], rtol=1e-6, atol=1e-6)
+        visible = UsdGeom.PrimvarsAPI(estimate).GetPrimvar("visible").Get(frame + 1)
+        assert np.array_equal(visible, seen.visible[frame])
+
+
+@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
+@pytest.mark.parametrize("align", ["none", "truth", "sequence"])
+@pytest.mark.parametrize("known_size", [True, False])
+def test_the_picture_of_the_camera_is_that_of_the_tracks(seen, tmp_path, model, align, known_size):
+    result = orthogonal(seen) if model == "orthogonal" else seen
+    if not known_size:
+        result = replace(
+            result, meta={key: value for key, value in result.meta.items() if key != "image_size"}
+        )
+    _stage, root = opened(result, tmp_path / "a.usda", align=align, mirror=True)
+    camera = child(root, "camera")
+    assert camera.GetAttribute("projection").Get() == {"orthogonal": "orthographic"}.get(model, model)
+    tracks, bounds = result.observations(), camera.GetAttribute("picture").Get()
+    if known_size:
+        assert tuple(bounds) == (-0.5, -0.5, SIZE[0] - 0.5, SIZE[1] - 0.5)
+    else:
+        bounds = np.array(bounds)
+        assert (np.nanmin(tracks, axis=(0, 2)) >= bounds[:2]).all()
+        assert (np.nanmax(tracks, axis=(0, 2)) <= bounds[2:]).all()
+    expected = result.reprojections()
+    for frame in range(5):
+        got = pictures(root, frame, points_at(child(root, "estimate"), frame), bounds)
+        assert np.abs(got - expected[frame]).max() < 2e-2  # px; coordinates and lenses are float32 in USD
+        visible = result.visible[frame]
+        assert np.abs(got - tracks[frame])[:, visible].max() < 2e-2
+        transform = np.array(UsdGeom.Xformable(camera).ComputeLocalToWorldTransform(frame + 1))[:3, :3]
+        assert np.linalg.det(transform) == pytest.approx(1.0) and np.allclose(
+            transform @ transform.T, np.eye(3)
+        )
+
+
+def test_a_mirror_image_has_no_perspective_camera(seen, tmp_path):
+    depth_inverted = np.repeat([1.0, 1.0, -1.0], seen.point_count)[:, None]
+    mirrored = replace(seen, C=seen.C * depth_inverted)
+    stage, root = opened(mirrored, tmp_path / "a.usda", align="sequence", mirror=True)
+    assert not child(root, "camera") and "mirror image" in stage.GetRootLayer().customLayerData["camera"]
+    _stage, root = opened(mirrored, tmp_path / "b.usda", align="sequence")
+    assert child(root, "camera")
+
+
+def test_every_point_is_in_front_of_an_orthogonal_camera(seen, tmp_path):
+    _stage, root = opened(orthogonal(seen), tmp_path / "a.usda")
+    camera = UsdGeom.Camera(child(root, "camera"))
+    for frame in range(5):
+        seen_from = camera.GetCamera(frame + 1)
+        view = seen_from.frustum.ComputeViewMatrix()
+        points = points_at(child(root, "estimate"), frame)
+        depths = [-view.Transform(Gf.Vec3d(*point.tolist()))[2] for point in points.T]
+        assert seen_from.clippingRange.min < min(depths) and max(depths) < seen_from.clippingRange.max
+
+
+def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
+    _stage, root = opened(seen, tmp_path / "a.usda")
+    mesh = child(root, "surface")
+    assert list(mesh.GetAttribute("faceVertexIndices").Get()) == seen.faces.ravel().tolist()
+    assert list(mesh.GetAttribute("faceVertexCounts").Get()) == [3, 3] and not child(root, "edges")
+    assert np.array_equal(points_at(mesh, 3), points_at(child(root, "estimate"), 3))
+    _stage, root = opened(replace(seen, faces=None), tmp_path / "b.usda")
+    curves = child(root, "edges")
+    assert list(curves.GetAttribute("curveVertexCounts").Get()) == [2, 2, 2] and not child(root, "surface")
+    ends = points_at(child(root, "estimate"), 2)[:, seen.edges.ravel()]
+    assert np.array_equal(points_at(curves, 2), ends)
+    _stage, root = opened(replace(seen, faces=None, edges=None), tmp_path / "c.usda")
+    assert {prim.GetName() for prim in root.GetChildren()} == {"estimate", "ground_truth", "camera"}
+
+
+@pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
+def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, align):
+    _stage, root = opened(seen, tmp_path / "a.usda", align=align)
+    truth, estimate = child(root, "ground_truth"), child(root, "estimate")
+    visible = [UsdGeom.Imageable(truth).ComputeVisibility(frame + 1) for frame in range(5)]
+    assert visible == ["invisible", "inherited", "invisible", "inherited", "invisible"]
+    assert truth.GetAttribute("points").GetTimeSamples() == [2, 4]
+    for frame in (1, 3):
+        ids = np.array(truth.GetAttribute("ids").Get(frame + 1))
+        assert np.array_equal(ids, np.flatnonzero(np.isfinite(seen.truth.at(frame)).all(axis=0)))
+        if align != "sequence":  # the truth of every frame is a similarity of it
+            there = points_at(estimate, frame)[:, ids]
+            assert np.allclose(points_at(truth, frame), there, rtol=1e-5, atol=1e-4 * np.abs(there).max())
+    if align in ("truth", "sequence"):
+        assert np.allclose(points_at(truth, 1), Y_UP * seen.truth.at(1), rtol=1e-6)
+    assert not child(root, "true_surface")  # a point of it is unknown
+    full = replace(seen.truth, points=np.nan_to_num(seen.truth.points))
+    _stage, root = opened(replace(seen, truth=full), tmp_path / "b.usda", align=align)
+    assert np.array_equal(
+        points_at(child(root, "true_surface"), 3), points_at(child(root, "ground_truth"), 3)
+    )
+
+
+def test_errors_are_distances_in_the_unit_of_the_truth(seen, tmp_path):
+    moved = seen.truth.points.copy()
+    moved[0, 0, 2] += 40.0
+    result = replace(seen, truth=replace(seen.truth, points=moved))
+    for align in ("none", "truth"):
+        stage, root = opened(result, tmp_path / "a.usda", align=align, color="error")
+        primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
+        errors = np.array(primvars.GetPrimvar("error").Get(2))
+        fitted = aligned_shapes(result, ExportOptions(align="truth"))[1]
+        assert np.allclose(errors, np.linalg.norm(fitted - moved[0], axis=0), rtol=1e-5)
+        assert np.isnan(primvars.GetPrimvar("error").Get(1)).all()
+        assert "3-D error in mm" in stage.GetRootLayer().customLayerData["error"]
+        colors = np.array(primvars.GetPrimvar("displayColor").Get(2))
+        assert primvars.GetPrimvar("displayColor").GetInterpolation() == "vertex"
+        assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(errors))
+
+
+def test_a_truth_laid_over_the_shape_is_as_far_from_it_as_the_errors(seen, tmp_path):
+    """By another way: the distance in the picture's unit, times the size of a unit."""
+    moved = seen.truth.points + 3 * np.random.default_rng(5).standard_normal(seen.truth.points.shape)
+    result = replace(seen, truth=replace(seen.truth, points=moved))
+    compared = compare(result, ExportOptions())
+    far = np.linalg.norm(compared.points - result.points, axis=1)
+    sizes = compared.errors[1] / far[1]
+    assert sizes == pytest.approx(np.full(7, sizes[0])) and 230 < sizes[0] < 270
+
+
+def test_standard_deviations_are_attributes_of_the_points(refined_result, tmp_path):
+    _stage, root = opened(refined_result, tmp_path / "a.usda", color="std")
+    primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
+    for frame in (0, 4):
+        expected = np.linalg.norm(refined_result.std[frame], axis=0)
+        assert np.allclose(primvars.GetPrimvar("std").Get(frame + 1), expected, rtol=1e-5)
+
+
+def test_names_are_written_so_that_they_are_read_back(seen, tmp_path):
+    name = '7 "été" \\ }\n)'
+    stage, root = opened(replace(seen, meta=seen.meta | {"name": name}), tmp_path / "a.usda")
+    assert root.GetDisplayName() == name.replace("\n", "") and root.GetName() == "_7_t"
+    assert stage.GetRootLayer().customLayerData["displayName"] == name.replace("\n", "")
+
+
+def test_one_frame_keeps_its_number(seen, tmp_path):
+    stage, root = opened(seen, tmp_path / "a.usda", frame=3)
+    assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (4, 4)
+    assert np.allclose(points_at(child(root, "estimate"), 3), Y_UP * seen.points[3], rtol=1e-6)
+    assert child(root, "camera").GetAttribute("xformOp:transform").GetTimeSamples() == [4]
+
+
+def test_the_frame_rate_is_that_of_the_sequence_unless_another_is_chosen(seen, tmp_path):
+    for rate, options, expected in ((None, {}, 15.0), (29.97, {}, 29.97), (29.97, {"fps": 12}, 12.0)):
+        result = replace(seen, meta=seen.meta | {"frame_rate": rate})
+        stage, _root = opened(result, tmp_path / "a.usda", **options)
+        assert stage.GetFramesPerSecond() == expected
+
+
+def test_what_usd_cannot_hold_is_refused(seen, tmp_path):
+    with pytest.raises(InputError, match="USD holds all frames in one file"):
+        export(seen, tmp_path / "a.usda", frames="numbered")
+    with pytest.raises(InputError, match="color is 'error', but the result has no ground truth"):
+        export(replace(seen, truth=None), tmp_path / "a.usda", color="error")
+    B = seen.B.copy()
+    B[2] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        export(replace(seen, B=B), tmp_path / "a.usda")
+    assert not list(tmp_path.iterdir())
