@@ -3,21 +3,37 @@
 from .calibration import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
 from .factorization import estimate_rotations
 from .focal_length import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
+from .intrinsics import (
+    ORIGINS,
+    Calibration,
+    IntrinsicsOrigin,
+    assumed_intrinsics,
+    image_size_of,
+    origin_from,
+    resolve_intrinsics,
+)
 from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations
 
 __all__ = [
+    "ORIGINS",
     "SENSOR",
+    "Calibration",
+    "IntrinsicsOrigin",
     "MetricUpgrade",
+    "assumed_intrinsics",
     "calibrate",
     "estimate_intrinsics",
     "estimate_rotations",
     "focal_from_lens",
     "focal_from_view",
+    "image_size_of",
     "lens_of_focal",
     "load_intrinsics",
     "load_rotations",
     "metric_upgrade",
+    "origin_from",
+    "resolve_intrinsics",
     "to_pixels",
     "view_of_focal",
 ]

@@ -12,14 +12,13 @@ and its picture x gives two equations that are linear in the 3x4 camera P, x ~ P
 transform solves them after both point sets are normalized (Hartley & Zisserman, Multiple View Geometry,
 algorithm 7.1); RQ splits P = K [R t]; the sum of squared reprojection errors is then minimized over
 (f_x, f_y, c_x, c_y), R and t, with the skew held at 0.  Coplanar points leave a family of cameras, and nearly
-coplanar ones a long valley.  The first are refused before the fit, the second after it, by the standard
-deviation that the residuals leave to the focal lengths.
+coplanar ones a long valley.  The first are refused before the fit, the second after it, where the standard
+deviation that the residuals leave to the focal lengths is that of a guess.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +31,9 @@ from ..foundation.types import Bools, Floats, read_only
 from ..io.readers.contents import is_zip, load_arrays, parse_matrix, read_bytes
 
 if TYPE_CHECKING:
-    from ..data.sequence import Observations, Sequence
+    from pathlib import Path
+
+    from ..data.sequence import Observations
     from ..foundation.types import Bools, Floats
 
 SAME = 1e-12  # spread of points that coincide, relative to their coordinates
@@ -178,51 +179,12 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
 
 LEAST_POINTS = 6
 LEAST_THICKNESS = 5e-3  # smallest over largest singular value of the centered points
-MOST_UNCERTAIN = 0.1  # largest accepted standard deviation of a focal length, relative
+MOST_UNCERTAIN = 0.15  # largest accepted standard deviation of a focal length, relative: a guess is as good
 SQUAREST = 3.0  # largest accepted ratio of the focal lengths, either way
 FARTHEST = 10.0  # largest accepted distance of the principal point from the tracks, in extents of the tracks
 IN_A_FILE = "accepted are a text of 3 x 3 numbers or of fx fy cx cy, or an .npz with K (3, 3)"
 ADVICE = "give the intrinsics as fx,fy,cx,cy or in a file"
 LONGEST = 1e3  # largest accepted focal length, in extents of the tracks: beyond, the view is affine
-
-
-def resolve_intrinsics(sequence: Sequence, source: str | Path | tuple[float, float, float, float]) -> Floats:
-    """Return K (3, 3) from the source that the settings name.
-
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks; that of an orthogonal camera is normalized, whatever the source.
-    source
-        "auto" (K of the sequence, else estimated), "gt" (estimated), "calibrated" (the identity), a file, or
-        (fx, fy, cx, cy).
-
-    Raises
-    ------
-    InputError
-        where it is to be estimated and there is no ground-truth frame, or the estimate is refused.
-    """
-    if sequence.camera is CameraModel.ORTHOGONAL:
-        return orthogonal_intrinsics(sequence.observations)
-    if isinstance(source, tuple):
-        fx, fy, cx, cy = source
-        return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
-    if isinstance(source, Path):
-        return load_intrinsics(source)
-    if source == "calibrated":
-        return np.eye(3)
-    if source == "auto" and sequence.intrinsics is not None:
-        return sequence.intrinsics
-    truth = sequence.truth
-    if truth is None:
-        raise InputError(
-            f"{sequence.name}: the intrinsics are unknown, and there is no ground-truth frame to estimate "
-            "them from; give --intrinsics fx,fy,cx,cy, a file, or 'calibrated'"
-        )
-    frame = truth.reference
-    points = truth.at(frame)
-    assert points is not None  # GroundTruth checks that its reference is one of its frames
-    return estimate_intrinsics(points, sequence.tracks[frame], sequence.visible[frame]).K
 
 
 @dataclass(frozen=True, eq=False)

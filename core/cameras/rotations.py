@@ -41,7 +41,12 @@ class RotationCandidate:
 
 
 def rotation_candidates(
-    sequence: Sequence, tracks: Floats, *, source: str | Path, rank: int | None = None
+    sequence: Sequence,
+    tracks: Floats,
+    *,
+    source: str | Path,
+    rank: int | None = None,
+    camera: CameraModel | None = None,
 ) -> tuple[RotationCandidate, ...]:
     """Return the rotations that a source offers.
 
@@ -57,6 +62,8 @@ def rotation_candidates(
     rank
         K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from perspective tracks, and
         the rotations of a rigid shape that start from the latter.
+    camera
+        the camera model; by default that of the sequence.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def rotation_candidates(
     if source not in ("best", "companion", "tracks"):
         raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
     some, visible = _some_points(tracks, sequence.visible)
-    if sequence.camera is CameraModel.ORTHOGONAL:
+    if (camera or sequence.camera) is CameraModel.ORTHOGONAL:
         ranks = _ranks(sequence, rank, COMPANION_RANKS)
         return tuple(_factor("tracks", some, visible, ranks)[::2])  # reflections see the same
     companion = sequence.companion

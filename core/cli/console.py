@@ -93,6 +93,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "status": meta.get("status", ""),
         "rotations": meta.get("rotations", ""),
         "starts": starts,
+        "intrinsics": _intrinsics_of(result),
         "remarks": meta.get("remarks", []),
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "low_rank": meta.get("low_rank"),
@@ -102,6 +103,14 @@ def summary_of(result: Result) -> dict[str, Any]:
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
     }
+
+
+def _intrinsics_of(result: Result) -> dict[str, Any]:
+    """Return K and where it is from, where the result holds that."""
+    K = result.intrinsics
+    four = {"fx": K[0, 0], "fy": K[1, 1], "cx": K[0, 2], "cy": K[1, 2]}
+    numbers: dict[str, Any] = {name: float(value) for name, value in four.items()}
+    return {"camera": result.camera.value} | numbers | dict(result.meta.get("intrinsics") or {})
 
 
 def error_lines(errors: Mapping[str, float], units: str, truth_units: str, alignment: str = "") -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel
 from ..foundation.atomic import check_outputs, check_writable, replacing
 from ..foundation.exceptions import InputError
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from ..reconstruction.progress import HistoryEntry, Iterate
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
-
-LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -188,7 +187,10 @@ def _files_of(sequence: Sequence) -> dict[Path, str]:
 
 def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
     """Warn where tracks that are treated as calibrated have coordinates of the size of pixels."""
-    if settings.intrinsics != "calibrated" or sequence.camera is not CameraModel.PERSPECTIVE:
+    if (
+        settings.intrinsics != "calibrated"
+        or settings.camera_of(sequence.camera) is not CameraModel.PERSPECTIVE
+    ):
         return
     typical = float(np.median(np.abs(sequence.tracks.transpose(0, 2, 1)[sequence.visible])))
     if typical > LARGEST_CALIBRATED:
@@ -206,6 +208,8 @@ def _drain(iterates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEnt
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
         for each in iterates:
+            if last is None and each.origin is not None and each.origin.remark and not quiet:
+                print(f"nrsfm solve: {each.origin.remark}", file=sys.stderr)
             last = each
             records.append(each.record)
             line.show(each)

@@ -3,6 +3,7 @@
 from .alternatives import Alternative, elongation_variance, find_alternatives
 from .edges import frame_sizes, inflation, neighbor_edges
 from .energy import DepthLevel, LevelEnergy
+from .focal_profile import FocalProfile, profile_focal
 from .lbfgs import LBFGS
 from .noise import estimate_noise
 from .problem import DepthPoint, DepthProblem
@@ -29,6 +30,7 @@ __all__ = [
     "DepthProblem",
     "DepthStep",
     "DepthSubset",
+    "FocalProfile",
     "FrameBlock",
     "LevelEnergy",
     "anchored_subset",
@@ -44,6 +46,7 @@ __all__ = [
     "mirror_in_depth",
     "neighbor_edges",
     "point_subset",
+    "profile_focal",
     "refine_depths",
     "refine_part",
     "reflect_block",

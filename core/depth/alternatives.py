@@ -99,7 +99,7 @@ def find_alternatives(
     subset = point_subset(problem, problem.shapes(point), POINTS)
     problem, own = subset.part, subset.restrict(point)
     problem = problem.anchored(own)
-    own, lowest = _relax(problem, own, OWN, options)
+    own, lowest = relax(problem, own, OWN, options)
     X = problem.shapes(own)
     size = float(np.square(X).sum())
     found: list[Alternative] = []
@@ -111,7 +111,7 @@ def find_alternatives(
         levels: Sequence[DepthLevel],
         block: FrameBlock | None = None,
     ) -> None:
-        other, energy = _relax(problem, start, levels, options)
+        other, energy = relax(problem, start, levels, options)
         distance = np.sqrt(shape_distances(problem.shapes(other), X).sum() / size)
         found.append(Alternative(kind, (energy - lowest) / len(X), float(distance), block))
 
@@ -165,10 +165,27 @@ def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:
     return replace(point, depths=scaled if point.affine else np.exp(scaled))
 
 
-def _relax(
+def relax(
     problem: DepthProblem, point: DepthPoint, levels: Sequence[DepthLevel], options: DepthOptions
 ) -> tuple[DepthPoint, float]:
-    """Return where levels end, and the energy there."""
+    """Return where levels end, and the energy there.
+
+    Parameters
+    ----------
+    problem
+        the tracks; with an anchor.
+    point
+        where the first level begins.
+    levels
+        one or more.
+    options
+        whose isometry and neighbors are used.
+
+    Returns
+    -------
+    tuple[DepthPoint, float]
+        the end of the last level, and its energy in nats.
+    """
     for level in levels:
         energy = options.energy(problem, level, point)
         last = solve(energy, LBFGS(level.iterations, level.tolerance), point)

@@ -66,6 +66,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
+from ..cameras.intrinsics import DEPENDENT
 from ..data.occlusion import occluded_blocks
 from ..data.sequence import CameraModel
 from ..depth import DepthPoint
@@ -289,7 +290,7 @@ def sweep(
     series = {value: with_parameter(settings, plan.parameter, value) for value in plan.values}
     highest = max(each.rank for each in series.values())
     now, began, done = parameter_value(settings, plan.parameter), time.perf_counter(), 0
-    measured = to_pixels(full.tracks, start.intrinsics)
+    measured, camera = to_pixels(full.tracks, start.intrinsics), settings.camera_of(sequence.camera)
     for fold in range(plan.folds):
         held = choose_hidden(
             full.tracks, full.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
@@ -297,11 +298,11 @@ def sweep(
         base, point = replace(full, visible=full.visible & ~held), start.displayed.factors  # type: ignore[type-var]
         if again:
             base, point = _choose_rotations_again(sequence, start, settings, held)
-        pose = partial(_pose_at, base, series, sequence.camera)
+        pose = partial(_pose_at, base, series, camera)
         for value, solution in _solve_series(plan.values, pose, point, now, watch):
             done += 1
             refined = _refine(solution, series[value], start.intrinsics, watch)
-            pixels = reproject(solution if refined is None else refined, start.intrinsics, sequence.camera)
+            pixels = reproject(solution if refined is None else refined, start.intrinsics, camera)
             distance = np.linalg.norm(pixels - measured, axis=1)
             yield HoldoutTrial(
                 value=value,
@@ -387,8 +388,11 @@ def _choose_rotations_again(
     if companion is not None:
         companion = replace(companion, visible=companion.visible & seen)
     blind = replace(sequence, visible=sequence.visible & seen, companion=companion)
-    best = start.best
-    for last in iterate_sequence(blind, settings.with_changes(starts=1, refine="none")):
+    best, changes = start.best, {}
+    if start.origin is not None and start.origin.source in DEPENDENT:  # what is hidden must not change K
+        K = start.intrinsics
+        changes["intrinsics"] = (K[0, 0], K[1, 1], K[0, 2], K[1, 2])
+    for last in iterate_sequence(blind, settings.with_changes(starts=1, refine="none", **changes)):
         best = last.best
     return best.problem, best.factors
 

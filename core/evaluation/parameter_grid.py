@@ -41,7 +41,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
     settings
         the settings of a run.
     camera
-        the camera model: eta of an orthogonal camera is 1.
+        the camera model of the sequence: eta of an orthogonal camera is 1.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
     )
     if settings.problem != "nonrigid":
         return names
-    if camera is CameraModel.ORTHOGONAL:
+    if settings.camera_of(camera) is CameraModel.ORTHOGONAL:
         names = names[:2]
     return (*names, REFINE, *(REFINED if settings.refine == "depth" else ()))
 

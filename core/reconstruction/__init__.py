@@ -4,7 +4,16 @@ from .diagnostics import NEGLIGIBLE, is_collapsed, remarks
 from .geometry import Geometry, Projective, geometry_of
 from .low_rank_pipeline import ENOUGH_AGREEING
 from .pipeline import CONTINUED
-from .progress import HistoryEntry, Iterate, Point, StartReport, count_shift, finish, shift_counts
+from .progress import (
+    HistoryEntry,
+    Iterate,
+    Point,
+    StartReport,
+    count_shift,
+    finish,
+    run_remarks,
+    shift_counts,
+)
 from .provenance import (
     Provenance,
     ProvenanceChain,
@@ -24,6 +33,7 @@ from .reconstruct import iterate, iterate_sequence, reconstruct, replay
 from .restart import load_start, start_from
 from .result import Result, load_result, save_result
 from .settings import (
+    CAMERA_MODELS,
     DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
     LIVE,
@@ -41,6 +51,7 @@ from .settings import (
 from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list
 
 __all__ = [
+    "CAMERA_MODELS",
     "CONTINUED",
     "DEFAULT_PRESETS",
     "ENOUGH_AGREEING",
@@ -85,6 +96,7 @@ __all__ = [
     "reconstruct",
     "remarks",
     "replay",
+    "run_remarks",
     "save_result",
     "settings_from_dict",
     "settings_of",

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.calibration import resolve_intrinsics
+from ..cameras.intrinsics import resolve_intrinsics
 from ..data.hidden import hide_observations
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
@@ -91,12 +91,14 @@ def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
     """Return K (3, 3) of the views as the settings ask for it, for the metric view; None where unknown.
 
     It is not used by the problem. `auto` is the sequence's own K, or that of its ground-truth frame, and
-    without either auto-calibration.
+    without either auto-calibration, as `estimate` is.
     """
-    if sequence.camera is CameraModel.ORTHOGONAL:
+    camera = settings.camera_of(sequence.camera)
+    if camera is CameraModel.ORTHOGONAL or settings.intrinsics == "estimate":
         return None
     try:
-        return resolve_intrinsics(sequence, settings.intrinsics)
+        found = resolve_intrinsics(sequence, settings.intrinsics, camera)
+        return None if found.origin.source == "assumed" else found.K
     except InputError:
         if settings.intrinsics != "auto":
             raise
@@ -111,7 +113,8 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
 def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Return the iterates of all phases; the last one is marked finished, and has the metric view."""
     sequence = hide_observations(sequence, settings.hide)
-    tracks = _divided_tracks(sequence, measurement_norm(sequence.tracks, sequence.visible))
+    norm = measurement_norm(sequence.tracks, sequence.visible)
+    tracks = _divided_tracks(sequence, norm, settings.camera_of(sequence.camera))
     context = _context(sequence, settings, tracks)
     problem = _pose(tracks, settings)
     run = run_on_matrix if context.method.on_matrix else _search
@@ -122,11 +125,13 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Return the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     before, factors = start.current.problem, start.current.factors
     assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
+    camera = settings.camera_of(sequence.camera)
     if start.settings.hide == settings.hide:
-        tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
+        tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, camera)
         problem = before.with_eta(settings.eta).with_penalty(settings.penalty, settings.rank)
     else:
-        tracks = _divided_tracks(hide_observations(sequence, settings.hide), float(start.intrinsics[0, 0]))
+        visible = hide_observations(sequence, settings.hide)
+        tracks = _divided_tracks(visible, float(start.intrinsics[0, 0]), camera)
         problem = _pose(tracks, settings)
     context = _context(sequence, settings, tracks)
     nothing = is_collapsed(problem, factors)  # a strong penalty has shrunk the point to zero
@@ -139,10 +144,10 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     return _with_metric_view(context, iterates)
 
 
-def _divided_tracks(sequence: Sequence, norm: float) -> CalibratedTracks:
+def _divided_tracks(sequence: Sequence, norm: float, camera: CameraModel) -> CalibratedTracks:
     """Return the tracks divided by a norm."""
     tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
-    return CalibratedTracks(tracks, sequence.visible, np.diag([norm, norm, 1.0]), sequence.camera)
+    return CalibratedTracks(tracks, sequence.visible, np.diag([norm, norm, 1.0]), camera)
 
 
 def _pose(tracks: CalibratedTracks, settings: Settings) -> LowRankProblem:

@@ -77,8 +77,11 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
     """Whether a run can continue from an iterate: its rotations are chosen and remain the same."""
     before = start.settings
     return start.rotations_chosen and (
-        (before.problem, before.rotations, before.rotation_rank, before.intrinsics)
-        == (settings.problem, settings.rotations, settings.rotation_rank, settings.intrinsics)
+        (before.problem, before.camera_model, before.rotations, before.rotation_rank, before.intrinsics)
+        == (
+            *(settings.problem, settings.camera_model, settings.rotations),
+            *(settings.rotation_rank, settings.intrinsics),
+        )
     )
 
 
@@ -94,7 +97,11 @@ def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Ite
     """Yield the iterates of all phases before a refinement; `others` receives the lowest candidates."""
     sequence, settings, log, method = context.sequence, context.settings, context.log, context.method
     candidates = rotation_candidates(
-        sequence, context.tracks.tracks, source=settings.rotations, rank=settings.rotation_rank
+        sequence,
+        context.tracks.tracks,
+        source=settings.rotations,
+        rank=settings.rotation_rank,
+        camera=context.tracks.camera,
     )
     compared = len(candidates) if len(candidates) > 1 else 0
     search = 2 if method.on_matrix else 1 + count_phases(settings.starts, 1 if compared else settings.rank)
@@ -118,14 +125,16 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     old = start.current.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
+    camera = settings.camera_of(sequence.camera)
     if start.settings.hide == settings.hide:
-        tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, sequence.camera)
+        tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, camera, start.origin)
         # What depends on neither eta nor the weights is shared: to change these costs less than a step.
         problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(
             settings.penalty, settings.rank
         )
     else:
-        tracks = calibrate_tracks(hide_observations(sequence, settings.hide), start.intrinsics)
+        visible = hide_observations(sequence, settings.hide)
+        tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
         problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
     point = start.current.factors

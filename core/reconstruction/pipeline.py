@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.calibration import calibrate, resolve_intrinsics, spread
+from ..cameras.calibration import calibrate, spread
+from ..cameras.intrinsics import resolve_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
@@ -34,6 +35,7 @@ from .progress import HistoryEntry, Iterate, Point, StartReport
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
 
+    from ..cameras.intrinsics import IntrinsicsOrigin
     from ..data.sequence import Sequence
     from ..foundation.types import Bools, Floats
     from ..penalties import Penalty
@@ -56,6 +58,7 @@ class CalibratedTracks:
     visible: Bools  # (F, P)
     intrinsics: Floats  # (3, 3)
     camera: CameraModel
+    origin: IntrinsicsOrigin | None = None  # of the intrinsics, where it is known
 
     __repr__ = one_line_repr
 
@@ -77,18 +80,22 @@ def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
     InputError
         where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
     """
-    return calibrate_tracks(sequence, resolve_intrinsics(sequence, settings.intrinsics))
+    camera = settings.camera_of(sequence.camera)
+    found = resolve_intrinsics(sequence, settings.intrinsics, camera)
+    return calibrate_tracks(sequence, found.K, camera, found.origin)
 
 
-def calibrate_tracks(sequence: Sequence, K: Floats) -> CalibratedTracks:
-    """Calibrate the tracks of a sequence with a K.
+def calibrate_tracks(
+    sequence: Sequence, K: Floats, camera: CameraModel, origin: IntrinsicsOrigin | None
+) -> CalibratedTracks:
+    """Calibrate the tracks of a sequence with a K, of which the origin may be known.
 
     Raises
     ------
     InputError
         where K is none of its camera, or all visible tracks of every frame coincide.
     """
-    tracks = calibrate(sequence.observations, K, sequence.camera)
+    tracks = calibrate(sequence.observations, K, camera)
     tracks.setflags(write=False)
     # Hidden entries are set to 0 here, so that every problem posed on the tracks shares them.
     tracks, visible = checked_tracks(tracks, sequence.visible)
@@ -96,7 +103,7 @@ def calibrate_tracks(sequence: Sequence, K: Floats) -> CalibratedTracks:
         spread(tracks, visible)
     except InputError as error:
         raise InputError(f"{sequence.name}: {error}") from error
-    return CalibratedTracks(tracks, visible, K, sequence.camera)
+    return CalibratedTracks(tracks, visible, K, camera, origin)
 
 
 @dataclass
@@ -215,6 +222,7 @@ def solve_phase(
             phase=phase,
             fraction=min(log.phases_done / log.phase_count, 1.0),
             intrinsics=context.tracks.intrinsics,
+            origin=context.tracks.origin,
             calibration=context.calibration,
             rotations=context.rotations,
             rotations_chosen=context.rotations_chosen,

@@ -28,6 +28,7 @@ from .result import Result, log_loss
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..cameras.intrinsics import IntrinsicsOrigin
     from ..data.sequence import Sequence
     from ..depth import DepthStep
     from ..foundation.types import Floats
@@ -101,6 +102,7 @@ class Iterate:
     # a method on the matrix, once it has ended, the cut of where that was.
     best: Point
     starts: tuple[StartReport, ...] = ()
+    origin: IntrinsicsOrigin | None = None  # where the intrinsics are from, where it is known
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
     depth: DepthStep | None = None  # of the depth refinement, while `current` and `best` stay bilinear
@@ -273,7 +275,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
             "energy": energy,
             "energy_history": np.array(energies, dtype=float).reshape(-1, 3),
         }
-    tracks, camera = problem.tracks, sequence.camera
+    tracks, camera = problem.tracks, settings.camera_of(sequence.camera)
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
         meta["low_rank"] = geometry.figures
@@ -312,6 +314,23 @@ def _energy_of_best(last: Iterate) -> float | None:
     return last.depth.best_energy
 
 
+def run_remarks(last: Iterate) -> list[str]:
+    """Return what should be known of an iterate, in sentences without their periods.
+
+    Parameters
+    ----------
+    last
+        an iterate of any run.
+
+    Returns
+    -------
+    list[str]
+        what was assumed of the camera, then what is degenerate.
+    """
+    assumed = [last.origin.remark] if last.origin is not None and last.origin.remark else []
+    return assumed + remarks(last.best.problem, last.best.factors, last.settings.penalty)
+
+
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: its input, its settings, and how to reproduce it.
 
@@ -342,7 +361,8 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         "point_names": sequence.point_names,
         "rotations": last.rotations,
         "starts": [asdict(start) for start in last.starts],
-        "remarks": remarks(last.best.problem, last.best.factors, settings.penalty),
+        "intrinsics": None if last.origin is None else asdict(last.origin),
+        "remarks": run_remarks(last),
         "verdicts": [asdict(verdict) for verdict in last.verdicts],
         "status": status,
         "phase": last.phase,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cameras.calibration import to_pixels
+from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
 from ..penalties import is_spectral
@@ -113,6 +114,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         phase=phase,
         fraction=1.0 if status.finished else 0.5,
         intrinsics=scale,
+        origin=_origin(meta),
         rotations=str(meta.get("rotations", "")),
         rotations_chosen=True,
         current=point,
@@ -181,6 +183,12 @@ def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:
     if isinstance(steps, list) and steps:
         return Provenance(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
     return Provenance((SolveStep(settings),)) if _status(meta).finished else None
+
+
+def _origin(meta: dict[str, object]) -> IntrinsicsOrigin | None:
+    """Return where the intrinsics are from; None where the result does not hold it."""
+    held = meta.get("intrinsics")
+    return origin_from(held) if isinstance(held, dict) else None
 
 
 def _status(meta: dict[str, object]) -> Status:

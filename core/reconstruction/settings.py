@@ -26,8 +26,14 @@ ROTATION_SOURCES = {
     "companion": "Dai et al. on the companion orthogonal tracks (as in the paper)",
     "tracks": "Dai et al. on the calibrated tracks themselves",
 }
+CAMERA_MODELS = {
+    "auto": "the sequence's own",
+    "perspective": "a pinhole camera; depths are divided by",
+    "orthogonal": "a camera far away; depths have no effect on the picture",
+}
 INTRINSICS_SOURCES = {
-    "auto": "the sequence's own K, else estimated from its ground-truth frame",
+    "auto": "the sequence's own K, else from its ground-truth frame, else f = 1.2 x the longer image side",
+    "estimate": "self-calibrated by the tracks, where they determine f; takes twice as long",
     "gt": "estimated from the ground-truth frame",
     "calibrated": "tracks are already calibrated (K = I)",
 }
@@ -65,6 +71,7 @@ class SettingsFields(TypedDict, total=False):
     rank: int
     eta: float
     penalty: Penalty
+    camera_model: str
     rotations: str | Path
     rotation_rank: int | None
     intrinsics: str | Path | tuple[float, float, float, float]
@@ -98,6 +105,8 @@ class Settings:
         the pOSE weight: near 0 is perspective, 1 is affine (Section 5.1).
     penalty
         the penalty on the singular values.
+    camera_model
+        a key of `CAMERA_MODELS`; "auto" is that of the sequence.
     rotations
         a key of `ROTATION_SOURCES`, or an .npz file with R (F, 3, 3).
     rotation_rank
@@ -165,6 +174,9 @@ class Settings:
         live=True,
     )
     penalty: Penalty = RECOMMENDED_PENALTY
+    camera_model: str = parameter(
+        "auto", "How a point becomes an observation.", section="Cameras", choices=tuple(CAMERA_MODELS)
+    )
     # A key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3).
     rotations: str | Path = parameter(
         "best", "Where the rotation of every frame comes from.", section="Cameras", text=True
@@ -295,11 +307,16 @@ class Settings:
             changes.setdefault("refine", "")
         return replace(self, **changes)
 
+    def camera_of(self, camera: CameraModel) -> CameraModel:
+        """Return the camera model that a sequence is reconstructed with, whose own is given."""
+        return camera if self.camera_model == "auto" else CameraModel(self.camera_model)
+
     def refusal(self, camera: CameraModel) -> str | None:
         """Return the reason why these are not offered together for a camera model; None where they are."""
         if self.problem == "lowrank" and self.refine != "none":
             return "the low-rank problem has no depth refinement: its cameras are not calibrated"
-        affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
+        orthogonal = self.problem == "nonrigid" and self.camera_of(camera) is CameraModel.ORTHOGONAL
+        affine = self.eta == 1 or orthogonal
         return refusal(self.method, self.problem, self.penalty, affine=affine)
 
 

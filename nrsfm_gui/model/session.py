@@ -139,9 +139,7 @@ class Session(QObject):
         self.point_changed.emit(-1)
         self.selection_changed.emit(())
         self.hidden_changed.emit(self.hidden)
-        # Orthogonal tracks look the same of a shape and of its mirror image.
-        orthogonal = sequence.camera is CameraModel.ORTHOGONAL
-        self.set_alignment(Alignment(mirror=Mirror.AUTOMATIC if orthogonal else Mirror.OFF))
+        self.set_alignment(Alignment(mirror=self._suited_mirror()))
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:
                 self._backgrounds[before.digest] = self.background
@@ -154,8 +152,18 @@ class Session(QObject):
         if settings != self.settings:
             if undoable:
                 self.undo_stack.add(self.settings, settings, time.perf_counter())
-            self.settings = settings
+            before, self.settings = self._suited_mirror(), settings
             self.settings_changed.emit(settings)
+            if self._suited_mirror() is not before:
+                self.set_alignment(replace(self.alignment, mirror=self._suited_mirror()))
+
+    def _suited_mirror(self) -> Mirror:
+        """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
+        sequence = self.sequence
+        orthogonal = (
+            sequence is not None and self.settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
+        )
+        return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
 
     def undo(self) -> None:
         """Undo the last change of the parameters, or the last removal of runs."""

@@ -99,7 +99,10 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     if not _same_penalty(one, other):
         both = isinstance(one.penalty, type(other.penalty))
         reasons.append("other weights" if both else "another penalty")
-    orthogonal = camera is CameraModel.ORTHOGONAL and "nonrigid" in (one.problem, other.problem)
+    cameras = one.camera_of(camera), other.camera_of(camera)
+    if cameras[0] is not cameras[1]:
+        reasons.append("another camera model")
+    orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
     if one.eta != other.eta and not orthogonal:  # orthogonal tracks are always solved at 1
         reasons.append("another eta")
     if one.intrinsics != other.intrinsics:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import Alignment, CameraModel
+from core import Alignment, CameraModel, Result
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, find_truth_outliers, is_mirrored
 from core.foundation import Similarity, read_only
@@ -27,7 +27,7 @@ from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Iterate, Result, Sequence
+    from core import Iterate, Sequence
     from core.foundation import Floats
 
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
@@ -146,7 +146,7 @@ def build_shapes(
     aligned = truth is not None
     errors_without = None
     if truth is not None and sequence.truth is not None:
-        views, kept = _views(sequence, found), _truth_without_outliers(sequence)
+        views, kept = _views(sequence, source, found), _truth_without_outliers(sequence)
         similarity = align_all(S, sequence.truth, alignment, views=views)
         if kept is not truth and alignment.outliers:
             without = align_all(S, sequence.truth, replace(alignment, outliers=False), views=views)
@@ -220,9 +220,10 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     return picture
 
 
-def _views(sequence: Sequence, found: SolverGeometry) -> Views:
+def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry) -> Views:
     """Return the cameras as an alignment needs them."""
-    in_units_of_truth = sequence.camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
+    camera = source.camera if isinstance(source, Result) else source.settings.camera_of(sequence.camera)
+    in_units_of_truth = camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
     return Views(
         found.rotations,
         found.translations,

@@ -21,7 +21,7 @@ from core import (
     StartReport,
     Status,
 )
-from core.cameras import calibrate
+from core.cameras import calibrate, origin_from
 from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.penalties import ConcavePenalty
 from core.reconstruction import (
@@ -41,7 +41,8 @@ from core.reconstruction import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core import Sequence, Settings
+    from core import CameraModel, Sequence, Settings
+    from core.cameras import IntrinsicsOrigin
     from core.foundation import Floats
     from core.problem import Problem
     from nrsfm_gui.sessions.archive import ArchiveWriter
@@ -128,6 +129,7 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
         "settled": iterate.rotations_chosen,
         "current": _candidate_entry(iterate.current, iterate, sequence, archive),
         "starts": [asdict(start) for start in iterate.starts],
+        "origin": None if iterate.origin is None else asdict(iterate.origin),
         "calibration": None if iterate.calibration is None else archive.name(iterate.calibration),
         "view": None if iterate.view is None else _view_entry(iterate.view, archive),
         "depth": None if iterate.depth is None else _depth_entry(iterate.depth, archive),
@@ -144,11 +146,13 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
 def read_iterate(node: Node, sequence: Sequence) -> Iterate:
     """Return an iterate of a sequence."""
     record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
-    current = _read_candidate(node.child("current"), intrinsics, sequence)
+    settings = read_settings(node.child("settings"))
+    camera = settings.camera_of(sequence.camera)
+    current = _read_candidate(node.child("current"), intrinsics, sequence, camera)
     best, calibration = node.optional("best"), node.optional("calibration")
     view, depth, earlier, noise = map(node.optional, ("view", "depth", "earlier", "noise"))
     return Iterate(
-        settings=read_settings(node.child("settings")),
+        settings=settings,
         record=HistoryEntry(
             record.child("iteration").integer(),
             record.child("seconds").number(),
@@ -166,8 +170,9 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         rotations=node.child("rotations").text(),
         rotations_chosen=node.child("settled").flag(),
         current=current,
-        best=current if best is None else _read_candidate(best, intrinsics, sequence),
+        best=current if best is None else _read_candidate(best, intrinsics, sequence, camera),
         starts=tuple(_read_start(start) for start in node.child("starts").items()),
+        origin=_read_origin(node.optional("origin")),
         calibration=None if calibration is None else calibration.finite(3, 3),
         view=None if view is None else _read_view(view, sequence),
         depth=None if depth is None else _read_depth(depth, sequence),
@@ -176,6 +181,15 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         verdicts=_read_verdicts(node.optional("verdicts")),
         provenance=_read_lineage(node.optional("lineage")),
     )
+
+
+def _read_origin(node: Node | None) -> IntrinsicsOrigin | None:
+    if node is None:
+        return None
+    try:
+        return origin_from(node.mapping())
+    except InputError as error:
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
 
 
 def _read_start(node: Node) -> StartReport:
@@ -200,7 +214,8 @@ def _candidate_entry(
 ) -> dict[str, Any]:
     problem, factors = candidate.problem, candidate.factors
     entry: dict[str, Any] = {"kind": "lowrank" if isinstance(problem, LowRankProblem) else "nonrigid"}
-    posed = _posed_tracks(entry["kind"], iterate.intrinsics, sequence)
+    camera = iterate.settings.camera_of(sequence.camera)
+    posed = _posed_tracks(entry["kind"], iterate.intrinsics, sequence, camera)
     if not (np.array_equal(posed, problem.tracks) and np.array_equal(sequence.visible, problem.visible)):
         entry["tracks"] = archive.name(problem.tracks)
         entry["visible"] = archive.name(problem.visible)
@@ -219,23 +234,23 @@ def _candidate_entry(
     }
 
 
-def _posed_tracks(kind: str, intrinsics: Floats, sequence: Sequence) -> Floats:
+def _posed_tracks(kind: str, intrinsics: Floats, sequence: Sequence, camera: CameraModel) -> Floats:
     """Return the tracks (F, 2, P) as a run poses its problem on them."""
     seen = sequence.visible[:, None]
     if kind == "lowrank":
         tracks: Floats = np.where(seen, sequence.tracks, 0.0) / float(intrinsics[0, 0])
         return tracks
-    return np.where(seen, calibrate(sequence.observations, intrinsics, sequence.camera), 0.0)
+    return np.where(seen, calibrate(sequence.observations, intrinsics, camera), 0.0)
 
 
-def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence) -> Point:
+def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence, camera: CameraModel) -> Point:
     frames, points = sequence.visible.shape
     kind = node.child("kind").one_of(("nonrigid", "lowrank"))
     weights = node.child("weights").finite(None)
     rank, tail = len(weights), node.optional("tail")
     try:
         if node.optional("tracks") is None:
-            tracks, visible = _posed_tracks(kind, intrinsics, sequence), sequence.visible
+            tracks, visible = _posed_tracks(kind, intrinsics, sequence, camera), sequence.visible
             tracks.setflags(write=False)
         else:
             tracks = node.child("tracks").array(frames, 2, points)

@@ -9,7 +9,7 @@ import numpy as np
 from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
 from core.problem import AGREEMENT
-from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
+from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, run_remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
@@ -33,7 +33,7 @@ RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z 
 DEPTH_TIP = "The part of this distance along the ray from the aligned camera to the estimate."
 ENERGY_TIP = "What the depth refinement makes small, per point and frame; that of its last level."
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
-REMARK_TIP = "What is degenerate in the best point of this run, or may be wrong with it."
+REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of this run, or may be wrong."
 UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
     "distance of its ends. Two of three errors should be smaller."
@@ -179,12 +179,10 @@ def _low_rank_numbers(
 
 
 def remarks_on(run: Run | None, *, verdicts: bool = True) -> list[str]:
-    """Return sentences on what is degenerate, or may be wrong, in the result of a run that has ended."""
+    """Return sentences on what was assumed, is degenerate or may be wrong in the result of an ended run."""
     if run is None or run.last is None or run.state.alive:
         return []
-    best = run.last.best
-    degenerate = remarks(best.problem, best.factors, run.settings.penalty)
-    sentences = [f"{words[0].upper()}{words[1:]}." for words in degenerate]
+    sentences = [f"{words[0].upper()}{words[1:]}." for words in run_remarks(run.last)]
     return sentences + [verdict.sentence for verdict in run.last.verdicts if verdicts]
 
 

@@ -36,7 +36,7 @@ from core import (
     simulate,
     write_npz,
 )
-from core.cameras import MetricUpgrade
+from core.cameras import MetricUpgrade, resolve_intrinsics
 from core.depth import (
     LBFGS,
     Alternative,
@@ -47,6 +47,7 @@ from core.depth import (
     FrameBlock,
     LevelEnergy,
     point_subset,
+    profile_focal,
     refine_depths,
 )
 from core.evaluation import HoldoutPlan, Views, sweep
@@ -139,7 +140,7 @@ def reconstruction_values(folder):
     return [
         scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
-        Verdict("jump", LONG, (11, 12), "look"), Settings(),
+        Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
         HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip
 
@@ -185,6 +186,7 @@ def depth_values():
         options,
         last,
         subset,
+        next(profile_focal(problem, point, 1400.5, options)),
         FrameBlock(3, 9),
         Alternative("mirrored", 2.5, 0.3),
     ]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import core
-from core.cameras.calibration import resolve_intrinsics
+from core.cameras.intrinsics import resolve_intrinsics
 from core.data import occluded_blocks
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def make_harder(sequence: core.Sequence, added: float, hidden: float) -> tuple[c
         sequence.tracks + added * rng.standard_normal(sequence.tracks.shape),
         visible,
         name=sequence.name,
-        intrinsics=resolve_intrinsics(sequence, core.Settings().intrinsics),
+        intrinsics=resolve_intrinsics(sequence, core.Settings().intrinsics).K,
         truth=sequence.truth,
     )
     return harder, 1 - float(visible.mean())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import core
-from core.cameras.calibration import resolve_intrinsics
+from core.cameras.intrinsics import resolve_intrinsics
 from core.foundation import procrustes
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def harder(sequence: core.Sequence, every: int, noise: float) -> core.Sequence:
         tracks[::every],
         sequence.visible[::every],
         name=sequence.name,
-        intrinsics=resolve_intrinsics(sequence, core.Settings().intrinsics),
+        intrinsics=resolve_intrinsics(sequence, core.Settings().intrinsics).K,
         truth=core.GroundTruth.of_all_frames(sequence.truth.points[::every]),
     )
 

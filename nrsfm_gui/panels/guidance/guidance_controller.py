@@ -125,7 +125,8 @@ def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
         if geometry.projective is not None and not geometry.figures.get("metric", False):
             return float("nan")
         points = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
-    mirror = Mirror.AUTOMATIC if sequence.camera is CameraModel.ORTHOGONAL else Mirror.OFF
+    orthogonal = start.settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
+    mirror = Mirror.AUTOMATIC if orthogonal else Mirror.OFF
     return aligned_mm(points, sequence.truth, Alignment(mirror=mirror))[0].mean
 
 

@@ -294,12 +294,13 @@ class ParametersPanel(QScrollArea):
 
     def _show_what_applies(self, settings: Settings) -> list[str]:
         """Gray out what has no effect under these settings; return why they are not offered together."""
-        camera = None if self._sequence is None else self._sequence.camera
+        own = None if self._sequence is None else self._sequence.camera
+        camera = None if own is None else settings.camera_of(own)
         reasons, words = without_effect(settings, camera), tips(settings.problem)
         for name, form in self._forms.items():
             form.set_row_enabled(name, name not in reasons)
             form.set_tip(name, reasons.get(name) or words[name])
-        refusal = None if camera is None else settings.refusal(camera)
+        refusal = None if own is None else settings.refusal(own)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
             self._form.method.set_message(note, refused=True)

@@ -26,7 +26,10 @@ from nrsfm_gui.sessions.session_file import read_session, write_session
 FOLDER = Path(__file__).parents[2] / "fixtures" / "a4c4b43"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 SAME = 1e-12  # relative
-LATER = {"refine": "none", "noise": None, "isometry": 0.3, "neighbors": 8, "mirror": None}
+LATER = {
+    **{"refine": "none", "noise": None, "isometry": 0.3, "neighbors": 8, "mirror": None},
+    **{"hide": None, "camera_model": "auto"},
+}
 
 
 def assert_same(found, expected, where=""):

@@ -1,0 +1,254 @@
+"""Which K the tracks of a sequence are calibrated with, and what is known of it.
+
+    given           by the settings, in a file, or with the sequence
+    truth           estimated from the ground-truth frame (`calibration`), with its interval
+    tracks          estimated from the tracks alone (`core.reconstruction.self_calibration`), with interval
+    assumed         1.2 times the longer image side (`focal_length`), principal point in the middle
+    calibrated      the identity
+    normalized      of an orthogonal camera: not K, but the middle and the size of the tracks
+
+What was assumed or is uncertain is described in a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
+from ..foundation.types import read_only
+from .calibration import estimate_intrinsics, load_intrinsics, orthogonal_intrinsics
+from .focal_length import DEFAULT_RATIO, guess_image_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..data.sequence import Sequence
+    from ..foundation.types import Floats
+
+ORIGINS = {
+    "given": "given",
+    "sequence": "the sequence's own",
+    "truth": "estimated from the ground-truth frame",
+    "tracks": "estimated from the tracks",
+    "assumed": "assumed",
+    "calibrated": "none: the tracks are calibrated",
+    "normalized": "none: the camera is orthogonal",
+}
+DEPENDENT = ("truth", "tracks", "assumed")  # on which observations there are
+UNCERTAIN = 0.03  # relative standard deviation of a focal length, above which its interval is described
+CONFIDENCE = 1.96  # standard deviations of an interval of 95 %
+LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
+
+
+@dataclass(frozen=True)
+class IntrinsicsOrigin:
+    """Where a K is from.
+
+    Parameters
+    ----------
+    source
+        a key of `ORIGINS`.
+    remark
+        what was assumed, or how uncertain it is, as a sentence without its period; "" where nothing was.
+    interval
+        of the focal length, at 95 %, in the units of the tracks; None where it is not an estimate.
+    """
+
+    source: str
+    remark: str = ""
+    interval: tuple[float, float] | None = None
+
+
+def origin_from(values: Mapping[str, Any]) -> IntrinsicsOrigin:
+    """Rebuild where a K is from.
+
+    Parameters
+    ----------
+    values
+        the fields of an `IntrinsicsOrigin`, as JSON holds them.
+
+    Returns
+    -------
+    IntrinsicsOrigin
+        an equal one.
+
+    Raises
+    ------
+    InputError
+        where they are not those of an origin.
+    """
+    try:
+        source, interval = str(values["source"]), values.get("interval")
+        if source not in ORIGINS:
+            raise InputError(f"the intrinsics are from {source!r}; accepted are {', '.join(ORIGINS)}")
+        low, high = (None, None) if interval is None else map(float, interval)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the origin of the intrinsics is {values!r}, which is none") from error
+    bounds = None if low is None or high is None else (low, high)
+    return IntrinsicsOrigin(source, str(values.get("remark", "")), bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The K (3, 3) that tracks are calibrated with, and where it is from."""
+
+    K: Floats
+    origin: IntrinsicsOrigin
+
+    __repr__ = one_line_repr
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "K", read_only(self.K))
+
+
+def resolve_intrinsics(
+    sequence: Sequence,
+    source: str | Path | tuple[float, float, float, float],
+    camera: CameraModel | None = None,
+) -> Calibration:
+    """Return K from the source that the settings name.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    source
+        "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
+        (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt"
+        (estimated from the ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy).
+    camera
+        the camera model, by default that of the sequence; an orthogonal camera is normalized, whatever the
+        source.
+
+    Returns
+    -------
+    Calibration
+        K (3, 3) and where it is from.
+
+    Raises
+    ------
+    InputError
+        where it is to be estimated from the ground truth and there is none, or the estimate is refused; and
+        where nothing is known of the K of tracks that are not in pixels.
+
+    Examples
+    --------
+    >>> import core
+    >>> from dataclasses import replace
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> unknown = replace(sequence, intrinsics=None, truth=None, image_size=(1280, 960))
+    >>> resolve_intrinsics(unknown, "auto").origin.remark
+    'focal length unknown: 1536 px assumed = 1.2 x 1280 px'
+    """
+    if (camera or sequence.camera) is CameraModel.ORTHOGONAL:
+        return Calibration(orthogonal_intrinsics(sequence.observations), IntrinsicsOrigin("normalized"))
+    if isinstance(source, tuple):
+        fx, fy, cx, cy = source
+        return Calibration(
+            np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]), IntrinsicsOrigin("given")
+        )
+    if isinstance(source, Path):
+        return Calibration(load_intrinsics(source), IntrinsicsOrigin("given"))
+    if source == "calibrated":
+        return Calibration(np.eye(3), IntrinsicsOrigin("calibrated"))
+    if source == "estimate":
+        return assumed_intrinsics(sequence)
+    if source == "auto" and sequence.intrinsics is not None:
+        return Calibration(sequence.intrinsics, IntrinsicsOrigin("sequence"))
+    if sequence.truth is None:
+        if source == "auto":
+            return assumed_intrinsics(sequence)
+        raise InputError(
+            f"{sequence.name}: the intrinsics are unknown, and there is no ground-truth frame to estimate "
+            "them from; give --intrinsics auto, estimate, fx,fy,cx,cy, a file, or 'calibrated'"
+        )
+    try:
+        return _from_truth(sequence)
+    except InputError as error:
+        if source != "auto":
+            raise
+        return assumed_intrinsics(sequence, f" ({str(error).partition(';')[0].partition(':')[0]})")
+
+
+def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
+    """Return the K that is assumed where nothing is known: f 1.2 times the longer image side.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks, in pixels.
+    why
+        appended to "focal length unknown".
+
+    Returns
+    -------
+    Calibration
+        with a remark that names what was assumed.
+
+    Raises
+    ------
+    InputError
+        where the tracks are too small to be in pixels.
+    """
+    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
+    typical = float(np.median(np.abs(seen)))
+    if not typical > LARGEST_CALIBRATED:
+        raise InputError(
+            f"{sequence.name}: the intrinsics are unknown, and the tracks are not in pixels (median absolute "
+            f"coordinate {typical:.3g}); give --intrinsics fx,fy,cx,cy, a file, or 'calibrated'"
+        )
+    size, (cx, cy) = image_size_of(sequence)
+    side = max(size)
+    focal = DEFAULT_RATIO * side
+    guessed = "" if sequence.image_size is not None else ", the image size guessed from the tracks"
+    remark = (
+        f"focal length unknown{why}: {focal:.0f} {sequence.units} assumed = {DEFAULT_RATIO:g} x {side:.0f} "
+        f"{sequence.units}{guessed}"
+    )
+    K = np.array([[focal, 0.0, cx], [0.0, focal, cy], [0.0, 0.0, 1.0]])
+    return Calibration(K, IntrinsicsOrigin("assumed", remark))
+
+
+def image_size_of(sequence: Sequence) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return width and height of the picture of a sequence, and its middle; guessed where it has none.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+
+    Returns
+    -------
+    tuple[tuple[float, float], tuple[float, float]]
+        the size, and the middle, in pixels.
+    """
+    if sequence.image_size is None:
+        return guess_image_size(sequence.observations)
+    width, height = (float(number) for number in sequence.image_size)
+    return (width, height), (0.5 * width, 0.5 * height)
+
+
+def _from_truth(sequence: Sequence) -> Calibration:
+    """Return K by the ground-truth frame, with its interval."""
+    truth = sequence.truth
+    assert truth is not None  # the caller has checked it
+    frame = truth.reference
+    points = truth.at(frame)
+    assert points is not None  # GroundTruth checks that its reference is one of its frames
+    found = estimate_intrinsics(points, sequence.tracks[frame], sequence.visible[frame])
+    focal = float(np.sqrt(found.K[0, 0] * found.K[1, 1]))
+    spread = float(np.exp(CONFIDENCE * found.uncertainty))
+    interval = focal / spread, focal * spread
+    remark = ""
+    if found.uncertainty > UNCERTAIN:
+        remark = (
+            f"focal length {focal:.0f} {sequence.units} estimated from the ground-truth frame, which is thin "
+            f"in depth: between {interval[0]:.0f} and {interval[1]:.0f} {sequence.units} (95 %)"
+        )
+    return Calibration(found.K, IntrinsicsOrigin("truth", remark, interval))

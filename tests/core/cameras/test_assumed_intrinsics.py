@@ -1,0 +1,126 @@
+"""Where nothing gives K the focal length is assumed, and described; a thin ground truth gives an interval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import core
+from core import CameraModel, GroundTruth, InputError, Sequence
+from core.cameras import IntrinsicsOrigin, origin_from, resolve_intrinsics, to_pixels
+
+SIZE = (1280, 960)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Sequence:
+    return core.simulate("balloon", frames=12, points=40, noise=0.3, occlusion=0.0)
+
+
+def without_camera(scene: Sequence, **changes) -> Sequence:
+    return replace(scene, **({"intrinsics": None, "truth": None} | changes))
+
+
+def flattened(scene: Sequence, thickness: float) -> Sequence:
+    """The scene with the points of its ground-truth frame, and their picture, flattened along one axis."""
+    frame = scene.truth.reference
+    X = np.array(scene.truth.at(frame))
+    center = X.mean(axis=1, keepdims=True)
+    X = center + np.diag([1.0, 1.0, thickness]) @ (X - center)
+    Y = scene.rotations[frame] @ X + scene.translations[frame][:, None]
+    tracks = np.array(scene.tracks)
+    tracks[frame] = to_pixels((Y[:2] / Y[2])[None], scene.intrinsics)[0]
+    tracks[frame] += 0.3 * np.random.default_rng(0).normal(size=tracks[frame].shape)
+    truth = GroundTruth(np.array([frame]), X[None], frame)
+    return replace(scene, tracks=tracks, truth=truth, intrinsics=None)
+
+
+def test_without_anything_the_focal_length_is_that_of_a_usual_camera(scene):
+    found = resolve_intrinsics(without_camera(scene, image_size=SIZE), "auto")
+    np.testing.assert_allclose(found.K, [[1536.0, 0.0, 640.0], [0.0, 1536.0, 480.0], [0.0, 0.0, 1.0]])
+    assert found.origin == IntrinsicsOrigin(
+        "assumed", "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
+    )
+
+
+def test_a_picture_that_stands_upright_has_its_height_as_longer_side(scene):
+    found = resolve_intrinsics(without_camera(scene, image_size=(960, 1280)), "auto")
+    assert found.K[0, 0] == 1536.0
+    assert found.K[:2, 2].tolist() == [480.0, 640.0]
+
+
+def test_an_image_size_that_is_guessed_is_called_guessed(scene):
+    found = resolve_intrinsics(without_camera(scene, image_size=None), "auto")
+    assert found.origin.remark.endswith("guessed from the tracks")
+
+
+def test_what_is_known_of_the_camera_comes_first(scene):
+    own = resolve_intrinsics(scene, "auto")
+    assert own.origin.source == "sequence"
+    assert own.origin.remark == ""
+    by_truth = resolve_intrinsics(replace(scene, intrinsics=None), "auto")
+    assert by_truth.origin.source == "truth"
+    low, high = by_truth.origin.interval
+    assert low < scene.intrinsics[0, 0] < high
+    assert resolve_intrinsics(scene, (900.0, 900.0, 1.0, 2.0)).origin.source == "given"
+
+
+def test_a_thin_ground_truth_gives_the_focal_length_with_its_interval(scene):
+    found = resolve_intrinsics(flattened(scene, 0.05), "auto")
+    assert found.origin.source == "truth"
+    low, high = found.origin.interval
+    assert low < scene.intrinsics[0, 0] < high
+    assert "thin in depth" in found.origin.remark
+    assert f"{low:.0f} and {high:.0f} px" in found.origin.remark
+
+
+def test_a_planar_ground_truth_is_not_used_and_that_is_described(scene):
+    planar = replace(flattened(scene, 0.0), image_size=SIZE)
+    found = resolve_intrinsics(planar, "auto")
+    assert found.K[0, 0] == 1536.0
+    assert found.origin.remark.startswith("focal length unknown (the points of the ground-truth frame")
+    with pytest.raises(InputError, match="planar"):
+        resolve_intrinsics(planar, "gt")
+
+
+def test_tracks_that_are_not_in_pixels_are_not_given_a_focal_length(scene):
+    small = without_camera(scene, tracks=scene.tracks / 1000.0 - 0.5)
+    with pytest.raises(InputError, match="not in pixels"):
+        resolve_intrinsics(small, "auto")
+
+
+def test_an_origin_survives_json(scene):
+    origin = IntrinsicsOrigin("truth", "thin", (900.0, 1100.0))
+    assert origin_from({"source": "truth", "remark": "thin", "interval": [900.0, 1100.0]}) == origin
+    for wrong in ({}, {"source": "a friend"}, {"source": "truth", "interval": [1.0]}):
+        with pytest.raises(InputError, match="intrinsics"):
+            origin_from(wrong)
+
+
+def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, tmp_path):
+    orthogonal = core.reconstruct(
+        scene, rank=2, starts=1, rotations="tracks", refine="none", camera_model="orthogonal"
+    )
+    assert orthogonal.camera is CameraModel.ORTHOGONAL
+    assert orthogonal.eta == 1.0
+    own = replace(scene, camera=CameraModel.ORTHOGONAL)
+    same = core.reconstruct(own, rank=2, starts=1, rotations="tracks", refine="none")
+    assert orthogonal.loss == same.loss
+    start = core.load_start(orthogonal.save(tmp_path / "result.npz"), scene)
+    back = core.reconstruct(scene, start.settings.with_changes(camera_model="perspective"), start=start)
+    assert back.camera is CameraModel.PERSPECTIVE
+    assert back.eta < 1.0
+    again = core.reconstruct(own, start.settings.with_changes(camera_model="perspective"))
+    assert back.loss == again.loss
+
+
+def test_a_result_describes_the_focal_length_that_was_assumed(scene, tmp_path):
+    unknown = without_camera(scene, image_size=SIZE)
+    result = core.reconstruct(unknown, rank=2, starts=1, rotations="tracks", refine="none")
+    assert result.meta["remarks"][0] == "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
+    start = core.load_start(result.save(tmp_path / "result.npz"), unknown)
+    assert start.origin.source == "assumed"
+    continued = core.reconstruct(unknown, start.settings.with_changes(eta=0.1), start=start)
+    assert continued.meta["intrinsics"]["source"] == "assumed"
