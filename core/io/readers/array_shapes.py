@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...data.sequence import MIN_FRAMES, MIN_POINTS
-from .variables import blocked, interleaved, is_array
+from .variables import blocked, interleaved, is_array, without_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
+
+    from ...foundation.types import Floats
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Shape:
 
     def fits(self, value: Any) -> bool:
         """Return whether a value has this shape, for a sequence of at least the least size."""
+        value = without_batch(value)
         if not is_array(value, self.dimensions):
             return False
         size = self.frames_and_points(value.shape)
@@ -69,3 +74,55 @@ SHAPES: dict[str, Shape] = {
         "F x 2 x P", 3, lambda s: (s[0], s[2]) if s[1] == 2 else None, lambda array, _: array
     ),
 }
+
+
+CLEARLY = 2.0  # times smoother
+
+
+def axes_contradict(array: Floats, points_first: bool) -> bool:
+    """Return whether tracks (F, P, 2), or (P, F, 2), are clearly smoother along the axis of the points.
+
+    Parameters
+    ----------
+    array
+        the tracks as the file has them.
+    points_first
+        which axis is taken for that of the points.
+
+    Returns
+    -------
+    bool
+        False where neither axis is clearly that of time.
+    """
+    return is_smooth(array, 1 - int(points_first), int(points_first))
+
+
+def axes_agree(array: Floats, points_first: bool) -> bool:
+    """Return whether tracks are clearly smoother along the axis of the frames."""
+    return is_smooth(array, int(points_first), 1 - int(points_first))
+
+
+def is_smooth(array: Floats, axis: int, other: int) -> bool:
+    """Return whether neighbors along one axis are clearly closer, and spread less, than along the other.
+
+    A point moves little from frame to frame, and its path is shorter than the object is wide. The order of
+    points in a file may be one of neighbors too, so both are asked for.
+    """
+    if min(array.shape[:2]) < 2:
+        return False
+    steps = [_median(np.abs(np.diff(array, axis=each))) for each in (axis, other)]
+    spreads = [_median(np.ptp(_filled(array, each), axis=each)) for each in (axis, other)]
+    return CLEARLY * steps[0] < steps[1] and spreads[0] < spreads[1]
+
+
+def _median(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else np.nan
+
+
+def _filled(array: Floats, axis: int) -> Floats:
+    """Return an array with the mean along an axis where it is NaN, 0 where all of it is."""
+    known = np.isfinite(array)
+    count = np.maximum(known.sum(axis=axis, keepdims=True), 1)
+    mean = np.where(known, array, 0.0).sum(axis=axis, keepdims=True) / count
+    return np.where(known, array, mean)

@@ -9,11 +9,70 @@ import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Sequence
 from .contents import check_camera, digest, naming, sequence_name
+from .variables import without_unseen
 
 if TYPE_CHECKING:
     from ...foundation.types import Bools
     from .reading_options import ReadingOptions
     from .variables import LoadedFile, Parts
+
+
+PIXELS = 20.0  # units that tracks in pixels extend over at least
+BELOW = (
+    0.05  # share of their extent by which tracks in pixels may leave the picture at its first row or column
+)
+
+
+def complete(parts: Parts, options: ReadingOptions) -> Parts:
+    """Return parts without frames and points that cannot be reconstructed, and with a camera model.
+
+    Tracks in pixels are a perspective camera's, whose focal length is unknown where the file has no K; other
+    tracks without K are orthogonal.
+
+    Parameters
+    ----------
+    parts
+        what a layout made of a file.
+    options
+        of which the camera decides where the file does not.
+
+    Returns
+    -------
+    Parts
+        with what is assumed among its guesses and in its provenance.
+    """
+    parts = without_unseen(parts)
+    if not parts.camera_assumed or options.camera is not None:
+        return parts
+    perspective, guesses = parts.camera is CameraModel.PERSPECTIVE, parts.guesses
+    if not perspective and look_like_pixels(parts):
+        perspective = True
+        guesses += ("the numbers look like pixels of a camera with perspective (--camera orthogonal if not)",)
+    model = CameraModel.PERSPECTIVE if perspective else CameraModel.ORTHOGONAL
+    unknown = " with an unknown focal length" if perspective and parts.intrinsics is None else ""
+    note = f"the file does not name its camera: {model.value} is assumed{unknown} (camera=, --camera)"
+    provenance = "; ".join(filter(None, (parts.provenance, note)))
+    return replace(parts, camera=model, guesses=guesses, provenance=provenance)
+
+
+def look_like_pixels(parts: Parts) -> bool:
+    """Return whether coordinates lie in a picture whose first pixel is (0, 0): not centered, and not small.
+
+    Parameters
+    ----------
+    parts
+        of which the finite tracks count.
+
+    Returns
+    -------
+    bool
+        False where there are none.
+    """
+    known = parts.tracks.transpose(1, 0, 2)[:, np.isfinite(parts.tracks).all(axis=1)]
+    if known.size == 0:
+        return False
+    extent = float(np.ptp(known, axis=1).max())
+    return bool(extent > PIXELS and (known.min(axis=1) >= -BELOW * extent).all())
 
 
 def as_sequence(found: Parts | Sequence, file: LoadedFile, options: ReadingOptions) -> Sequence:
@@ -63,12 +122,9 @@ def sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Sequ
     InputError
         where the parts do not agree with each other or with the camera that is asked for.
     """
-    notes = [parts.provenance] if parts.provenance else []
     model = parts.camera
     if parts.camera_assumed:
         model = options.camera_model or parts.camera
-        if options.camera_model is None:
-            notes.append(f"the file does not name its camera: {model.value} is assumed (camera=, --camera)")
     else:
         check_camera(model, options.camera_model, file.path)
     perspective = model is CameraModel.PERSPECTIVE
@@ -87,7 +143,7 @@ def sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Sequ
         truth_units=parts.truth_units,
         source=file.path.absolute(),
         digest=digest(file.content) if file.content else "",
-        provenance="; ".join(notes),
+        provenance=parts.provenance,
         truth_name=parts.truth_name,
         image_size=options.image_size or parts.image_size,
         point_names=parts.point_names,

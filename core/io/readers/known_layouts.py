@@ -20,6 +20,7 @@ from .variables import (
     is_array,
     numbers,
     pixels,
+    size_of,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .reading_options import ReadingOptions
     from .variables import Variables
 
+NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
@@ -253,4 +255,72 @@ def read_estimated(variables: Variables, path: Path, options: ReadingOptions) ->
         truth_units="units",
         provenance=note,
         roles={"M": "tracks", "X_gt": "truth", "R": "not read"},
+    )
+
+
+def is_isometric(variables: Variables) -> bool:
+    """Return whether a file has the structs of isometric NRSfM: the image points of every frame."""
+    return _frames_of(variables) is not None
+
+
+def _frames_of(variables: Variables) -> tuple[str, Variables] | None:
+    """Return the struct array of the image points and where the others are, None where there is none."""
+    scene = variables.get("scene")
+    for inside, name in ((scene, "m"), (variables, "p")):
+        if isinstance(inside, dict) and _fields(inside.get(name), "p") is not None:
+            return name, inside
+    return None
+
+
+def _fields(structs: object, name: str) -> list[object] | None:
+    """Return one field of all elements of a struct array, which HDF5 stores field by field."""
+    if isinstance(structs, dict):
+        values = structs.get(name)
+        return values if isinstance(values, list) else None if values is None else [values]
+    if not isinstance(structs, list) or not structs:
+        return None
+    if not all(isinstance(each, dict) and name in each for each in structs):
+        return None
+    return [each[name] for each in structs]
+
+
+def read_isometric(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Isometric NRSfM (Parashar et al.): structs p(i).p and Pgth(i).P, or scene.m, scene.Pgth.
+
+    Image points are 2 x P, or 3 x P and homogeneous; in pixels, or normalized by K, which makes them smaller
+    than a few units. A missing point is 0 or NaN.
+    """
+    found = _frames_of(variables)
+    assert found is not None  # it was recognized by it
+    name, inside = found
+    in_scene = inside is not variables
+    where = "scene.m.p" if in_scene else "p.p"
+    given = _fields(inside[name], "p")
+    rows = {each.shape[0] for each in given or [] if is_array(each, 2)}
+    if rows not in ({2}, {3}):
+        raise InputError(f"{where} is {size_of(given)}; accepted is 2 x P or 3 x P in every frame")
+    points = cells(given, where, *rows, missing=True)
+    tracks = points[:, :2] / points[:, 2:] if rows == {3} else points
+    shapes = _fields(inside.get("Pgth"), "P")
+    truth = None
+    if shapes is not None:
+        truth = cells(shapes, "Pgth.P", 3, missing=True)
+        check_same_points(tracks, truth, (where, "Pgth.P"))
+        truth = np.where((truth == 0).all(axis=1, keepdims=True), np.nan, truth)
+    absent: Bools = np.asarray((points[:, :2] == 0).all(axis=1) | ~np.isfinite(tracks).all(axis=1))
+    intrinsics, note = intrinsics_of(inside if in_scene else variables), ""
+    seen = np.abs(tracks[np.broadcast_to(~absent[:, None], tracks.shape)])
+    if intrinsics is not None and seen.size and seen.max() < NORMALIZED:
+        tracks = intrinsics[:2, :2] @ tracks + intrinsics[:2, 2:]
+        note = f"the image points {where} are normalized, and are put into pixels by K of the file"
+    owner = "scene" if in_scene else name
+    return Parts(
+        np.where(absent[:, None], np.nan, tracks),
+        PERSPECTIVE,
+        camera_assumed=intrinsics is None,
+        intrinsics=intrinsics,
+        shapes=truth,
+        producer="isometric NRSfM",
+        provenance=note,
+        roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}),
     )

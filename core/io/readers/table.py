@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from .assembly import complete
 from .contents import is_zip, naming, parse_matrix, read_bytes
 from .csv import is_csv, read_csv
 from .layouts import parts_of
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ...data.sequence import Sequence
     from .variables import Parts
 
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
@@ -186,7 +187,8 @@ def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) ->
                 f"{accepted}"
             )
     with naming(file.path):
-        return reader.interpret(file, options)
+        found = reader.interpret(file, options)
+        return found if isinstance(found, Sequence) else complete(found, options)
 
 
 def listed_suffixes() -> list[str]:

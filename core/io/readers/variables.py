@@ -15,13 +15,14 @@ from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
 
     from ...data.sequence import CameraModel
     from ...foundation.types import Bools, Floats, Ints
+    from .reading_options import ReadingOptions
 
 Variables: TypeAlias = dict[str, Any]  # arrays; lists for cells; dicts for structs
 
@@ -35,6 +36,17 @@ class LoadedFile:
     variables: Variables
     individuals: tuple[str, ...] = ()  # animals, people or videos, of which one is to be chosen
     columns: tuple[str, ...] = ()  # of a table
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout that is recognized by the names of its variables."""
+
+    summary: str
+    matches: Callable[[Variables], bool]
+    read: Callable[[Variables, Path, ReadingOptions], Parts]
 
     __repr__ = one_line_repr
 
@@ -135,9 +147,27 @@ class PythonObjects:
     """The mark of an array that would need unpickling."""
 
 
+MOST_NAMES = 5  # that a sentence lists
+LONGEST_NAME = 30  # characters
+
+
 def describe(variables: Variables) -> str:
-    """Return the names and shapes of variables, as a sentence lists them."""
-    return ", ".join(f"{name} {size_of(value)}" for name, value in sorted(variables.items())) or "none"
+    """Return the names and shapes of variables, as a sentence lists them: the largest where they are many."""
+    sizes = {name: np.size(value) if is_numeric(value) else 0 for name, value in variables.items()}
+    largest = sorted(variables, key=lambda name: -sizes[name])[:MOST_NAMES]
+    listed = [f"{shortened(name)} {size_of(variables[name])}" for name in sorted(largest)]
+    more = len(variables) - len(listed)
+    return (", ".join(listed) or "nothing") + (f" and {more} more" if more else "")
+
+
+def is_numeric(value: Any) -> bool:
+    """Return whether a value is an array of numbers."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+
+
+def shortened(name: str) -> str:
+    """Return a name as sentences have it."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
 def size_of(value: Any) -> str:
@@ -145,7 +175,8 @@ def size_of(value: Any) -> str:
     if isinstance(value, PythonObjects):
         return "Python objects, which are not read"
     if isinstance(value, dict):
-        return f"struct ({', '.join(value)})"
+        names = [shortened(str(name)) for name in list(value)[:MOST_NAMES]]
+        return f"struct ({', '.join(names)}{', ...' * (len(value) > MOST_NAMES)})"
     if isinstance(value, list):
         first = f" of {size_of(value[0])}" if value and value[0] is not None else ""
         return f"{len(value)} cells{first}"
@@ -227,8 +258,8 @@ def check_same_points(first: Floats, second: Floats, names: tuple[str, str]) -> 
         )
 
 
-def cells(value: Any, name: str, rows: int) -> Floats:
-    """Return F cells of rows x P as (F, rows, P)."""
+def cells(value: Any, name: str, rows: int, *, missing: bool = False) -> Floats:
+    """Return F cells of rows x P as (F, rows, P); `missing`: whether NaN is a missing value."""
     if not isinstance(value, list) or not value:
         raise InputError(f"{name} is {size_of(value)}; accepted are cells of {rows} x points, one per frame")
     for number, cell in enumerate(value, 1):
@@ -238,40 +269,57 @@ def cells(value: Any, name: str, rows: int) -> Floats:
                 f"cell {number} of {name} is {found}; accepted is {rows} x points, all of one size"
             )
     array: Floats = np.stack(value).astype(np.float64)
-    check_finite(array, name)
+    check_finite(array, name, missing=missing)
     return array
 
 
 def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
-    """Return the (F, 2, P) projection of shapes (F, 3, P) that are in camera coordinates.
+    """Return the (F, 2, P) projection of shapes (F, 3, P) in camera coordinates, NaN where they are.
+
+    `intrinsics` is (3, 3), or (F, 3, 3) with one for each frame.
 
     Raises
     ------
     InputError
         where a point is not in front of the camera.
     """
-    if shapes[:, 2].min() <= 0:
-        frame, point = np.argwhere(shapes[:, 2] <= 0)[0]
+    behind: Bools = np.asarray(shapes[:, 2] <= 0)
+    if behind.any():
+        frame, point = np.argwhere(behind)[0]
         raise InputError(
             f"{name} has depth {shapes[frame, 2, point]:g} at frame {frame + 1}, point {point + 1}; "
             "accepted are points in front of the camera"
         )
-    image: Floats = np.einsum("ab,fbp->fap", intrinsics, shapes)
+    image: Floats = intrinsics @ shapes
     return image[:, :2] / image[:, 2:]
 
 
+INTRINSICS = ("K", "KK", "intrinsics", "camera_matrix")
+
+
 def intrinsics_of(variables: Variables) -> Floats | None:
-    """Return the (3, 3) matrix K or KK, scaled so that its last entry is 1; None where there is none."""
-    for name in ("K", "KK"):
+    """Return the (3, 3) camera matrix of a file with 1 as its last entry; None where it has none."""
+    name = intrinsics_name(variables)
+    if name is None:
+        return None
+    matrix: Floats = numbers(variables, name)
+    if (np.diag(matrix) == 0).any() or np.tril(matrix, -1).any():
+        rows = "; ".join(" ".join(f"{value:g}" for value in row) for row in matrix)
+        raise InputError(f"{name} is [{rows}]; accepted is an upper triangular camera matrix")
+    # + 0.0 turns the negative zeros that RQ factorizations leave into zeros.
+    scaled: Floats = matrix / matrix[2, 2] + 0.0
+    return scaled
+
+
+def intrinsics_name(variables: Variables) -> str | None:
+    """Return the name of the variable that holds the camera matrix."""
+    for name in INTRINSICS:
         value = variables.get(name)
         if is_array(value, 2) and value.shape == (3, 3):
-            matrix: Floats = numbers(variables, name)
-
-            if (np.diag(matrix) == 0).any() or np.tril(matrix, -1).any():
-                raise InputError(
-                    f"{name} is {matrix.tolist()}; accepted is an upper triangular camera matrix"
-                )
-            # + 0.0 turns the negative zeros that RQ factorizations leave into zeros.
-            scaled: Floats = matrix / matrix[2, 2] + 0.0
-            return scaled
+            return name
     return None
+
+
+def without_batch(value: Any) -> Any:
+    """Return an array of 4 dimensions without a first one of length 1, anything else as it is."""
+    return value[0] if isinstance(value, np.ndarray) and value.ndim == 4 and len(value) == 1 else value

@@ -16,7 +16,7 @@ import numpy as np
 from ...foundation.exceptions import InputError
 from .array_shapes import SHAPES
 from .reading_options import NO_MASK
-from .variables import PythonObjects, size_of
+from .variables import INTRINSICS, PythonObjects, shortened, size_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 # The words of a name by which 1 is a point that is seen, or one that is hidden. "mask" is neither: in
 # some programs it marks what is valid, in others what is not.
 SEEN = frozenset(
-    "visibility visibilities visible visibles vis seen observed valid validity confidence confidences conf "
-    "score scores likelihood likelihoods probability probabilities prob certainty".split()
+    "visibility visibilities visible visibles vis visibs seen observed valid validity confidence "
+    "confidences conf score scores likelihood likelihoods probability probabilities prob certainty".split()
 )
 HIDDEN = frozenset("occluded occlusion occlusions hidden invisible missing invalid".split())
 TRACKS = frozenset("tracks track trajectories points point coords coordinates positions xy uv".split())
+MOST_SUSPECTS = 4  # that a sentence lists
 NEGATIONS = frozenset(("not", "no", "non"))
-INTRINSICS = ("K", "KK")
 
 
 def could_be_tracks(name: str, value: Any) -> bool:
@@ -75,11 +75,20 @@ def with_visibility(
     name = mask.removeprefix("~")
     visible = _visible(variables, parts, mask, threshold) if mask else parts.visible
     notes = [parts.provenance, f"{name} is the visibility mask" if mask else ""]
-    left_out = [f"{n} ({size_of(v)})" for n, v in sorted(others.items()) if n != name and _fits(v, parts)]
+    left_out = [
+        f"{shortened(n)} ({size_of(v)})"
+        for n, v in sorted(others.items())
+        if n != name and fits_as_mask(v, parts)
+    ]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
     roles = {**parts.roles} | ({name: "visibility"} if mask else {})
-    parts = replace(parts, provenance="; ".join(note for note in notes if note), roles=roles)
+    reading = {**parts.reading} | ({"visible": mask} if mask else {})
+    if threshold is not None and mask:
+        reading["threshold"] = f"{threshold:g}"
+    reading.setdefault("visible", NO_MASK)
+    provenance = "; ".join(note for note in notes if note)
+    parts = replace(parts, provenance=provenance, roles=roles, reading=reading)
     if visible is None:
         return parts
     tracks = _masked(parts.tracks, visible, (parts.tracks_name, name or _own_mask(parts)))
@@ -123,20 +132,21 @@ def _paired(others: Variables, parts: Parts, threshold: float | None) -> str:
     if not suspects:
         return ""
     name = suspects[0]
-    listed = ", ".join(f"{each} ({size_of(others[each])})" for each in suspects)
+    some = [f"{shortened(each)} ({size_of(others[each])})" for each in suspects[:MOST_SUSPECTS]]
+    listed = ", ".join(some) + (f" and {more} more" if (more := len(suspects) - len(some)) else "")
     if len(suspects) > 1 or _meaning(name) is None:
         found = f"{listed} could be the visibility mask"
-    elif not _fits(others[name], parts):
+    elif not fits_as_mask(others[name], parts):
         found = f"{listed} is named as a visibility mask; accepted is {_accepted(parts)}"
-    elif threshold is None and not _is_binary(others[name]):
-        found = f"{listed} is the visibility mask, and holds not only 0 and 1"
     elif parts.visible is not None:
         found = f"{listed} could be the visibility mask, and so could {_own_mask(parts)}"
+    elif threshold is None and not _is_binary(others[name]):
+        found = f"{listed} is the visibility mask, and holds not only 0 and 1"
     else:
         return name if _meaning(name) else f"~{name}"
     raise InputError(
-        f"{found}; decide it by --visible (visible=): {name} where 1 is seen, ~{name} where 1 is hidden, "
-        f"with --threshold 0.5 where it is a score, or {NO_MASK} to do without"
+        f"{found}; decide it by --visible (visible=): {shortened(name)} where 1 is seen, ~{shortened(name)} "
+        f"where 1 is hidden, with --threshold 0.5 where it is a score, or {NO_MASK} to do without"
     )
 
 
@@ -144,8 +154,8 @@ def _could_be_mask(name: str, value: Any, parts: Parts) -> bool:
     """Whether a variable is named as a mask, or has the size of one and no numbers outside 0 to 1."""
     if _meaning(name) is not None:
         return isinstance(value, list | PythonObjects) or (isinstance(value, np.ndarray) and value.size > 1)
-    if not _fits(value, parts) or _is_binary(value):
-        return _fits(value, parts)
+    if not fits_as_mask(value, parts) or _is_binary(value):
+        return fits_as_mask(value, parts)
     # Confidences; a NaN may mark a point that has none.
     return not _is_of_tracks(value, parts) and not ((value < 0) | (value > 1)).any()
 
@@ -162,12 +172,23 @@ def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
 
 
 def _visible(variables: Variables, parts: Parts, mask: str, threshold: float | None) -> Bools:
-    """Return which points (F, P) are seen by a mask "~NAME"."""
+    name = mask.removeprefix("~")
+    if name not in variables:
+        raise InputError(f"{name} is absent; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+    return seen_by(variables[name], parts, mask, threshold)
+
+
+def seen_by(value: Any, parts: Parts, mask: str, threshold: float | None) -> Bools:
+    """Return which points (F, P) are seen by a mask "~NAME" with this value.
+
+    Raises
+    ------
+    InputError
+        where its size is not that of the tracks, and where it holds scores without a threshold.
+    """
     name, hidden = mask.removeprefix("~"), mask.startswith("~")
-    value = variables.get(name)
-    if value is None or not _fits(value, parts):
-        found = "absent" if value is None else size_of(value)
-        raise InputError(f"{name} is {found}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+    if not fits_as_mask(value, parts):
+        raise InputError(f"{name} is {size_of(value)}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
     if threshold is not None:
         # Of a score that is NaN both are false: the point is hidden.
         return _arranged(value < threshold if hidden else value >= threshold, parts)
@@ -203,8 +224,8 @@ def _accepted(parts: Parts) -> str:
     return f"a mask of {frames} frames and {points} points, {frames} x {points} or {points} x {frames}"
 
 
-def _fits(value: Any, parts: Parts) -> bool:
-    """Whether an array has the size of a mask of the tracks, or the tracks' own."""
+def fits_as_mask(value: Any, parts: Parts) -> bool:
+    """Return whether an array has the size of a mask of the tracks, or the tracks' own."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
         return False
     frames, _, points = parts.tracks.shape

@@ -198,7 +198,7 @@ def test_two_arrays_that_fit_are_settled_by_the_layout_option(tmp_path: Path) ->
     file = save(tmp_path / "two.mat", {"left": first, "right": second})
     with pytest.raises(InputError) as refused:
         read_sequence(file)
-    for word in ("two.mat", "interleaved:left", "interleaved:right", "left 12 x 9", "--layout", "mocap"):
+    for word in ("two.mat", "interleaved:left", "interleaved:right", "left 12 x 9", "--layout", "--tracks"):
         assert word in str(refused.value)
     np.testing.assert_array_equal(rows(read_sequence(file, layout="interleaved:right").tracks), second)
 

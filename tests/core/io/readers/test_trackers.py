@@ -1,0 +1,357 @@
+"""The files of point trackers, made as the trackers make them: shapes, types and names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from scipy.special import logit
+
+from core import CameraModel, InputError, inspect_file, read_sequence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+F, P = 12, 9
+RNG = np.random.default_rng(8)
+TIME = np.arange(F)[:, None, None]
+# Points that move less from frame to frame than they are apart, as in a video.
+TRACKS = (RNG.uniform(200, 700, size=(1, 2, P)) + 8 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, 2, P)))).astype(
+    np.float32
+)
+SEEN = RNG.random((F, P)) < 0.8
+SEEN[:, 0] = SEEN[:2] = True
+K = np.array([[900.0, 0, 480], [0, 900, 360], [0, 0, 1]])
+TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
+SCORES = np.where(SEEN, 0.94, 0.3).astype(np.float32)
+VIDEO = np.zeros((F, 90, 120, 3), np.uint8)  # tiny: the tracks do not lie in it
+LARGE_VIDEO = np.broadcast_to(np.uint8(0), (F, 720, 960, 3))
+
+
+def save(folder: Path, arrays: dict[str, Any]) -> Path:
+    np.savez(folder / "clip.npz", **arrays)
+    return folder / "clip.npz"
+
+
+OCCLUSION = np.where(SEEN, logit(0.1), logit(0.8)).T
+DISTANCE = np.full((P, F), logit(0.2))
+ROWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "CoTracker, batch": ("CoTracker", {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None]}),
+    "CoTracker, last axis": (
+        "CoTracker",
+        {"pred_tracks": TNXY[None], "pred_visibility": SEEN[None, :, :, None]},
+    ),
+    "CoTracker, squeezed": ("CoTracker", {"tracks": TNXY, "visibility": SEEN}),
+    "CoTracker, short names": ("CoTracker", {"coords": TNXY, "vis": SEEN}),
+    "CoTracker, scores": (
+        "CoTracker",
+        {"pred_tracks": TNXY, "pred_visibility": SCORES, "pred_confidence": SCORES},
+    ),
+    "TAPIR": ("TAPIR", {"tracks": NTXY, "visibles": SEEN.T}),
+    "TAPIR, batch": ("TAPIR", {"tracks": NTXY[None], "visibles": SEEN.T[None]}),
+    "TAPIR, occluded": ("TAPIR", {"tracks": NTXY, "occluded": ~SEEN.T}),
+    "TAPIR, with its logits": (
+        "TAPIR",
+        {"tracks": NTXY, "visibles": SEEN.T, "occlusion": OCCLUSION, "expected_dist": DISTANCE},
+    ),
+    "TAPIR, logits": ("TAPIR", {"tracks": NTXY, "occlusion": OCCLUSION, "expected_dist": DISTANCE}),
+    "TAPNext": ("TAPNext", {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]}),
+    "TAPNext, certainty": (
+        "TAPNext",
+        {
+            "tracks": NTXY,
+            "visible_logits": np.full((P, F), 2.0),
+            "certainty": np.where(SEEN, 0.9, 0.4).T,
+        },
+    ),
+    "TAP-Vid": (
+        "TAP-Vid",
+        {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T, "video": LARGE_VIDEO},
+    ),
+    "DELTA": ("DELTA", {"coords": TNXY, "vis": SEEN, "conf": SCORES}),
+    "AllTracker": (
+        "AllTracker",
+        {"trajs_e": TNXY[None], "visconfs_e": np.stack([SCORES, np.where(SEEN, 0.5, 0.05)], -1)[None]},
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_tracker_is_known_by_the_names_of_its_arrays(tmp_path: Path, row: str) -> None:
+    producer, arrays = ROWS[row]
+    found = inspect_file(save(tmp_path, arrays))
+    assert not found.problem and found.clear and found.producer == producer
+    read = found.sequence
+    assert read is not None
+    np.testing.assert_allclose(read.tracks, TRACKS, rtol=1e-6)
+    np.testing.assert_array_equal(read.visible, SEEN)
+    assert read.camera is CameraModel.PERSPECTIVE and read.intrinsics is None and read.units == "px"
+    assert "perspective is assumed with an unknown focal length" in read.provenance
+    assert [entry.role for entry in found.arrays][:2] == ["tracks", "visibility"]
+    assert "" not in [entry.role for entry in found.arrays]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_options_in_effect_read_a_file_the_same_way_again(tmp_path: Path, row: str) -> None:
+    file = save(tmp_path, ROWS[row][1])
+    first = inspect_file(file)
+    again = read_sequence(file, **first.reading)
+    assert first.sequence is not None
+    np.testing.assert_array_equal(again.tracks, first.sequence.tracks)
+    np.testing.assert_array_equal(again.visible, first.sequence.visible)
+
+
+def test_as_many_frames_as_points_are_settled_by_the_names(tmp_path: Path) -> None:
+    tapir = read_sequence(save(tmp_path, {"tracks": NTXY[:, :P], "visibles": SEEN[:P].T}))
+    np.testing.assert_array_equal(tapir.tracks, TRACKS[:P])
+    np.testing.assert_array_equal(tapir.visible, SEEN[:P])
+    cotracker = read_sequence(save(tmp_path, {"tracks": TNXY[:P], "visibility": SEEN[:P]}))
+    np.testing.assert_array_equal(cotracker.tracks, TRACKS[:P])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "order"),
+    [
+        ({"tracks": TNXY, "visibles": SEEN}, "tnxy"),
+        ({"tracks": NTXY, "visibility": SEEN.T}, "ntxy"),
+        ({"positions": NTXY}, "ntxy"),
+    ],
+)
+def test_axes_that_the_numbers_contradict_are_asked_for(
+    tmp_path: Path, arrays: dict[str, Any], order: str
+) -> None:
+    file = save(tmp_path, arrays)
+    with pytest.raises(InputError, match=f"smooth along .* --order {order}"):
+        read_sequence(file)
+    np.testing.assert_array_equal(read_sequence(file, order=order).tracks, TRACKS)
+
+
+def test_coordinates_of_the_model_s_picture_are_named(tmp_path: Path) -> None:
+    small = save(tmp_path, {"tracks": NTXY / 4, "visibles": SEEN.T})
+    found = inspect_file(small)
+    assert not found.clear and "TAPIR computes in 256 x 256 pixels" in found.guesses[0]
+    assert inspect_file(small, size="240x180").clear
+
+
+def test_y_before_x_is_an_option(tmp_path: Path) -> None:
+    file = save(tmp_path, {"tracks": NTXY[:, :, ::-1], "visible_logits": np.where(SEEN, 2.0, -3.0).T})
+    np.testing.assert_array_equal(read_sequence(file, xy="yx").tracks, TRACKS)
+
+
+def test_the_threshold_of_scores_is_an_option(tmp_path: Path) -> None:
+    file = save(tmp_path, ROWS["CoTracker, scores"][1])
+    assert read_sequence(file, threshold=0.2).visible.all()
+    assert "seen from 0.5 on" in read_sequence(file).provenance
+
+
+def test_tap_vid_is_relative_to_the_picture(tmp_path: Path) -> None:
+    relative = {"points": NTXY / np.float32([960, 720]), "occluded": ~SEEN.T}
+    with pytest.raises(InputError, match=r"points are relative to the picture.*--size WIDTHxHEIGHT"):
+        read_sequence(save(tmp_path, relative))
+    sized = read_sequence(save(tmp_path, relative), size="960x720")
+    np.testing.assert_allclose(sized.tracks, TRACKS, rtol=1e-6)
+    assert sized.image_size == (960, 720)
+    pixels = inspect_file(save(tmp_path, {"points": NTXY, "occluded": ~SEEN.T, "video": VIDEO}))
+    assert not pixels.clear and "taken for pixels" in pixels.guesses[0]
+    assert pixels.sequence is not None and pixels.sequence.image_size is None
+    np.testing.assert_array_equal(pixels.sequence.tracks, TRACKS)
+
+
+@pytest.mark.parametrize("name", ["K", "KK", "intrinsics", "camera_matrix"])
+def test_a_camera_matrix_of_the_file_is_used(tmp_path: Path, name: str) -> None:
+    found = inspect_file(save(tmp_path, {"tracks": NTXY, "visibles": SEEN.T, name: K}))
+    assert found.sequence is not None and found.clear
+    np.testing.assert_array_equal(found.sequence.intrinsics, K)
+    assert {entry.name: entry.role for entry in found.arrays}[name] == "intrinsics"
+
+
+# -- points in space -----------------------------------------------------------------------------------------
+
+
+def world() -> dict[str, Any]:
+    """Points that move in front of a turning camera."""
+    points = RNG.normal(size=(1, P, 3)) + 0.1 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, P, 3)))
+    angles = np.linspace(0, 0.4, F)
+    extrinsics = np.tile(np.eye(4), (F, 1, 1))
+    extrinsics[:, 0, 0] = extrinsics[:, 2, 2] = np.cos(angles)
+    extrinsics[:, 0, 2], extrinsics[:, 2, 0] = np.sin(angles), -np.sin(angles)
+    extrinsics[:, :3, 3] = [0.2, -0.1, 8.0]
+    return {
+        "coords": points.astype(np.float32),
+        "extrinsics": extrinsics.astype(np.float32),
+        "intrinsics": np.tile(K, (F, 1, 1)).astype(np.float32),
+        "visibs": SEEN,
+        "video": LARGE_VIDEO,
+        "depths": np.ones((F, 4, 5), np.float32),
+        "query_points": np.zeros((P, 4), np.float32),
+    }
+
+
+def projected(arrays: dict[str, Any]) -> np.ndarray:
+    """Each point by itself, in homogeneous coordinates."""
+    image = np.empty((F, 2, P))
+    for f in range(F):
+        for p in range(P):
+            x = arrays["intrinsics"][f] @ (arrays["extrinsics"][f] @ [*arrays["coords"][f, p], 1.0])[:3]
+            image[f, :, p] = x[:2] / x[2]
+    return image
+
+
+@pytest.mark.parametrize("producer", ["TAPIP3D", "SpatialTrackerV2"])
+def test_points_in_the_world_are_projected_and_kept_to_compare_with(tmp_path: Path, producer: str) -> None:
+    arrays = world()
+    if producer == "SpatialTrackerV2":
+        arrays |= {"unc_metric": np.ones((F, 4, 5)), "visibs": SCORES[:, :, None]}
+    found = inspect_file(save(tmp_path, arrays))
+    read = found.sequence
+    assert found.clear and found.producer == producer and read is not None
+    np.testing.assert_allclose(read.tracks, projected(arrays), rtol=1e-5)
+    np.testing.assert_array_equal(read.visible, SEEN)
+    np.testing.assert_allclose(read.intrinsics, K)
+    assert read.truth is not None and read.truth_name == producer
+    np.testing.assert_array_equal(read.truth.points, arrays["coords"].transpose(0, 2, 1))
+    assert read.image_size == (960, 720)
+    assert {entry.name: entry.role for entry in found.arrays}["extrinsics"] == "cameras"
+
+
+def test_a_zoom_leaves_the_camera_matrix_unknown(tmp_path: Path) -> None:
+    arrays = world()
+    arrays["intrinsics"][3:, 0, 0] *= 1.2
+    read = read_sequence(save(tmp_path, arrays))
+    np.testing.assert_allclose(read.tracks, projected(arrays), rtol=1e-5)
+    assert read.intrinsics is None and "intrinsics differ between the frames" in read.provenance
+
+
+def test_tapvid_3d_has_the_truth_of_every_frame(tmp_path: Path) -> None:
+    arrays = world()
+    ahead = arrays["coords"] + np.float32([0, 0, 8])
+    hidden = np.argwhere(~SEEN)[0]
+    ahead[tuple(hidden)] = np.nan
+    file = save(
+        tmp_path,
+        {
+            "tracks_XYZ": ahead,
+            "visibility": SEEN,
+            "fx_fy_cx_cy": np.array([900.0, 900.0, 480.0, 360.0]),
+            "queries_xyt": np.zeros((P, 3)),
+            "images_jpeg_bytes": np.array([b"a"] * F),
+        },
+    )
+    found = inspect_file(file)
+    read = found.sequence
+    assert found.clear and found.producer == "TAPVid-3D" and read is not None and read.truth is not None
+    assert read.truth_name == "ground truth" and read.truth_units == "mm"
+    np.testing.assert_allclose(read.truth.points, 1000.0 * ahead.transpose(0, 2, 1), rtol=1e-6)
+    image = K @ ahead.transpose(0, 2, 1)
+    np.testing.assert_allclose(read.tracks, image[:, :2] / image[:, 2:], rtol=1e-5)
+    np.testing.assert_array_equal(read.visible, SEEN)
+
+
+BROKEN_WORLDS = {
+    "cameras": ({"extrinsics": np.eye(3)}, "extrinsics is 3 x 3; accepted is 12 x 4 x 4 or 3 x 4"),
+    "frames": ({"intrinsics": np.tile(K, (5, 1, 1))}, "intrinsics is 5 x 3 x 3; accepted is 12 x 3 x 3"),
+    "numbers": ({"extrinsics": np.full((F, 4, 4), np.inf)}, r"extrinsics\(1, 1, 1\) is inf"),
+    "behind": (
+        {"extrinsics": np.tile(np.diag([1.0, 1, -1, 1]), (F, 1, 1)) - 9 * np.eye(4)[2][:, None]},
+        "depth",
+    ),
+    "mask": ({"visibs": SEEN[1:]}, r"visibs \(11 x 9\) is named as a visibility mask"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_WORLDS)
+def test_points_in_the_world_that_cannot_be_projected_are_refused(tmp_path: Path, case: str) -> None:
+    changes, sentence = BROKEN_WORLDS[case]
+    with pytest.raises(InputError, match=sentence):
+        read_sequence(save(tmp_path, world() | changes))
+
+
+def test_cameras_of_megasam_are_no_tracks(tmp_path: Path) -> None:
+    arrays = {"images": VIDEO, "depths": np.ones((F, 9, 12)), "intrinsic": K, "cam_c2w": np.ones((F, 4, 4))}
+    with pytest.raises(InputError, match="as MegaSaM writes them, and no tracks"):
+        read_sequence(save(tmp_path, arrays))
+
+
+# -- structs of isometric NRSfM ------------------------------------------------------------------------------
+
+
+def isometric(pixels: bool, rows: int) -> tuple[list[np.ndarray], np.ndarray]:
+    shapes = (world()["coords"] + [0, 0, 8.0]).transpose(0, 2, 1).astype(np.float64)
+    image = (K if pixels else np.eye(3)) @ shapes
+    return list((image / image[:, 2:])[:, :rows]), shapes
+
+
+def structs(name: str, values: Any) -> np.ndarray:
+    array = np.empty((1, len(values)), dtype=[(name, object)])
+    for index, value in enumerate(values):
+        array[0, index][name] = value
+    return array
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+@pytest.mark.parametrize("pixels", [True, False])
+@pytest.mark.parametrize("form", ["scene", "plain"])
+def test_the_structs_of_isometric_nrsfm_are_read(tmp_path: Path, form: str, pixels: bool, rows: int) -> None:
+    image, shapes = isometric(pixels, rows)
+    missing = image[1][:, 4].copy()
+    image[1][:2, 4] = 0
+    if form == "scene":
+        variables = {"scene": {"m": structs("p", image), "Pgth": structs("P", shapes), "K": K}}
+    else:
+        variables = {"p": structs("p", image), "Pgth": structs("P", shapes), "KK": K}
+    savemat(tmp_path / "warps.mat", variables)
+    found = inspect_file(tmp_path / "warps.mat")
+    read = found.sequence
+    assert found.clear and read is not None and read.truth is not None and missing.any()
+    exact = K @ shapes
+    expected = np.ones((F, P), bool)
+    expected[1, 4] = False
+    np.testing.assert_array_equal(read.visible, expected)
+    np.testing.assert_allclose(
+        read.tracks.transpose(0, 2, 1)[expected], (exact[:, :2] / exact[:, 2:]).transpose(0, 2, 1)[expected]
+    )
+    np.testing.assert_array_equal(read.truth.points, shapes)
+    np.testing.assert_array_equal(read.intrinsics, K)
+
+
+def test_structs_of_image_points_of_other_sizes_are_refused(tmp_path: Path) -> None:
+    image, shapes = isometric(True, 2)
+    image[3] = image[3][:, :5]
+    savemat(tmp_path / "warps.mat", {"p": structs("p", image), "Pgth": structs("P", shapes), "KK": K})
+    with pytest.raises(InputError, match=r"cell 4 of p\.p is 2 x 5; accepted is 2 x points, all of one size"):
+        read_sequence(tmp_path / "warps.mat")
+
+
+# -- the files of the data folder ----------------------------------------------------------------------------
+
+FOREIGN = {
+    "cotracker.npz": "CoTracker",
+    "cotracker_squeezed.npz": "CoTracker",
+    "tracks_visibility_K.npz": "CoTracker",
+    "tapir.npz": "TAPIR",
+    "tapir_with_K.npz": "TAPIR",
+    "tapir_square.npz": "TAPIR",
+    "tapvid.npz": "TAP-Vid",
+    "tracks_nan.npz": "NumPy arrays",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_files_hold_the_tracks_of_the_native_one(data: Path, name: str) -> None:
+    like = data / "challenge_more" / "drink"
+    if not like.is_dir():
+        pytest.skip("the native sequence of the foreign files is not there")
+    native = read_sequence(like, camera=CameraModel.PERSPECTIVE, path_name="circle")
+    found = inspect_file(data / "foreign" / name)
+    read = found.sequence
+    assert read is not None and found.producer == FOREIGN[name], found.problem
+    frames = read.frame_count
+    assert frames == (41 if "square" in name else 100)
+    hidden = np.ones_like(native.visible) if name == "tracks.npy" else native.visible
+    np.testing.assert_array_equal(read.visible, hidden[:frames])
+    seen = np.broadcast_to(native.visible[:frames, None], read.tracks.shape)
+    np.testing.assert_allclose(read.tracks[seen], native.tracks[:frames][seen], rtol=1e-6)
+    assert read.camera is CameraModel.PERSPECTIVE
+    assert (read.intrinsics is not None) == ("K" in name)
