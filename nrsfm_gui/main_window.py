@@ -31,6 +31,7 @@ from nrsfm_gui.widgets.style import apply_theme, theme_named
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PyQt6.QtCore import QPoint
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 
     from nrsfm_gui.model.arguments import Arguments
@@ -130,6 +131,11 @@ class MainWindow(PanelWindow):
         self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
+        for view in (self.tracks_view, self.timeline, self.points_panel):
+            view.menu_requested.connect(self._on_menu_requested)
+
+    def _on_menu_requested(self, where: QPoint) -> None:
+        self.hide_controller.open_menu(self.toolbars.actions, where, self)
 
     def _run_button(self) -> QWidget:
         return self.toolbars.button_of("run") or self.scene_view

@@ -27,6 +27,8 @@ from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
+from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
@@ -44,6 +46,7 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.shell.hide_controller import HideController
 from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
@@ -87,7 +90,11 @@ class PanelWindow(QMainWindow):
         self.timeline, self.sequence_tree, self.run_list = Timeline(), SequenceTree(), RunList()
         self.parameters_panel, self.spectrum_plot = ParametersPanel(), SpectrumPlot()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
-        self.guidance_panel, self.log_panel = GuidancePanel(), LogPanel()
+        self.guidance_panel, self.outliers_panel, self.log_panel = (
+            GuidancePanel(),
+            OutliersPanel(),
+            LogPanel(),
+        )
         self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
         self.appearance_panel = AppearancePanel(self.scene_view)
@@ -114,6 +121,7 @@ class PanelWindow(QMainWindow):
                 "Weights": self.spectrum_plot,
                 "Guidance": self.guidance_panel,
                 "Points": self.points_panel,
+                "Outliers": self.outliers_panel,
                 "Log": self.log_panel,
             },
             bottom=self.timeline,
@@ -135,6 +143,7 @@ class PanelWindow(QMainWindow):
         self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
         self.points_controller = PointsController(session, display, self.points_panel, self)
         self.guidance_controller = GuidanceController(session, self.guidance_panel, self)
+        self.outliers_controller = OutliersController(session, self.outliers_panel, self)
         self.timeline_controller = TimelineController(session, display, timeline, self)
         findings = self.numbers_controller.findings
         self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
@@ -163,6 +172,7 @@ class PanelWindow(QMainWindow):
             plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
         )
         self.selection_controller = SelectionController(session, self.points_panel, self)
+        self.hide_controller = HideController(session, self)
 
     def _connect_panels(self) -> None:
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
@@ -171,6 +181,8 @@ class PanelWindow(QMainWindow):
         self.sequence_opening.started.connect(self.log_controller.log_reading)
         self.run_list.compare_requested.connect(self.compare_controller.request)
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
+        self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
+        self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
         self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())

@@ -23,7 +23,7 @@ ORGANIZATION = "nrsfm"
 APPLICATION = "nrsfm-gui"
 RECENT_FILES = 10
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 
 class AppStore:

@@ -13,6 +13,8 @@ from nrsfm_gui.model.numbers import format_number
 if TYPE_CHECKING:
     from core import Penalty, Settings
 
+NAMES = {"hide": "hidden observations"}  # of settings whose names are no nouns
+LONGEST = 24  # letters of a value that is given as it is
 GESTURE = 0.8  # seconds without a change that end a gesture
 MOST_WEIGHTS = 2  # that are named one by one
 
@@ -42,7 +44,7 @@ def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
         elif entry.name == "penalty":
             found += _penalties(before, after)
         else:
-            words = entry.name.replace("_", " ")
+            words = NAMES.get(entry.name) or entry.name.replace("_", " ")
             found.append(
                 Difference(
                     entry.name, words, _format_value(entry.name, before), _format_value(entry.name, after)
@@ -144,6 +146,8 @@ def _format_value(name: str, value: object) -> str:
         return METHODS[str(value)].title
     if value is None:
         return SETTINGS[name].absent.partition(",")[0]
+    if name == "hide" and len(str(value)) > LONGEST:
+        return f"of {1 + str(value).count(';')} points"
     if isinstance(value, Path):
         return value.name
     if isinstance(value, tuple):

@@ -15,6 +15,7 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from core import Alignment, CameraModel, ExplicitWeights, Settings
 from core.evaluation import Mirror
 from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
     from core import Iterate, Penalty, Sequence
+    from core.foundation import Bools
     from nrsfm_gui.model.background import Background
 
 
@@ -203,6 +205,11 @@ class Session(QObject):
         if isinstance(lasting.penalty, ExplicitWeights):
             return lasting.with_changes(penalty=self._derived_penalty)
         return lasting
+
+    @property
+    def excluded(self) -> Bools | None:
+        """(F, P) the observations that the settings hide from the solver, None where there are none."""
+        return None if self.sequence is None else excluded(self.sequence, self.settings)
 
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""

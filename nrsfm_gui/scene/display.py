@@ -25,7 +25,7 @@ from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, a
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core import Iterate
+    from core import Iterate, Settings
     from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
@@ -80,6 +80,7 @@ class Display(QObject):
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
         self._moved_at = -DRAG_RESTS  # time of the last change of a drag
+        self._hide = session.settings.hide  # as the marks are drawn
         self._over = False  # whether the window closes
         self.scene: Scene | None = None
         self.without_opengl = False
@@ -177,11 +178,14 @@ class Display(QObject):
         elif not self._timer.isActive():
             self._timer.start(DRAG_MILLISECONDS if self._is_dragging else REFRESH_MILLISECONDS)
 
-    def _on_settings_changed(self, *_: object) -> None:
+    def _on_settings_changed(self, settings: Settings) -> None:
         self._moved_at = time.perf_counter()  # there is nothing else to draw yet
+        if settings.hide != self._hide:  # but for the marks of what is hidden
+            self._hide = settings.hide
+            self._schedule()
 
     def _on_moment_changed(self, *_: object) -> None:
-        self._on_settings_changed()
+        self._moved_at = time.perf_counter()
         self._schedule()
 
     @property
@@ -260,7 +264,7 @@ class Display(QObject):
             left_out = {"faces", "edges", "residuals"} if many else {"faces"}
             appearance = appearance.changed(layers=appearance.layers - left_out)
         shapes = self._ahead() or picture.shapes
-        selected = session.point, session.selection, session.hidden
+        selected = session.point, session.selection, session.hidden, session.settings.hide
         key = (picture, shapes, session.frame, selected, appearance, session.compare_mode)
         if key == self._drawn:
             return
@@ -279,7 +283,7 @@ class Display(QObject):
             # What lies nearly in the same place would cover the colors.
             appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
         selected = session.point if session.point >= 0 else None
-        selection, hidden = session.selection, session.hidden
+        selection, hidden, excluded = session.selection, session.hidden, session.excluded
         name = "" if session.compared is None else numbered_title(session.compared, session.compared_solution)
         return lambda frame: build_scene(
             picture.of.sequence,
@@ -291,6 +295,7 @@ class Display(QObject):
             other=None if together is None else together.points[frame].T,
             other_name="" if together is None else name,
             appearance=appearance,
+            excluded=excluded,
         )
 
 

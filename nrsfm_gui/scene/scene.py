@@ -106,7 +106,8 @@ class Scene:
     edges: Ints  # (E, 2) point indices, of the mesh that was chosen
     faces: Ints  # (T, 3) point indices
     measured: Floats  # (P, 2) in `track_unit`, NaN where the file gives none
-    visible: Bools  # (P,)
+    visible: Bools  # (P,) which points the solver sees, or will see after the next run
+    excluded: Bools  # (P,) which points are tracked, but hidden from the solver
     reprojected: Floats | None  # (P, 2) in `track_unit`
     errors: Floats | None  # (P,) distance of estimate and truth, in `error_unit`, NaN where there is no truth
     residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
@@ -187,6 +188,7 @@ def build_scene(
     other: Floats | None = None,
     other_name: str = "",
     appearance: Appearance = PLAIN,
+    excluded: Bools | None = None,
 ) -> Scene:
     """Return one frame as it is drawn.
 
@@ -206,9 +208,12 @@ def build_scene(
         (P, 3) the shape of a second run in the coordinates of `shapes`, and what to call it.
     appearance
         how it is drawn.
+    excluded
+        (F, P) the observations that are hidden from the solver, None where there are none.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
     cameras = shapes.cameras
+    left_out = np.zeros(sequence.point_count, dtype=bool) if excluded is None else excluded[f]
     colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
     mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
     # Coordinates may be others though their unit has the same name.
@@ -223,7 +228,8 @@ def build_scene(
         edges=mesh.edges,
         faces=mesh.faces,
         measured=sequence.tracks[f].T,
-        visible=sequence.visible[f],
+        visible=read_only(sequence.visible[f] & ~left_out, bool),
+        excluded=read_only(sequence.visible[f] & left_out, bool),
         reprojected=_at(shapes.reprojected, f),
         errors=_at(shapes.errors, f),
         residuals_px=_at(shapes.residuals, f),

@@ -22,13 +22,14 @@ from core import Alignment, CameraModel, Result
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, find_truth_outliers, is_mirrored
 from core.foundation import Similarity, read_only
+from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core import Iterate, Sequence
-    from core.foundation import Floats
+    from core.foundation import Bools, Floats
 
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
@@ -64,7 +65,7 @@ class Shapes:
     cameras: Cameras | None
     reprojected: Floats | None  # (F, 2, P) in the units of the tracks
     errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
-    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where hidden
+    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where not solved
     unit: str  # of `points` and `truth`
     alignment: Alignment  # in use; none where the requested one is not possible
     extent: Floats | None  # (2, 3) lowest and highest corner over all frames
@@ -159,7 +160,7 @@ def build_shapes(
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
     residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
-    residuals = np.where(sequence.visible, residuals, np.nan)
+    residuals = np.where(solved(sequence, source), residuals, np.nan)
     return Shapes(
         points=read_only(Q),
         truth=truth,
@@ -180,6 +181,14 @@ def build_shapes(
         errors_without=errors_without,
         why_no_std=found.why_no_std,
     )
+
+
+def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
+    """Return the observations (F, P) that a reconstruction was solved from."""
+    if isinstance(source, Result):
+        return source.visible
+    hidden = excluded(sequence, source.settings)
+    return sequence.visible if hidden is None else sequence.visible & ~hidden
 
 
 def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:

@@ -21,7 +21,7 @@ from core.data import known_points
 from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
 from nrsfm_gui.scene.coloring import share_scales
-from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
+from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project, solved
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, why_no_std
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def with_frame(
     cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     residuals = np.linalg.norm(reprojected - sequence.tracks[frame], axis=1)
-    residuals = np.where(sequence.visible[frame], residuals, np.nan)
+    residuals = np.where(solved(sequence, iterate)[frame], residuals, np.nan)
     errors = None
     if whole.errors is not None and whole.truth is not None:
         errors = np.linalg.norm(Q - whole.truth[frame], axis=1)

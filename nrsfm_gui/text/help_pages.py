@@ -38,7 +38,8 @@ PANELS = {
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
-    "the reprojection error. Hollow points are hidden in this frame. Ctrl-click adds a point to the "
+    "the reprojection error. Hollow points are hidden in this frame, crosses from the "
+    "solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
     "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases. "
     "The depth refinement has an energy of its own, at the right, with a line for each of its phases. "
@@ -54,6 +55,10 @@ PANELS = {
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
     "double-click a row to go to the worst frame of its point; what is selected here is selected "
     "in every view.",
+    "Outliers": "How many observations have which residual, and a list of those that are beyond the line, "
+    "with the points that drift. Drag the line, click a row to go there. Hide all hides them from the "
+    "solver, and Solve again solves without them: that may show further ones. Ctrl+Z undoes it; X hides the "
+    "selected points in one frame.",
     "Log": "What was opened, changed, run and refused, with the time. Copy it when you report a defect.",
 }
 PAPER = (

@@ -33,6 +33,7 @@ class LegendEntry:
     color: str
     hollow: bool = False
     line: bool = False
+    crossed: bool = False
 
 
 def paint_legend(
@@ -73,6 +74,12 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
     if entry.line:
         painter.setPen(QPen(qcolor(entry.color), 1.6))
         painter.drawLine(QPointF(x, middle), QPointF(x + SIGN, middle))
+        return
+    if entry.crossed:
+        middle_x = x + SIGN / 2
+        painter.setPen(QPen(qcolor(entry.color), 1.8))
+        for up in (-3.4, 3.4):
+            painter.drawLine(QPointF(middle_x - 3.4, middle - up), QPointF(middle_x + 3.4, middle + up))
         return
     painter.setPen(QPen(qcolor(entry.color), 1.4) if entry.hollow else Qt.PenStyle.NoPen)
     painter.setBrush(Qt.BrushStyle.NoBrush if entry.hollow else qcolor(entry.color))

@@ -44,12 +44,15 @@ class PointSignals(QWidget):
         points inside a lasso; True if they are added to the selection.
     point_hovered(int)
         the point under the mouse, or -1.
+    menu_requested(QPoint)
+        a click with the right button on a point, at a place of the screen.
     """
 
     point_selected = pyqtSignal(int)
     point_toggled = pyqtSignal(int)
     points_selected = pyqtSignal(object, bool)
     point_hovered = pyqtSignal(int)
+    menu_requested = pyqtSignal(object)
 
 
 class PointView(Themed, PointSignals, metaclass=AbstractQt):

@@ -50,7 +50,7 @@ from core.depth import (
     profile_focal,
     refine_depths,
 )
-from core.evaluation import HoldoutPlan, Views, sweep
+from core.evaluation import HoldoutPlan, Views, find_outliers, sweep
 from core.experiments import (
     BulletList,
     CodeBlock,
@@ -137,10 +137,12 @@ def reconstruction_values(folder):
     curve = cross_validate(scene, quick, over="rank", values=(1, 2), folds=2, start=last)
     views = Views(result.rotations, result.translations, result.intrinsics, orthogonal=False)
     trials = list(sweep(scene, last, quick, HoldoutPlan("rank", (1.0, 2.0), folds=1)))
+    outliers = find_outliers(np.where(np.outer(np.arange(12), np.arange(20) == 3) > 4, 9.0, 1.0))
     return [
         scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
         Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
+        outliers, *outliers.drifting,
         HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip
 

@@ -44,6 +44,8 @@ NUMBERS = {
     name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
 }
 OF_REFINEMENT = ("noise", "isometry", "neighbors", "mirror")
+SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
+TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and name not in SOURCES)
 ADVANCED = tuple(name for name, described in SETTINGS.items() if described.section == "Advanced")
 
 
@@ -108,9 +110,7 @@ class ParameterForm(QWidget):
         )
         self.penalty = PenaltyEditor()
         self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
-        self.mirror = QLineEdit()
-        self.mirror.setPlaceholderText(SETTINGS["mirror"].absent)
-        self.mirror.textEdited.connect(lambda _text: self.edited.emit())
+        self.texts = {name: self._text_field(name) for name in TEXTS}
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 10, 10)
         self._layout.setSpacing(6)
@@ -151,10 +151,17 @@ class ParameterForm(QWidget):
         for name in ADVANCED:
             if name in NUMBERS:
                 self._add_number(advanced, name)
-        self._add(advanced, "mirror", SETTINGS["mirror"].title, self.mirror)
+        for name, text in self.texts.items():
+            self._add(advanced, name, SETTINGS[name].title, text)
         self.advanced = Collapsible("Advanced", advanced)
         self._layout.addWidget(self.advanced)
         self._layout.addStretch(1)
+
+    def _text_field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setPlaceholderText(SETTINGS[name].absent)
+        field.textEdited.connect(lambda _text: self.edited.emit())
+        return field
 
     def _section(self, title: str) -> Form:
         heading = QLabel(title)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
+from core.data import parse_hidden
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtGui import QResizeEvent
+    from PyQt6.QtWidgets import QLineEdit
 
     from core import Sequence
     from core.foundation import Floats
@@ -146,7 +149,9 @@ class ParametersPanel(QScrollArea):
         self._form.rotations.set_value(settings.rotations)
         self._form.intrinsics.set_value(settings.intrinsics)
         self._form.refine.set_key(settings.refine)
-        self._form.mirror.setText(settings.mirror or "")
+        for name, text in self._form.texts.items():
+            if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
+                text.setText(getattr(settings, name) or "")
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._show_preset()
         self._read()  # what is accepted of a preset depends on the sequence
@@ -264,7 +269,7 @@ class ParametersPanel(QScrollArea):
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
         readers["refine"] = lambda: self._form.refine.key
-        readers["mirror"] = lambda: self._form.mirror.text().strip() or None
+        readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
         refusals: list[str] = []
         for name, read in readers.items():
             try:
@@ -272,6 +277,8 @@ class ParametersPanel(QScrollArea):
                 self._settings.with_changes(**{name: value})
                 if name == "rank":
                     self._check_rank(value)
+                if name == "hide" and value is not None and self._sequence is not None:
+                    parse_hidden(value, *self._sequence.visible.shape)
                 changes[name] = value
                 self._set_message(name, "")
             except ValueError as refusal:  # InputError is one
@@ -378,3 +385,8 @@ class ParametersPanel(QScrollArea):
 
     def _set_refusal(self, sentence: str) -> None:
         self._refusal = sentence
+
+
+def _text_of(field: QLineEdit) -> str | None:
+    """Return what was typed, None where nothing was."""
+    return field.text().strip() or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
 from nrsfm_gui.panels.points.points_curves import MOST_POINTS, PointsCurves
@@ -16,6 +16,7 @@ from nrsfm_gui.widgets.plots.frame_chart import Plot
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from PyQt6.QtCore import QPoint
     from PyQt6.QtGui import QResizeEvent, QShowEvent
 
     from nrsfm_gui.text.point_table import PointCourse, PointTable
@@ -40,12 +41,15 @@ class PointsPanel(QWidget):
     -------
     points_selected(indices (N,), bool), frame_requested(int)
         what was chosen in the table, and in the curves.
+    menu_requested(QPoint)
+        a click with the right button on a row of the table, at a place of the screen.
     became_visible()
         what is shown may be out of date.
     """
 
     points_selected = pyqtSignal(object, bool)
     frame_requested = pyqtSignal(int)
+    menu_requested = pyqtSignal(object)
     became_visible = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -77,6 +81,8 @@ class PointsPanel(QWidget):
         row.addWidget(self.curves, 1)
         self.table.points_selected.connect(self.points_selected)
         self.table.frame_requested.connect(self.frame_requested)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._on_menu_requested)
         self.curves.frame_requested.connect(self.frame_requested)
         self._show_page()
 
@@ -128,6 +134,11 @@ class PointsPanel(QWidget):
         self._page = page
         self._show_page()
         self._show_curves()
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        viewport = self.table.viewport()
+        if viewport is not None and self.table.indexAt(place).isValid():
+            self.menu_requested.emit(viewport.mapToGlobal(place))
 
     def _show_page(self) -> None:
         wide = self.width() >= WIDE

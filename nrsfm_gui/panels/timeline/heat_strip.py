@@ -21,7 +21,7 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent
+    from PyQt6.QtGui import QColor, QContextMenuEvent, QMouseEvent, QPaintEvent
     from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Bools, Floats, Ints
@@ -34,6 +34,7 @@ LUMINANCE = (0.30, 0.59, 0.11)
 BAR_WIDTH = 8.0
 LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
 TICK = 6.0  # length of the mark of a selected point
+LEAST_CROSS = 5  # side in pixels of a cell that is crossed, not filled
 MOST_LINES = 8  # selected points that are marked across the strip
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
@@ -70,6 +71,45 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Boo
     pixels[~np.isfinite(pooled)] = 0
     pixels = np.ascontiguousarray(pixels)
     return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888).copy()
+
+
+def crossed_image(picture: QImage, crossed: Bools, size: tuple[int, int], color: QColor) -> QImage:
+    """Return a picture as large as its area in which some cells are crossed out.
+
+    Parameters
+    ----------
+    picture
+        of the cells, as `heat_image` returns it.
+    crossed
+        (P, F) in the order of the rows. Cells that are smaller than a cross are filled; where frames or
+        points outnumber the pixels, a pixel is filled if any of its cells is crossed.
+    size
+        columns and rows of the area, in pixels.
+    color
+        of the crosses.
+    """
+    (width, height), (rows, columns) = size, crossed.shape
+    large = picture.scaled(width, height).convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
+    painter = QPainter(large)
+    points, frames = np.nonzero(crossed)
+    x0, y0 = frames * width // columns, points * height // rows
+    x1 = np.maximum((frames + 1) * width // columns, x0 + 1)
+    y1 = np.maximum((points + 1) * height // rows, y0 + 1)
+    if min(width / columns, height / rows) >= LEAST_CROSS:
+        painter.setPen(QPen(color, 1.2))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        corners = zip((x0 + 1).tolist(), (y0 + 1).tolist(), (x1 - 1).tolist(), (y1 - 1).tolist(), strict=True)
+        for left, top, right, bottom in corners:
+            painter.drawLine(QLineF(left, top, right, bottom))
+            painter.drawLine(QLineF(left, bottom, right, top))
+    else:
+        cells = np.unique(np.stack([x0, y0, x1 - x0, y1 - y0]), axis=1).T
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        for cell in cells.tolist():
+            painter.drawRect(*cell)
+    painter.end()
+    return large
 
 
 def top_of(values: Floats) -> float:
@@ -154,6 +194,7 @@ class HeatStrip(Themed, PointSignals):
         self._selected, self._last = np.zeros(0, dtype=int), -1
         self._hidden: frozenset[int] = frozenset()
         self._errors: Floats | None = None
+        self._excluded: Bools | None = None
         self._by_error = False
         self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self._order
@@ -192,6 +233,12 @@ class HeatStrip(Themed, PointSignals):
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Gray the points that are not drawn elsewhere."""
         self._hidden = hidden
+        self._image = None
+        self.update()
+
+    def set_excluded(self, excluded: Bools | None) -> None:
+        """Mark the observations (F, P) that are hidden from the solver, None for none."""
+        self._excluded = excluded
         self._image = None
         self.update()
 
@@ -287,6 +334,10 @@ class HeatStrip(Themed, PointSignals):
             hidden = np.isin(self._order, list(self._hidden))
             values = self._errors.T[self._order]
             picture = heat_image(values, (width, height), self._top, hidden=hidden)
+            if self._excluded is not None and self._excluded.shape == self._errors.shape:
+                picture = crossed_image(
+                    picture, self._excluded.T[self._order], (width, height), qcolor(self._theme.warning)
+                )
             self._image = (width, height), picture
         return self._image[1]
 
@@ -378,11 +429,24 @@ class HeatStrip(Themed, PointSignals):
         frame, point = cell
         value = self._errors[frame, point]
         value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
-        hidden = " (hidden in the views)" if point in self._hidden else ""
+        hidden = " (not drawn in the views)" if point in self._hidden else ""
+        if self._excluded is not None and self._excluded[frame, point]:
+            hidden += " (hidden from the solver)"
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {value_text}"
         text += f" · {self._alignment}" if self._alignment else ""
         place = self.mapToGlobal(position).toPoint()
         QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Show the frame and select the point under the mouse, and ask for the menu of the point."""
+        assert event is not None
+        cell = self.cell_at(QPointF(event.pos()))
+        if cell is None:
+            return
+        self.frame_requested.emit(cell[0])
+        if cell[1] not in self._selected:
+            self.point_selected.emit(cell[1])
+        self.menu_requested.emit(event.globalPos())
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Clear what belongs to the point under the mouse."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
+    from core.foundation import Bools
     from nrsfm_gui.model.playback_order import Loop
     from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -62,7 +63,7 @@ class Timeline(PointSignals):
             part.frame_requested.connect(self.frame_requested)
         for part in (self.slider, self.strip):
             part.range_requested.connect(self.range_requested)
-        for name in ("point_selected", "point_toggled", "points_selected", "point_hovered"):
+        for name in ("point_selected", "point_toggled", "points_selected", "point_hovered", "menu_requested"):
             getattr(self.strip, name).connect(getattr(self, name))
         charts = QVBoxLayout()
         charts.setSpacing(0)
@@ -129,6 +130,10 @@ class Timeline(PointSignals):
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Gray the points that are not drawn."""
         self.strip.set_hidden(hidden)
+
+    def set_excluded(self, excluded: Bools | None) -> None:
+        """Mark the observations (F, P) that are hidden from the solver, None for none."""
+        self.strip.set_excluded(excluded)
 
     def show_message(self, frame: int, sentence: str) -> None:
         """Show a message at a frame of the curve, for some seconds or until the mouse moves."""

@@ -27,6 +27,7 @@ class TimelineState:
     frame: int
     frame_range: tuple[int, int] | None
     hidden: frozenset[int]
+    hide: str | None  # the observations that are hidden from the solver
     selection: tuple[tuple[int, ...], int]  # the selected points, and the one that was selected last or -1
     series: ErrorSeries | None
 
@@ -49,6 +50,7 @@ class TimelineController(QObject):
                 "frame": timeline.set_frame,
                 "frame_range": timeline.set_range,
                 "hidden": timeline.set_hidden,
+                "hide": lambda _text: timeline.set_excluded(session.excluded),
                 "selection": lambda chosen: timeline.set_selection(*chosen),
                 "series": timeline.set_series,
             },
@@ -61,7 +63,7 @@ class TimelineController(QObject):
         for signal in (
             session.frame_changed, session.frame_range_changed, session.hidden_changed,
             session.selection_changed, session.point_changed, session.compare_mode_changed,
-            session.compared_changed,
+            session.compared_changed, session.settings_changed,
         ):  # fmt: skip
             signal.connect(self._updater.request)
         display.errors.series_changed.connect(self._on_series_changed)
@@ -141,6 +143,7 @@ class TimelineController(QObject):
             frame=session.frame,
             frame_range=session.frame_range,
             hidden=session.hidden,
+            hide=session.settings.hide,
             selection=(session.selection, session.point),
             series=series,
         )

@@ -33,13 +33,13 @@ class TracksDots:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.residuals = SegmentsItem()
-        self.predicted, self.hidden = DotsItem(), DotsItem()
+        self.predicted, self.hidden, self.excluded = DotsItem(), DotsItem(), DotsItem()
         self.measured, self.reprojected = DotsItem(), DotsItem()
         self.rings, self.last_ring, self.hover_ring = DotsItem(), DotsItem(), DotsItem()
         self._theme = DARK
         self._faint = ""
         for item in (
-            self.residuals, self.predicted, self.hidden, self.measured, self.reprojected,
+            self.residuals, self.predicted, self.hidden, self.measured, self.reprojected, self.excluded,
             self.rings, self.last_ring, self.hover_ring,
         ):  # fmt: skip
             plot.addItem(item)
@@ -58,7 +58,10 @@ class TracksDots:
         self.measured.set_style([qcolor(self._theme.measured)], size)
         self.measured.set_dots(scene.measured[scene.visible & scene.drawn])
         self.hidden.set_style([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
-        self.hidden.set_dots(scene.measured[scene.drawn & ~scene.visible & _known(scene.measured)])
+        unseen = scene.drawn & ~scene.visible & _known(scene.measured)
+        self.hidden.set_dots(scene.measured[unseen & ~scene.excluded])
+        self.excluded.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.8, crossed=True)
+        self.excluded.set_dots(scene.measured[unseen & scene.excluded])
         if scene.reprojected is None:
             for item in (self.reprojected, self.predicted):
                 item.set_dots(np.zeros((0, 2)))
@@ -117,6 +120,8 @@ class TracksDots:
             entries.append(LegendEntry(words, theme.residual, line=True))
         if len(self.hidden.positions):
             entries.append(LegendEntry("hidden", theme.measured, hollow=True))
+        if len(self.excluded.positions):
+            entries.append(LegendEntry("excluded", theme.warning, crossed=True))
         if len(self.predicted.positions) and not scene.colored:
             color = self.predicted.colors[0].name()
             entries.append(LegendEntry("predicted", color, hollow=self.predicted.hollow))
@@ -142,7 +147,9 @@ def described(scene: Scene, index: int) -> str:
     x, y = scene.measured[index]
     if np.isfinite(x) and np.isfinite(y):
         parts.append(f"({x:.1f}, {y:.1f}) {scene.track_unit}")
-    if not scene.visible[index]:
+    if scene.excluded[index]:
+        parts.append("excluded: hidden from the solver")
+    elif not scene.visible[index]:
         parts.append("hidden")
     elif scene.residuals_px is not None:
         parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")

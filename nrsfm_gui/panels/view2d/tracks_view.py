@@ -86,7 +86,7 @@ class TracksView(PointView):
     """Measured points blue, hidden ones hollow, reprojected ones green, residuals between them.
 
     Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
-    click adds or removes a point and a drag draws a lasso.
+    click adds or removes a point and a drag draws a lasso. The right button opens the menu of a point.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -292,7 +292,18 @@ class TracksView(PointView):
         else:
             QToolTip.hideText()
 
+    def _request_menu(self, event: MouseClickEvent) -> None:
+        """Select the point under the mouse, unless it is selected, and ask for its menu."""
+        point = self.point_at(event.scenePos())
+        if self._scene is None or point < 0:
+            return
+        if point not in self._scene.selection:
+            self.point_selected.emit(point)
+        self.menu_requested.emit(event.screenPos().toPoint())
+
     def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
+        if event.button() == Qt.MouseButton.RightButton:
+            self._request_menu(event)
         if event.button() != Qt.MouseButton.LeftButton:
             return
         if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):

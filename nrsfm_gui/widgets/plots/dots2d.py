@@ -84,7 +84,7 @@ class DotsItem(_PixelItem):
     def __init__(self) -> None:
         super().__init__()
         self._levels: npt.NDArray[np.uint8] | None = None
-        self._style: tuple[tuple[QColor, ...], float, float] = ((), 1.0, 0.0)
+        self._style: tuple[tuple[QColor, ...], float, float, bool] = ((), 1.0, 0.0, False)
         self._sprites: tuple[float, QPixmap] | None = None  # for a device pixel ratio
         self._fragments = Primitives(QPainter.PixmapFragment, FRAGMENT_FIELDS)
 
@@ -95,17 +95,27 @@ class DotsItem(_PixelItem):
 
     @property
     def hollow(self) -> bool:
-        """Whether rings are drawn instead of disks."""
+        """Whether rings or crosses are drawn instead of disks."""
         return self._style[2] > 0
+
+    @property
+    def crossed(self) -> bool:
+        """Whether crosses are drawn."""
+        return self._style[3]
 
     @property
     def colors(self) -> tuple[QColor, ...]:
         """The colors that dots can have."""
         return self._style[0]
 
-    def set_style(self, colors: Collection[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
-        """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0."""
-        style = tuple(colors), diameter, pen_width
+    def set_style(
+        self, colors: Collection[QColor], diameter: float, *, pen_width: float = 0.0, crossed: bool = False
+    ) -> None:
+        """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0.
+
+        Where they are `crossed`, crosses are drawn with that width instead of rings.
+        """
+        style = tuple(colors), diameter, pen_width, crossed
         if style != self._style:
             self._style = style
             self._sprites = None
@@ -131,7 +141,7 @@ class DotsItem(_PixelItem):
 
     def _sprite_row(self, ratio: float) -> tuple[int, QPixmap]:
         """Return the side of a sprite in pixels of the device, and a row of sprites."""
-        colors, diameter, width = self._style
+        colors, diameter, width, crossed = self._style
         side = int(np.ceil((diameter + width + 2.0) * ratio))
         if self._sprites is None or self._sprites[0] != ratio:
             row = QPixmap(side * max(len(colors), 1), side)
@@ -142,7 +152,13 @@ class DotsItem(_PixelItem):
             for place, color in enumerate(colors):
                 painter.setPen(QPen(color, width * ratio) if width else pg.mkPen(None))
                 painter.setBrush(pg.mkBrush(None) if width else pg.mkBrush(color))
-                painter.drawEllipse(QPointF((place + 0.5) * side, 0.5 * side), radius, radius)
+                center = QPointF((place + 0.5) * side, 0.5 * side)
+                if crossed:
+                    across, along = QPointF(radius, radius), QPointF(radius, -radius)
+                    painter.drawLine(center - across, center + across)
+                    painter.drawLine(center - along, center + along)
+                else:
+                    painter.drawEllipse(center, radius, radius)
             painter.end()
             self._sprites = ratio, row
         return side, self._sprites[1]

@@ -1,0 +1,1 @@
+"""Finding observations that do not fit the reconstruction, and hiding them."""

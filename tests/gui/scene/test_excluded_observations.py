@@ -1,0 +1,60 @@
+"""Observations that are hidden from the solver, in what is drawn and measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Settings
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.view2d.tracks_dots import described
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.single_frame import with_frame
+
+HIDE = Settings(hide="6:5;8:4-")
+
+
+@pytest.fixture
+def mask(known):
+    found = np.zeros(known.sequence.visible.shape, dtype=bool)
+    found[4, 5] = found[3:, 7] = True
+    return found
+
+
+def test_residuals_are_those_of_what_was_solved(known, make_iterate, mask):
+    iterate = replace(make_iterate(known, noise=0.0), settings=HIDE)
+    shapes = build_shapes(known.sequence, iterate)
+    assert np.array_equal(np.isfinite(shapes.residuals), known.sequence.visible & ~mask)
+    one = with_frame(shapes, known.sequence, iterate, 4)
+    assert np.array_equal(np.isfinite(one.residuals), np.isfinite(shapes.residuals))
+    result = replace(known.result, visible=known.result.visible & ~mask)
+    assert np.array_equal(
+        np.isfinite(build_shapes(known.sequence, result).residuals), np.isfinite(shapes.residuals)
+    )
+
+
+def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=4, excluded=mask)
+    assert np.flatnonzero(scene.excluded).tolist() == [5, 7]
+    assert np.array_equal(scene.visible, known.sequence.visible[4] & ~mask[4])
+    assert "excluded: hidden from the solver" in described(scene, 5)
+    assert "hidden from the solver" not in described(scene, 3)
+    assert not build_scene(known.sequence, shapes, frame=4).excluded.any()
+
+
+def test_excluded_points_are_crosses_and_hidden_ones_are_rings(show, known, mask, near):
+    view = TracksView()
+    show(view, 640, 480)
+    shapes = build_shapes(known.sequence, known.result)
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    assert not near(view.grab_image(), DARK.warning, tolerance=30).any()
+    scene = build_scene(known.sequence, shapes, frame=4, excluded=mask)
+    view.set_scene(scene)
+    assert view._dots.excluded.crossed and not view._dots.hidden.crossed
+    assert np.array_equal(view._dots.excluded.positions, scene.measured[[5, 7]])
+    assert near(view.grab_image(), DARK.warning, tolerance=60).sum() > 20
+    assert "excluded" in [entry.text for entry in view._dots.legend(scene)]

@@ -1,0 +1,121 @@
+"""Observations that the user hides from the solver, by the actions and the menu of a point."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QWidget
+
+from core import Settings, simulate
+from nrsfm_gui.shell.actions import ACTIONS
+from nrsfm_gui.shell.hide_controller import MENU, SELECT_FIRST, HideController
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def trigger(session, press_action, sequence):
+    """Return a function that triggers actions on tracks."""
+    session.set_live(False)
+    session.set_sequence(sequence)
+    controller = HideController(session, session)
+
+    def trigger(*names):
+        for name in names:
+            press_action(SimpleNamespace(hide_controller=controller), name)
+
+    return trigger
+
+
+@pytest.fixture
+def statuses(session) -> list[str]:
+    """Return what the status bar is asked to show."""
+    statuses: list[str] = []
+    session.notifier.status_changed.connect(statuses.append)
+    return statuses
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"),
+    [
+        ("hide_observation", "3:6;8:6"),
+        ("hide_onwards", "3:6-;8:6-"),
+        ("hide_range", "3:2-5;8:2-5"),
+        ("hide_point", "3:*;8:*"),
+    ],
+)
+def test_each_action_hides_the_selected_points_in_its_frames(session, trigger, statuses, name, entries):
+    session.set_frame(5)
+    session.set_frame_range((1, 4))
+    session.set_selection((2, 7))
+    trigger(name)
+    assert session.settings.hide == entries
+    assert "hidden from the solver: press Run" in statuses[-1]
+    trigger("show_again")
+    assert session.settings.hide is None
+    assert "used again" in statuses[-1]
+
+
+def test_hiding_adds_up_and_is_undone_step_by_step(session, trigger):
+    session.set_selection((2,))
+    trigger("hide_observation")
+    session.undo_stack._at -= 10.0  # another gesture
+    session.set_frame(3)
+    session.set_selection((2, 5))
+    trigger("hide_observation")
+    assert session.settings.hide == "3:1,4;6:4"
+    session.undo()
+    assert session.settings.hide == "3:1"
+    session.redo()
+    assert session.excluded.sum() == 3
+    session.set_selection((2,))
+    trigger("show_again")
+    assert session.settings.hide == "6:4"
+    trigger("show_all_again")
+    assert session.settings.hide is None
+
+
+def test_what_cannot_be_hidden_is_named(session, trigger, statuses, messages):
+    trigger("hide_observation")
+    assert statuses[-1] == SELECT_FIRST
+    trigger("show_all_again")
+    assert "No observation is hidden" in statuses[-1]
+    session.set_selection((2,))
+    trigger("hide_range")
+    assert "Choose frames first" in statuses[-1]
+    session.set_selection(range(30))
+    trigger("hide_point")
+    assert session.settings.hide is None
+    assert messages.text == "Nothing is hidden: frame 1 would be left without any point."
+
+
+def test_the_menu_of_a_point_has_the_actions_with_their_keys(session, show):
+    parent = QWidget()
+    show(parent, 100, 100)
+    actions = {}
+    for spec in ACTIONS:
+        actions[spec.name] = QAction(spec.title, parent)
+        actions[spec.name].setShortcut(spec.keys)
+    menu = HideController(session, session).open_menu(actions, QPoint(5, 5), parent)
+    shown = [action for action in menu.actions() if not action.isSeparator()]
+    assert [actions[name] for name in MENU if name] == shown
+    assert all(action.shortcut().toString() for action in shown)
+    menu.close()
+
+
+def test_hidden_observations_are_no_settings_of_another_sequence(session, trigger, sequence):
+    session.set_selection((2,))
+    trigger("hide_observation")
+    assert session.lasting_settings.hide is None
+    mask = np.array(session.excluded)
+    session.set_sequence(simulate("paper", frames=12, points=20))
+    assert session.settings.hide is None and session.excluded is None and mask.any()
