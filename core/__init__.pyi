@@ -37,6 +37,7 @@ from .io.writers import (
     WRITERS,
     ExportOptions,
     export,
+    shape_page,
 )
 from .penalties import (
     MCP,
@@ -170,6 +171,7 @@ __all__ = [
     "reprojection_px",
     "sample_path",
     "save_result",
+    "shape_page",
     "simulate",
     "solve",
     "write_challenge",

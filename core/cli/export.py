@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
         "complete result; the options are for the other formats. csv is a table of shapes, tracks and "
         "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, "
-        "and usda, gltf and glb the deformation and the cameras as an animation (y up)."
+        "usda, gltf and glb the deformation and the cameras as an animation (y up), and html is a page that "
+        "plays it in a browser."
     )
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
     parser.add_argument(

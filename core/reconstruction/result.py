@@ -42,6 +42,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field, fields
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMAT = "nrsfm-result"
+MOST_SHOWN = 300_000  # points in all frames that a notebook draws: 2 to 4 MB
 VERSION = 1
 
 # Letters are sizes that must agree between arrays; a result names a frame count F, and so on.
@@ -168,6 +170,18 @@ class Result:
         return (
             f"Result({self.meta.get('name', '')!r}: {size}, log10 loss {self.log_loss:.2f}, "
             f"{self.meta.get('status', 'status unknown')})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the moving shape for a notebook; one line where there is too much of it."""
+        from .. import shape_page
+
+        if self.frame_count * self.point_count > MOST_SHOWN:
+            return f'<pre>{escape(repr(self))}</pre><p>result.export("shape.html") writes a page of it.</p>'
+        page = escape(shape_page(self))
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="the shape" '
+            'style="width: 100%; height: 560px; border: 1px solid #8884; border-radius: 8px"></iframe>'
         )
 
     # Errors and formats are defined in packages above this one; these methods call their public names.

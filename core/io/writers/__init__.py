@@ -2,6 +2,7 @@
 
 from .export import WRITERS, Writer, export, writer_for
 from .options import ALIGNMENTS, COLORS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, numbered
+from .page import shape_page
 
 __all__ = [
     "ALIGNMENTS",
@@ -14,5 +15,6 @@ __all__ = [
     "Writer",
     "export",
     "numbered",
+    "shape_page",
     "writer_for",
 ]

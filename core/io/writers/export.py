@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from . import arrays, csv, gltf, meshes, usd
+from . import arrays, csv, gltf, meshes, page, usd
 from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
@@ -61,6 +61,13 @@ WRITERS: dict[str, Writer] = {
         ),
         Writer(".gltf", "glTF, the deformation as an animation", gltf.write, "animation", ANIMATED),
         Writer(".glb", "glTF in one binary file", gltf.write, "animation", ANIMATED),
+        Writer(
+            ".html",
+            "Web page that plays the shape, all inside",
+            page.write,
+            "page",
+            PLACED | {"frame", "fps"},
+        ),
     )
 }
 
@@ -111,7 +118,7 @@ def export(
 
     `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
     `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf`
-    and `.glb` the deformation and the cameras as an animation.
+    and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ...data.sequence import GroundTruth
     from ...foundation.types import Floats
     from ...reconstruction.result import Result
+
+Item = TypeVar("Item")
 
 FRAMES = {
     "one": "one frame",
@@ -279,7 +281,7 @@ def write_each(
     return [numbered(path, frame) for frame, _points in chosen]
 
 
-def with_progress(chosen: list[tuple[int, Floats]], options: ExportOptions) -> Iterator[tuple[int, Floats]]:
+def with_progress(chosen: list[Item], options: ExportOptions) -> Iterator[Item]:
     """Yield what is given, and report the progress before and after each."""
     options.progress(0, len(chosen))
     for done, item in enumerate(chosen, start=1):

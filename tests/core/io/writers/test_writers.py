@@ -56,7 +56,7 @@ def read_ply(path):
 
 
 def test_the_table_names_every_format_of_the_command_line():
-    known = {".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".usda", ".gltf", ".glb"}
+    known = {".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".usda", ".gltf", ".glb", ".html"}
     assert set(WRITERS) == known
 
 
@@ -358,7 +358,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize(
-    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda"]
+    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda", "a.html"]
 )
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
     frames = "numbered" if name in ("a.ply", "a.obj") else "one"

@@ -1,0 +1,222 @@
+"""One HTML page that shows the moving shape: no other file, no network, no library.
+
+The page is the file `page.html` with the data of the result inside as JSON. A browser draws it on a canvas,
+so that it needs no graphics card, and many of them fit in a notebook.
+
+Numbers have 16 bits. A position is corner + step n, n = 0 ... 65534, with one step for all three axes, and a
+value is n / 65534 of the largest; 65535 is an unknown one. Of consecutive frames the differences modulo 65536
+are kept, all low bytes before all high ones, compressed by zlib, as base64.
+
+The axes are those of the first camera, y up, so that the page opens upright.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.atomic import replacing
+from ...foundation.exceptions import InputError
+from ...foundation.version import VERSION
+from .options import (
+    ExportOptions,
+    aligned_shapes,
+    frame_rate,
+    shapes,
+    std_of,
+    unit_of,
+    with_progress,
+)
+from .scene import TURN, VIRIDIS, cameras_of, compare, require_finite
+
+if TYPE_CHECKING:
+    from ...foundation.types import Floats, Ints
+    from ...reconstruction.result import Result
+    from .scene import Comparison
+
+TEMPLATE = Path(__file__).with_name("page.html")
+UNKNOWN = 65535  # of a number of 16 bits
+COMMON = 0.99  # share of the values that the colors cover: few outliers leave them as they are
+
+
+def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write the page of all frames, or of the chosen one.
+
+    Raises
+    ------
+    InputError
+        where numbered files are asked for, or a coordinate is not finite.
+    """
+    if options.frames != "one":
+        raise InputError(f"{path}: a page shows all frames; numbered files are for .ply and .obj")
+    text = _page(result, options, path, play=True)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return [path]
+
+
+def shape_page(result: Result, *, play: bool = False) -> str:
+    """Return a page that shows a result, as HTML text.
+
+    Parameters
+    ----------
+    result
+        a reconstruction.
+    play
+        whether the page begins to play by itself.
+
+    Returns
+    -------
+    str
+        a complete document, which loads nothing.
+
+    Raises
+    ------
+    InputError
+        where a coordinate is not finite.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> core.shape_page(result).startswith("<!DOCTYPE html>")
+    True
+    """
+    return _page(result, ExportOptions(), "the page", play=play)
+
+
+def _page(result: Result, options: ExportOptions, path: object, *, play: bool) -> str:
+    head, rest = TEMPLATE.read_text(encoding="utf-8").split("{{title}}")
+    middle, tail = rest.split("{{data}}")
+    data = _data(result, options, path) | {"play": play}
+    # A script of data ends at the first "</", whatever it is inside of.
+    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return "".join((head, html.escape(data["name"]), middle, text, tail))
+
+
+def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any]:
+    """Return what the script of the page reads."""
+    if options.frame is None:
+        frames, points = np.arange(result.frame_count), aligned_shapes(result, options)
+    else:
+        frames = np.array([options.frame])
+        points = np.stack([each for _frame, each in shapes(result, options)])
+    require_finite(points, path, "a page")
+    compared, cameras = compare(result, options), cameras_of(result, options)
+    turns = np.tile(np.eye(3), (len(frames), 1, 1)) if cameras is None else cameras.rotations[frames]
+    upright = TURN[:, None] * turns[0]
+    drawn = upright @ points
+    over = None if compared is None else upright @ compared.points[frames]
+    layers = _layers(result, options, frames, points, compared)
+    corner, step = _grid(drawn, over)
+    blocks = {"shape": _steps(drawn, corner, step), "visible": result.visible[frames].astype(np.int64)}
+    if over is not None:
+        blocks["truth"] = _steps(over, corner, step)
+    blocks |= {layer["title"]: _shares(layer["values"], layer["largest"]) for layer in layers}
+    packed = {name: _pack(numbers) for name, numbers in with_progress(list(blocks.items()), options)}
+    center = (drawn.min(axis=(0, 2)) + drawn.max(axis=(0, 2))) / 2
+    radius = float(np.linalg.norm(drawn - center[:, None], axis=1).max())
+    hidden = int((~result.visible[frames]).sum())
+    names = result.meta.get("point_names")
+    return {
+        "name": str(result.meta.get("name") or "sequence"),
+        "facts": _facts(result, options, frames, hidden),
+        "made": f"Made by NRSfM Studio {VERSION}.",
+        "frames": len(frames),
+        "points": result.point_count,
+        "rate": frame_rate(result, options),
+        "hidden": hidden,
+        "unit": unit_of(result, options),
+        "corner": corner.tolist(),
+        "step": step,
+        "center": center.tolist(),
+        "radius": radius or 1.0,
+        "shape": packed["shape"],
+        "truth": packed.get("truth"),
+        "truthName": "ground truth" if compared is None else compared.name,
+        "visible": packed["visible"],
+        "layers": [layer | {"values": packed[layer["title"]]} for layer in layers],
+        "cameras": np.round(TURN[:, None] * turns @ upright.T, 4).reshape(-1, 9).tolist(),
+        "faces": [] if result.faces is None else result.faces.tolist(),
+        "edges": [] if result.edges is None else result.edges.tolist(),
+        "names": None if names is None else [str(name) for name in names],
+        "colors": list(VIRIDIS),
+    }
+
+
+def _facts(result: Result, options: ExportOptions, frames: Ints, hidden: int) -> list[str]:
+    """Return what the page shows, in a few words each."""
+    count, points = len(frames), result.point_count
+    facts = [f"{count} frames" if count > 1 else f"frame {frames[0] + 1}", f"{points} points"]
+    if hidden:
+        facts.append(f"{100 * hidden / (count * points):.3g} % not seen")
+    facts.append(f"{result.camera.value} camera")
+    if options.align == "scale":  # the others are named with the errors
+        facts.append(f"alignment: {options.alignment}")
+    if count > 1:
+        facts.append(f"{frame_rate(result, options):.4g} frames per second")
+    return facts
+
+
+def _layers(
+    result: Result, options: ExportOptions, frames: Ints, points: Floats, compared: Comparison | None
+) -> list[dict[str, Any]]:
+    """Return the values (F, P) that points can be colored by, the most telling ones first."""
+    distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)[frames]
+    found = [("reprojection error", distances, str(result.meta.get("units", "px")), "")]
+    if compared is not None:
+        found.insert(0, ("3-D error", compared.errors[frames], compared.unit, compared.alignment))
+    if result.std is not None:
+        spread = np.stack(
+            [
+                np.linalg.norm(std, axis=0)
+                for frame, shape in zip(frames.tolist(), points, strict=True)
+                if (std := std_of(result, frame, shape)) is not None
+            ]
+        )
+        found.append(("standard deviation", spread, unit_of(result, options), ""))
+    layers = []
+    for title, values, unit, detail in found:
+        known = values[np.isfinite(values)]
+        if known.size:
+            top, largest = float(np.quantile(known, COMMON)), float(known.max())
+            layers.append(
+                {"title": title, "unit": unit, "detail": detail, "values": values}
+                | {"top": top or largest, "largest": largest}
+            )
+    return layers
+
+
+def _grid(points: Floats, over: Floats | None) -> tuple[Floats, float]:
+    """Return the corner (3,) and the step of the numbers that positions are written as."""
+    both = points if over is None else np.concatenate((points, over))
+    corner = np.nanmin(both, axis=(0, 2))
+    return corner, float((np.nanmax(both, axis=(0, 2)) - corner).max()) / (UNKNOWN - 1) or 1.0
+
+
+def _steps(points: Floats, corner: Floats, step: float) -> Ints:
+    """Return points (F, 3, P) as numbers (F, 3P), those of a point side by side."""
+    return _whole((points - corner[:, None]) / step).swapaxes(1, 2).reshape(len(points), -1)
+
+
+def _shares(values: Floats, largest: float) -> Ints:
+    return _whole(values / (largest or 1.0) * (UNKNOWN - 1))
+
+
+def _whole(values: Floats) -> Ints:
+    known = np.isfinite(values)
+    return np.where(known, np.rint(np.where(known, values, 0.0)), UNKNOWN).astype(np.int64)
+
+
+def _pack(numbers: Ints) -> str:
+    """Return numbers (F, N) as text; see the module."""
+    differences = np.diff(numbers, axis=0, prepend=0).astype(np.uint16).ravel()
+    planes = np.concatenate(((differences & 255).astype(np.uint8), (differences >> 8).astype(np.uint8)))
+    return base64.b64encode(zlib.compress(planes.tobytes(), 9)).decode("ascii")
