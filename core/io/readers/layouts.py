@@ -10,6 +10,7 @@ import numpy as np
 from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
 from ...foundation.exceptions import InputError
 from . import known_layouts as known
+from . import sleap
 from .array_shapes import SHAPES, axes_agree, axes_contradict
 from .reading_options import NO_MASK
 from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
@@ -85,6 +86,9 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
         "M 2F x P and X_gt 3F x P",
         _has_estimate,
         known.read_estimated,
+    ),
+    "sleap": Layout(
+        "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
     ),
 }
 

@@ -69,16 +69,20 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
 
 
 def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
-    """Return the entries of the files of a folder, or of those below where it has none that is listed."""
+    """Return the entries of the files and sequence folders of a folder, or of those below if it has none."""
     try:
         inside = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
     except OSError as error:
         problem = f"{folder}: cannot be listed ({error.strerror or error})"
         return [SequenceEntry(folder.name, None, "", folder.absolute(), problem=problem)]
     listed = listed_suffixes()
-    files = [item for item in inside if item.suffix.lower() in listed and item.is_file()]
-    if files:
-        return _entries(files)
+    found = [
+        item
+        for item in inside
+        if (item.suffix.lower() in listed and item.is_file()) or (item.is_dir() and is_sequence_folder(item))
+    ]
+    if found:
+        return _entries(found)
     if depth == 0 or (folder / "sequence").is_dir():  # below an object of the Challenge lie its own parts
         return []
     return [entry for item in inside if item.is_dir() for entry in _entries_of_files(item, depth - 1)]

@@ -90,7 +90,10 @@ def _load_hdf5(content: bytes, path: Path) -> Variables:
 
 
 def _from_hdf5(file: Any, item: Any, h5py: Any) -> Any:
-    """Return an HDF5 item as `_from_scipy` would; MATLAB stores arrays with the axes reversed."""
+    """Return an HDF5 item as `_from_scipy` would; MATLAB stores arrays with the axes reversed.
+
+    Arrays of text, which other programs write, are returned, too.
+    """
     if isinstance(item, h5py.Group):
         return {name: _from_hdf5(file, below, h5py) for name, below in item.items()}
     if item.attrs.get("MATLAB_class") == b"char":
@@ -98,6 +101,8 @@ def _from_hdf5(file: Any, item: Any, h5py: Any) -> Any:
     if item.attrs.get("MATLAB_empty"):
         return np.zeros(tuple(int(size) for size in item[()]))
     value = np.asarray(item[()])
+    if h5py.check_string_dtype(item.dtype) is not None:
+        return item.asstr()[()].astype(str) if value.ndim else None
     if value.dtype == object:
         return [_from_hdf5(file, file[reference], h5py) for reference in value.ravel()]
     return value.T if value.dtype.kind in "biufc" else None

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from . import markers, mediapipe, openpose, scenes, sleap
 from .assembly import complete
 from .contents import is_zip, naming, parse_matrix, read_bytes
-from .csv import is_csv, read_csv
+from .csv import interpret_csv, is_csv, load_csv
 from .layouts import parts_of
 from .mat import is_mat, load_variables
 from .npz import interpret_npz, load_npz
@@ -55,12 +56,15 @@ class Reader:
     self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
     options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
     folder: Callable[[Path], bool] = _never  # whether a folder is one sequence of this format
+    listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
 
     __repr__ = one_line_repr
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
-    return LoadedFile(path, content, load_variables(content, path))
+    variables = load_variables(content, path)
+    individuals = sleap.individuals_of(variables) if sleap.is_analysis(variables) else ()
+    return LoadedFile(path, content, variables, individuals)
 
 
 def _load_text(path: Path, content: bytes) -> LoadedFile:
@@ -71,8 +75,14 @@ def _interpret_text(file: LoadedFile, options: ReadingOptions) -> Parts:
     return parts_of(file, options, default="interleaved:text")
 
 
-def _interpret_csv(file: LoadedFile, options: ReadingOptions) -> Sequence:
-    return read_csv(file.path, camera=options.camera_model)
+def _load_json(path: Path, content: bytes) -> LoadedFile:
+    return openpose.load_folder(path) if path.is_dir() else mediapipe.load_landmarks(path, content)
+
+
+def _interpret_json(file: LoadedFile, options: ReadingOptions) -> Parts:
+    return (
+        openpose.read_folder(file, options) if file.path.is_dir() else mediapipe.read_landmarks(file, options)
+    )
 
 
 # In the order in which first bytes are tried.
@@ -88,9 +98,39 @@ READERS: dict[str, Reader] = {
             self_contained=True,
             options=ARRAY_OPTIONS,
         ),
-        Reader(".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=ARRAY_OPTIONS),
-        Reader(".csv", "Table of observations", _interpret_csv, recognizes=is_csv, self_contained=True),
-        Reader(".txt", "Matrix as text", _interpret_text, _load_text, options=ARRAY_OPTIONS),
+        Reader(
+            ".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=(*ARRAY_OPTIONS, "individual")
+        ),
+        Reader(".h5", "HDF5 arrays", parts_of, _load_mat, options=(*ARRAY_OPTIONS, "individual")),
+        Reader(
+            ".csv",
+            "Table of observations",
+            interpret_csv,
+            load_csv,
+            is_csv,
+            self_contained=True,
+            options=("visible", "threshold", "size", "individual", "columns"),
+        ),
+        Reader(
+            ".json",
+            "Keypoints (OpenPose, MediaPipe)",
+            _interpret_json,
+            _load_json,
+            options=("tracks", "threshold", "size", "individual"),
+            folder=openpose.is_folder,
+            listed=False,
+        ),
+        Reader(".c3d", "Motion capture", markers.interpret_c3d, markers.load_c3d, markers.is_c3d),
+        Reader(
+            ".out",
+            "Model of Bundler or COLMAP",
+            scenes.read_scene,
+            scenes.load_scene,
+            scenes.is_bundle,
+            folder=scenes.is_colmap_folder,
+            listed=False,
+        ),
+        Reader(".txt", "Matrix as text", _interpret_text, _load_text, options=ARRAY_OPTIONS, listed=False),
     )
 }
 
@@ -119,11 +159,13 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         reader = reader_of_folder(path)
         if reader is None:
             raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
-        return reader, reader.load(path, b"")
+        with naming(path):
+            return reader, reader.load(path, b"")
     content, suffix = read_bytes(path), path.suffix.lower()
     for reader in READERS.values():
         if reader.recognizes(content) or suffix == reader.suffix:
-            return reader, reader.load(path, content)
+            with naming(path):
+                return reader, reader.load(path, content)
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
 
 
@@ -192,8 +234,8 @@ def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) ->
 
 
 def listed_suffixes() -> list[str]:
-    """Return the suffixes of the files that a folder lists; many text files are no tracks."""
-    return [suffix for suffix in READERS if suffix != ".txt"]
+    """Return the suffixes of the files that a folder lists."""
+    return [suffix for suffix, reader in READERS.items() if reader.listed]
 
 
 def accepted_folders() -> str:

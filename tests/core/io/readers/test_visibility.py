@@ -327,3 +327,16 @@ def test_a_point_without_a_score_is_hidden_whichever_way_the_score_counts(save: 
     for mask in ("score@0.5", "~doubt@0.5"):
         read = read_sequence(file, layout=f"frames-points-xy:tracks:{mask}")
         np.testing.assert_array_equal(read.visible, seen)
+
+
+def test_a_frame_that_a_mask_hides_and_a_point_seen_once_are_left_out_and_named(save: Save) -> None:
+    seen = np.ones((F, P), dtype=bool)
+    seen[2] = seen[1:, 4] = False
+    read = read_sequence(save({"tracks": xy(), "visible": seen}))
+    kept = np.delete(np.arange(P), 4)
+    np.testing.assert_array_equal(read.tracks, TRACKS[[0, 1, 3, 4, 5]][:, :, kept])
+    assert (
+        "frames that show no point are left out: 3 of 6; frame 3 of the file shows no point"
+        in read.provenance
+    )
+    assert "points that fewer than 2 frames show are left out: 5 of 9" in read.provenance

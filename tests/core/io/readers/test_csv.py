@@ -1,0 +1,328 @@
+"""Tables of observations: long and wide ones, by any names of columns, those of DeepLabCut and Anipose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import CameraModel, InputError, read_sequence
+from core.io.readers import inspect_file
+
+FRAMES, POINTS = 7, 6
+RANDOM = np.random.default_rng(3)
+TRACKS = RANDOM.uniform(50, 600, (FRAMES, POINTS, 2)).round(4)
+VISIBLE = RANDOM.random((FRAMES, POINTS)) < 0.8
+VISIBLE[0] = VISIBLE[:, 0] = VISIBLE[:2] = True
+NAMES = ("nose", "left ear", "right ear", "spine", "tail_base", "tail.tip")
+
+
+def write(path, header, rows, separator=",", end="\n"):
+    lines = [separator.join(str(field) for field in row) for row in [*header, *rows]]
+    path.write_text(end.join(lines) + end)
+    return path
+
+
+def long_rows(tracks=TRACKS, visible=VISIBLE, first=0):
+    """Return frame, point, x, y of what is visible."""
+    return [
+        (first + frame, point, *tracks[frame, point].tolist())
+        for frame in range(len(tracks))
+        for point in range(tracks.shape[1])
+        if visible[frame, point]
+    ]
+
+
+def assert_read(sequence, tracks=TRACKS, visible=VISIBLE):
+    np.testing.assert_array_equal(sequence.visible, visible)
+    np.testing.assert_array_equal(
+        np.where(visible[:, None], sequence.tracks, 0),
+        np.where(visible[..., None], tracks, 0).transpose(0, 2, 1),
+    )
+    assert sequence.camera is CameraModel.PERSPECTIVE and sequence.units == "px"
+
+
+# -- long tables ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "frame,point,x,y",
+        "frame_id,track_id,x,y",
+        "frame,id,x,y",
+        "Frame,TrackID,X,Y",
+        "image,particle,pos_x,pos_y",
+        "t,track,u,v",
+        "# frame,point,x,y",
+    ],
+)
+def test_a_long_table_is_read_by_what_its_columns_are_called(header, tmp_path):
+    path = write(tmp_path / "t.csv", [header.split(",")], long_rows())
+    assert_read(read_sequence(path))
+    contents = inspect_file(path)
+    assert contents.columns == tuple(header.lstrip("# ").split(","))
+    (guess,) = contents.guesses
+    assert guess.startswith("the numbers look like pixels")
+
+
+def test_the_order_of_columns_and_lines_and_others_between_them_do_not_matter(tmp_path):
+    rows = [(y, 7, frame, x, point) for frame, point, x, y in reversed(long_rows())]
+    read = read_sequence(write(tmp_path / "t.csv", [["y", "area", "frame", "x", "id"]], rows))
+    assert_read(read)
+    assert "not read: area" in read.provenance
+
+
+def test_columns_are_named_by_an_option(tmp_path):
+    rows = [(*row, 1) for row in long_rows()]
+    path = write(tmp_path / "t.csv", [["tick", "who", "across", "down", "ok"]], rows)
+    with pytest.raises(
+        InputError,
+        match=r"t\.csv: the columns are tick, who, across, down, ok; .*--columns frame=A,point=B,x=C,y=D",
+    ) as caught:
+        read_sequence(path)
+    assert len(str(caught.value)) < 4 * 100
+    columns = "frame=tick,point=who,x=across,y=down,visible=ok"
+    read = read_sequence(path, columns=columns)
+    assert_read(read)
+    assert read.reading == {"columns": columns}
+    assert inspect_file(path).columns == ("tick", "who", "across", "down", "ok")
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ("frame=tick,point=who,x=across", "columns names no y"),
+        ("frame=tick,point=who,x=across,y=up", "there is no column 'up'; there are tick, who, across, down"),
+        ("frames=tick", "columns has 'frames=tick'; accepted is --columns frame=A"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(columns, sentence, tmp_path):
+    path = write(tmp_path / "t.csv", [["tick", "who", "across", "down"]], long_rows())
+    with pytest.raises(InputError, match=sentence):
+        read_sequence(path, columns=columns)
+
+
+def test_a_table_without_a_header_has_numbered_columns(tmp_path):
+    path = write(tmp_path / "t.csv", [], long_rows())
+    with pytest.raises(InputError, match="the columns are 1, 2, 3, 4"):
+        read_sequence(path)
+    assert_read(read_sequence(path, columns="frame=1,point=2,x=3,y=4"))
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(";", "."), ("\t", "."), (";", ",")])
+def test_semicolons_tabs_and_decimal_commas_are_understood(separator, decimal, tmp_path):
+    rows = [[str(field).replace(".", decimal) for field in row] for row in long_rows()]
+    path = write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows, separator, "\r\n")
+    assert_read(read_sequence(path))
+
+
+def test_points_may_have_names(tmp_path):
+    rows = [(frame, f'"{NAMES[point]}"', x, y) for frame, point, x, y in long_rows()]
+    read = read_sequence(write(tmp_path / "t.csv", [["frame", "bodypart", "x", "y"]], rows))
+    assert_read(read)
+    assert read.point_names == NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "hidden"), [("visibility", 1, 0), ("occluded", 0, 1), ("occluded", "False", "True")]
+)
+def test_a_column_of_flags_hides_points(name, seen, hidden, tmp_path):
+    everything = long_rows(visible=np.ones_like(VISIBLE))
+    rows = [(*row, seen if VISIBLE[row[0], row[1]] else hidden) for row in everything]
+    assert_read(read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y", name]], rows)))
+
+
+def test_a_column_of_scores_has_a_threshold_that_is_said(tmp_path):
+    everything = long_rows(visible=np.ones_like(VISIBLE))
+    rows = [(*row, 0.7 if VISIBLE[row[0], row[1]] else 0.4) for row in everything]
+    path = write(tmp_path / "t.csv", [["frame", "point", "x", "y", "confidence"]], rows)
+    assert_read(read_sequence(path))
+    contents = inspect_file(path)
+    assert not contents.clear
+    assert "confidence is a score, and a point is visible from 0.5 on" in " ".join(contents.guesses)
+    assert read_sequence(path, threshold=0.3).visible.all()
+    assert read_sequence(path, visible="none").visible.all()
+
+
+def test_frames_that_have_no_line_are_left_out_and_named(tmp_path):
+    rows = [row for row in long_rows(visible=np.ones_like(VISIBLE), first=7) if row[0] != 10]
+    path = write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows)
+    kept = [0, 1, 2, 4, 5, 6]
+    assert_read(read_sequence(path), TRACKS[kept], np.ones((6, POINTS), bool))
+    guess = inspect_file(path).guesses[0]
+    assert "no line is of the frames between 9 and 11" in guess and "no longer equal" in guess
+
+
+def test_times_in_the_place_of_frames_do_not_fill_the_memory(tmp_path):
+    times = (0, 1_700_000_000_000_000)
+    rows = [
+        (time, *row[1:])
+        for time, frame in zip(times, (0, 1), strict=True)
+        for row in long_rows()
+        if row[0] == frame
+    ]
+    read = read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows))
+    assert_read(read, TRACKS[:2], VISIBLE[:2])
+    assert "no line is of the frames between 0 and 1700000000000000" in read.provenance
+
+
+def test_lines_without_a_visible_point_are_of_frames_that_are_left_out(tmp_path):
+    rows = [
+        (frame, point, "", "") if frame == 2 else (frame, point, x, y) for frame, point, x, y in long_rows()
+    ]
+    read = read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows))
+    kept = [0, 1, 3, 4, 5, 6]
+    assert_read(read, TRACKS[kept], VISIBLE[kept])
+    assert "frames that show no point are left out: 3 of 7; frame 3 of the file" in read.provenance
+
+
+def test_one_of_several_individuals_is_read_by_name(tmp_path):
+    rows = [(name, *row) for row in long_rows() for name in ("a", "b")]
+    path = write(tmp_path / "t.csv", [["individual", "frame", "point", "x", "y"]], rows)
+    with pytest.raises(
+        InputError, match=r"2 individuals: a \(100% visible\), b \(100% visible\); choose one by"
+    ):
+        read_sequence(path)
+    assert inspect_file(path).individuals == ("a", "b")
+    assert_read(read_sequence(path, individual="b"))
+
+
+# -- wide tables ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "names"),
+    [
+        ("x{0}", "y{0}", None),
+        ("x_{0}", "y_{0}", None),
+        ("p{0}_x", "p{0}_y", tuple(f"p{point}" for point in range(POINTS))),
+        ("p{0}x", "p{0}y", tuple(f"p{point}" for point in range(POINTS))),
+        ("{1}_x", "{1}_y", NAMES),
+        ("{1}.X", "{1}.Y", NAMES),
+    ],
+)
+@pytest.mark.parametrize("numbered", [False, True])
+def test_a_wide_table_is_read(x, y, names, numbered, tmp_path):
+    header = [form.format(point, NAMES[point]) for point in range(POINTS) for form in (x, y)]
+    missing = np.where(VISIBLE[..., None], TRACKS.astype(object), "").reshape(FRAMES, -1)
+    rows = [([frame] if numbered else []) + list(row) for frame, row in enumerate(missing)]
+    path = write(tmp_path / "t.csv", [(["frame"] if numbered else []) + header], rows)
+    read = read_sequence(path)
+    assert_read(read)
+    assert read.point_names == names
+
+
+def test_frames_that_show_nothing_are_left_out_of_a_wide_table(tmp_path):
+    header = [f"{axis}{point}" for point in range(POINTS) for axis in "xy"]
+    shown = TRACKS.reshape(FRAMES, -1).tolist()
+    nothing = [""] * len(header)
+    path = write(tmp_path / "t.csv", [header], [nothing, *shown[:3], nothing, *shown[3:], nothing, nothing])
+    read = read_sequence(path)
+    assert_read(read, visible=np.ones_like(VISIBLE))
+    assert "frames that show no point are left out: 1, 5, 10-11 of 11" in read.provenance
+    assert "frame 5 of the file shows no point" in " ".join(inspect_file(path).guesses)
+
+
+def test_landmarks_of_mediapipe_in_a_wide_table_need_the_size_of_the_picture(tmp_path):
+    header = [f"{kind}{point}" for point in range(POINTS) for kind in "xyzv"]
+    score = np.where(VISIBLE, 0.9, 0.1)
+    rows = np.concatenate([TRACKS / [640, 480], np.zeros((FRAMES, POINTS, 1)), score[..., None]], axis=2)
+    rows[..., 1] /= 2
+    path = write(tmp_path / "t.csv", [header], rows.reshape(FRAMES, -1).tolist())
+    with pytest.raises(
+        InputError, match=r"relative to the picture; accepted with the picture's size.*--size"
+    ):
+        read_sequence(path)
+    read = read_sequence(path, size="640x960", threshold=0.5)
+    assert read.image_size == (640, 960)
+    np.testing.assert_array_equal(read.visible, VISIBLE)
+    np.testing.assert_allclose(read.tracks.transpose(0, 2, 1), TRACKS)
+
+
+def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):
+    shapes = RANDOM.normal(size=(FRAMES, POINTS, 3))
+    shapes[3, 2] = np.nan
+    header = [f"{name}_{kind}" for name in NAMES for kind in ("x", "y", "z", "error", "ncams", "score")]
+    rows = np.concatenate([shapes, np.ones((FRAMES, POINTS, 3))], axis=2).reshape(FRAMES, -1).tolist()
+    path = write(tmp_path / "t.csv", [[*header, "fnum"]], [[*row, number] for number, row in enumerate(rows)])
+    read = read_sequence(path)
+    assert read.camera is CameraModel.ORTHOGONAL and read.point_names == NAMES
+    np.testing.assert_array_equal(read.truth.points.transpose(0, 2, 1), shapes)
+    seen = np.isfinite(shapes).all(axis=2)
+    np.testing.assert_array_equal(read.visible, seen)
+    views = np.einsum("fab,fpb->fap", read.rotations, shapes)[:, :2]
+    np.testing.assert_allclose(read.tracks, views)
+    np.testing.assert_allclose(
+        read.rotations @ read.rotations.transpose(0, 2, 1), np.eye(3)[None].repeat(7, 0), atol=1e-15
+    )
+    np.testing.assert_allclose(np.linalg.det(read.rotations), 1)
+
+
+# -- DeepLabCut and Lightning Pose ---------------------------------------------------------------------------
+
+
+def pose_table(path, individuals=(), extra=False, likelihood=True, tracks=TRACKS):
+    """Write a table as pandas writes that of DeepLabCut; the second individual is 10 px further."""
+    kinds = ("x", "y", "likelihood") if likelihood else ("x", "y")
+    columns = [(one, name, kind) for one in individuals or ("",) for name in NAMES for kind in kinds]
+    header = [["scorer", *["DLC_resnet50_mouseJan1shuffle1_100000"] * len(columns)]]
+    if individuals:
+        header.append(["individuals", *[one for one, _, _ in columns]])
+    header += [
+        ["bodyparts", *[name for _, name, _ in columns]],
+        ["coords", *[kind for _, _, kind in columns]],
+    ]
+    rows = []
+    for frame in range(len(tracks)):
+        row = [frame if likelihood else f"labeled-data/mouse/img{frame:04d}.png"]
+        for number in range(len(individuals) or 1):
+            for point in range(POINTS):
+                x, y = (tracks[frame, point] + 10 * number).tolist()
+                seen = VISIBLE[frame, point] or number
+                row += [x, y, 0.99 if seen else 0.03] if likelihood else [x, y] if seen else ["", ""]
+        rows.append(row)
+    if extra:
+        header = [[*row, cell] for row, cell in zip(header, ("set", "", ""), strict=True)]
+        rows = [[*row, "train"] for row in rows]
+    return write(path, header, rows)
+
+
+@pytest.mark.parametrize("extra", [False, True])
+def test_a_table_of_deeplabcut_or_lightning_pose_is_read(extra, tmp_path):
+    path = pose_table(tmp_path / "mouseDLC_resnet50.csv", extra=extra)
+    read = read_sequence(path)
+    assert_read(read)
+    assert read.point_names == NAMES
+    assert "its likelihood is at least 0.6" in read.provenance
+    contents = inspect_file(path)
+    assert contents.clear and contents.producer == "DeepLabCut" and not contents.individuals
+    assert read_sequence(path, threshold=0.01).visible.all()
+
+
+def test_a_table_of_several_animals_asks_for_one(tmp_path):
+    path = pose_table(tmp_path / "t.csv", individuals=("mouse1", "mouse2"))
+    share = f"{VISIBLE.mean():.0%}"
+    with pytest.raises(
+        InputError, match=rf"2 individuals: mouse1 \({share} visible\), mouse2 \(100% visible\); choose"
+    ):
+        read_sequence(path)
+    contents = inspect_file(path)
+    assert contents.individuals == ("mouse1", "mouse2") and "--individual" in contents.problem
+    assert_read(read_sequence(path, individual="mouse1"))
+    assert_read(read_sequence(path, individual="mouse2"), TRACKS + 10, np.ones_like(VISIBLE))
+    with pytest.raises(InputError, match="there is no individual 'mouse3'; there are mouse1"):
+        read_sequence(path, individual="mouse3")
+
+
+def test_a_table_of_labels_has_no_likelihood_and_names_of_pictures(tmp_path):
+    assert_read(read_sequence(pose_table(tmp_path / "CollectedData_me.csv", likelihood=False)))
+
+
+def test_a_bodypart_without_y_is_refused(tmp_path):
+    header = [
+        ["scorer", *"aaaa"],
+        ["bodyparts", "nose", "nose", "ear", "ear"],
+        ["coords", "x", "y", "x", "likelihood"],
+    ]
+    with pytest.raises(InputError, match="bodypart ear has the columns x, likelihood; accepted are x and y"):
+        read_sequence(write(tmp_path / "t.csv", header, [[0, 1, 2, 3, 4], [1, 1, 2, 3, 4]]))

@@ -1,0 +1,86 @@
+"""The tracks of one object as pose tools, tables and other programs have them: ../shared/data/foreign."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import CameraModel, InputError, list_sequences, read_sequence
+from core.io.readers import inspect_file
+
+DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[5] / "shared" / "data"))
+FOREIGN = DATA / "foreign"
+pytestmark = pytest.mark.skipif(not FOREIGN.is_dir(), reason="../shared/data/foreign is absent")
+
+POINTS_25 = slice(25)  # OpenPose keeps these
+LANDMARKS_33 = slice(33)
+
+
+@pytest.fixture(scope="module")
+def native():
+    return read_sequence(DATA / "challenge_more" / "drink" / "sequence" / "perspective" / "circle.txt")
+
+
+READ = {
+    "dlc.csv": ({}, slice(None), 1e-3, True),
+    "long_ok.csv": ({}, slice(None), 1e-3, None),
+    "long_other_names.csv": ({}, slice(None), 1e-3, None),
+    "wide.csv": ({}, slice(None), 1e-3, None),
+    "sleap.analysis.h5": ({}, slice(None), 1e-9, True),
+    "sleap_renamed.mat": ({}, slice(None), 1e-9, True),
+    "openpose": ({}, POINTS_25, 1e-5, True),
+    "mediapipe.json": ({"size": "1280x960"}, LANDMARKS_33, 1e-5, None),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_tracks_are_those_of_the_object(name, native):
+    options, points, tolerance, keeps_visibility = READ[name]
+    read = read_sequence(FOREIGN / name, **options)
+    visible = native.visible[:, points]
+    if keeps_visibility:
+        np.testing.assert_array_equal(read.visible, visible)
+    else:
+        assert not (visible & ~read.visible).any()
+    difference = np.abs(read.tracks - native.tracks[:, :, points])[
+        np.broadcast_to(visible[:, None], read.tracks.shape)
+    ]
+    assert difference.max() <= tolerance
+    assert read.camera is CameraModel.PERSPECTIVE and read.units == "px"
+
+
+def test_landmarks_without_the_size_of_the_picture_are_refused():
+    with pytest.raises(InputError, match=r"mediapipe\.json: .*--size WIDTHxHEIGHT"):
+        read_sequence(FOREIGN / "mediapipe.json")
+
+
+@pytest.mark.parametrize("name", ["bundle.out", "colmap"])
+def test_a_model_of_structure_from_motion_gives_tracks_and_the_camera(name, native):
+    read = read_sequence(FOREIGN / name)
+    np.testing.assert_array_equal(read.visible, native.visible)
+    middle = np.array([640, 480])[:, None] if name == "bundle.out" else 0  # where Bundler has its origin
+    difference = np.where(native.visible[:, None], read.tracks + middle - native.tracks, 0)
+    assert np.abs(difference).max() <= 1e-3
+    assert read.intrinsics[0, 0] == 1400 and read.camera is CameraModel.PERSPECTIVE
+
+
+def test_markers_of_which_the_file_has_no_parameters_are_refused_in_a_sentence():
+    with pytest.raises(
+        InputError, match=r"mocap\.c3d: holds no markers by its parameters.*its header has 41"
+    ):
+        read_sequence(FOREIGN / "mocap.c3d")
+
+
+def test_all_files_are_inspected_without_an_error_and_every_refusal_is_short():
+    for path in sorted(path for path in FOREIGN.iterdir() if path.suffix not in (".npz", ".npy", ".md")):
+        contents = inspect_file(path)
+        assert (contents.sequence is None) == bool(contents.problem)
+        assert len(contents.problem) <= 400
+
+
+def test_the_folder_lists_its_sequences_and_sequence_folders():
+    names = {entry.file.name for entry in list_sequences(FOREIGN) if not entry.problem}
+    assert {"dlc.csv", "sleap.analysis.h5", "openpose", "colmap"} <= names
