@@ -8,6 +8,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
+from nrsfm_gui.importing.import_controller import ImportController
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panel_window import PanelWindow
@@ -72,7 +73,8 @@ class MainWindow(PanelWindow):
             self.session.set_settings(self.session.lasting_settings)
         self.session_saver.begin(scripted=arguments.exit)
         self.offer_help(arguments)
-        self.sequence_opening.open(arguments.path or FIRST_SAMPLE)
+        self.sequence_opening.asks = arguments.asks
+        self.sequence_opening.open(arguments.path or FIRST_SAMPLE, arguments.reading)
 
     def offer_help(self, arguments: Arguments) -> None:
         """Show first steps and results in sentences to a person; a script has no need of them."""
@@ -95,6 +97,9 @@ class MainWindow(PanelWindow):
         self.experiment_reports = ExperimentReports(store, session.notifier, self)
         self.panel_navigation = PanelNavigation(self, first=self.scene_view, last=self.timeline)
         self.help_controller = HelpController(self, scene_view=self.scene_view, timeline=self.timeline)
+        self.import_controller = ImportController(
+            session, self.sequence_opening, self, show_help=self.help_controller.show_own_tracks
+        )
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
@@ -105,7 +110,8 @@ class MainWindow(PanelWindow):
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),
-            show_worst=self.worst_frame.go_to_frame, act=self.verdict_actions.act,
+            show_worst=self.worst_frame.go_to_frame,
+            show_own_tracks=self.help_controller.show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
         status_bar = self.statusBar()
         assert status_bar is not None
@@ -186,7 +192,7 @@ class MainWindow(PanelWindow):
         self.session.notifier.close()
         for part in (
             self.timeline_controller, self.run_control, self.session_saver, self.display,
-            self.sequence_opening, self.export_controller, self.background_controller,
+            self.sequence_opening, self.import_controller, self.export_controller, self.background_controller,
             self.guidance_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()

@@ -2,7 +2,14 @@
 
 from .calibration import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
 from .factorization import estimate_rotations
-from .focal_length import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
+from .focal_length import (
+    DEFAULT_RATIO,
+    SENSOR,
+    focal_from_lens,
+    focal_from_view,
+    lens_of_focal,
+    view_of_focal,
+)
 from .intrinsics import (
     ORIGINS,
     Calibration,
@@ -16,6 +23,7 @@ from .metric_upgrade import MetricUpgrade, metric_upgrade
 from .rotations import load_rotations
 
 __all__ = [
+    "DEFAULT_RATIO",
     "ORIGINS",
     "SENSOR",
     "Calibration",

@@ -22,7 +22,7 @@ from core import WRITERS
 from core.io.writers import ALIGNMENTS, COORDINATES, INTERPOLATIONS
 from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
-from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -41,47 +41,6 @@ ALWAYS_SHOWN = ("what", "format", "path")
 NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
-
-
-class PairField(QWidget):
-    """Two integers with a text between them.
-
-    Signals
-    -------
-    edited()
-        one of them was changed.
-    """
-
-    edited = pyqtSignal()
-
-    def __init__(self, between: str, names: tuple[str, str]) -> None:
-        super().__init__()
-        self.first, self.second = NumberField(integer=True), NumberField(integer=True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
-            field.setAccessibleName(name)
-            field.setToolTip(name)
-            field.textChanged.connect(lambda _text: self.edited.emit())
-            row.addWidget(field, 1)
-            if word:
-                row.addWidget(QLabel(word))
-
-    def set_values(self, values: tuple[int, int]) -> None:
-        """Show two numbers."""
-        self.first.set_value(values[0])
-        self.second.set_value(values[1])
-
-    def values(self) -> tuple[int, int]:
-        """Return the two numbers.
-
-        Raises
-        ------
-        ValueError
-            with a sentence, where a text is not a number.
-        """
-        return int(self.first.value() or 0), int(self.second.value() or 0)
 
 
 class PathField(QWidget):

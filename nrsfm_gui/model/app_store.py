@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
@@ -17,13 +18,24 @@ from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core import Settings
 
 ORGANIZATION = "nrsfm"
 APPLICATION = "nrsfm-gui"
 RECENT_FILES = 10
+MOST_IMPORTS = 100  # files whose import is remembered
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 3
+
+
+@dataclass(frozen=True)
+class StoredImport:
+    """How a file was imported: the options of `read_sequence`, and what was answered about its camera."""
+
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    intrinsics: str | tuple[float, float, float, float] | None = None  # as in `Settings`; None: not asked
 
 
 class AppStore:
@@ -61,6 +73,29 @@ class AppStore:
     def clear_recent(self) -> None:
         """Forget the recent files."""
         self._backend.remove("recent")
+
+    def imported(self, path: Path) -> StoredImport | None:
+        """Return how a file was imported the last time, None where it was not."""
+        entry = self._imports().get(str(path.absolute()))
+        if not isinstance(entry, dict):
+            return None
+        reading, numbers = entry.get("reading"), entry.get("intrinsics")
+        if not isinstance(reading, dict):
+            return None
+        if numbers is None or isinstance(numbers, str):
+            return StoredImport(reading, numbers)
+        if isinstance(numbers, list) and len(numbers) == 4 and all(type(n) in (int, float) for n in numbers):
+            fx, fy, cx, cy = numbers
+            return StoredImport(reading, (fx, fy, cx, cy))
+        return None
+
+    def set_imported(self, path: Path, how: StoredImport) -> None:
+        """Remember how a file was imported."""
+        name = str(path.absolute())
+        others = {key: value for key, value in self._imports().items() if key != name}
+        newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
+        newest[name] = {"reading": dict(how.reading), "intrinsics": how.intrinsics}
+        self._backend.setValue("imports", json.dumps(newest))
 
     def recent_reports(self) -> list[Path]:
         """Return the reports opened last, newest first, without those that are gone."""
@@ -141,6 +176,13 @@ class AppStore:
     def sync(self) -> None:
         """Write all settings to the disk now."""
         self._backend.sync()
+
+    def _imports(self) -> dict[str, Any]:
+        try:
+            entries = json.loads(self._text("imports", "{}"))
+        except ValueError:
+            return {}
+        return entries if isinstance(entries, dict) else {}
 
     def _paths(self, key: str) -> list[Path]:
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from core import Settings
 
@@ -17,6 +17,7 @@ DEFAULT_SIZE = (1440, 900)
 SMALLEST_SIZE = (800, 560)
 THEMES = ("dark", "light")
 RENDERERS = ("auto", "opengl", "software")
+READING = "reading_"  # what the names of parsed reading options begin with
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,22 @@ class Arguments:
     renderer: str = "auto"  # of the 3-D view
     first_steps: bool = False  # shown in a script, too
     settings: Settings | None = None  # None for the parameters used last
+    reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_sequence` for the path
 
     @property
     def scripted(self) -> bool:
         """Whether there is something to do once the sequence is shown."""
         return self.run or self.exit or self.screenshot is not None or bool(self.exports)
 
+    @property
+    def asks(self) -> bool:
+        """Whether a file that is not clear may be asked about: nobody answers a script."""
+        return not self.scripted and (self.settings is None or self.settings.intrinsics == "auto")
+
 
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
-    from core.cli import add_settings_options
+    from core.cli import add_reading_options, add_settings_options
 
     parser = argparse.ArgumentParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
@@ -80,6 +87,7 @@ def parse(argv: Collection[str]) -> Arguments:
         action="store_true",
         help="show the first steps, in a script too, if they are not done",
     )
+    add_reading_options(parser, size_flag="--image-size")
     add_settings_options(parser)
     parser.add_argument(
         "--version", action="store_true", help="show the version, and where it is loaded from"
@@ -101,6 +109,7 @@ def parse(argv: Collection[str]) -> Arguments:
         renderer=given.renderer,
         first_steps=given.first_steps,
         settings=_settings(given, parser),
+        reading=_reading(given, parser),
     )
 
 
@@ -110,10 +119,22 @@ def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Set
     from core.cli import settings_from
 
     own = {entry.name for entry in fields(Arguments)} | {"version"}
-    if all(value is None for name, value in vars(given).items() if name not in own):
+    options = {name: value for name, value in vars(given).items() if name not in own}
+    if all(value is None or name.startswith(READING) for name, value in options.items()):
         return None
     try:
         return settings_from(given)
+    except InputError as refusal:
+        parser.error(str(refusal))
+
+
+def _reading(given: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """Return the reading options that are given."""
+    from core import InputError
+    from core.cli import reading_from
+
+    try:
+        return reading_from(given)
     except InputError as refusal:
         parser.error(str(refusal))
 

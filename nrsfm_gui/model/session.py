@@ -196,15 +196,15 @@ class Session(QObject):
     def lasting_settings(self) -> Settings:
         """The settings without what suits one sequence only.
 
-        That is mirrored frames, hidden observations and explicit weights; the penalty before these takes
-        their place.
+        That is mirrored frames, hidden observations, the camera model, a given K and explicit weights; the
+        penalty before these takes their place.
         """
-        lasting = self.settings
-        if lasting.mirror is not None or lasting.hide is not None:
-            lasting = lasting.with_changes(mirror=None, hide=None)
-        if isinstance(lasting.penalty, ExplicitWeights):
-            return lasting.with_changes(penalty=self._derived_penalty)
-        return lasting
+        changes: dict[str, Any] = {"mirror": None, "hide": None, "camera_model": "auto"}
+        if isinstance(self.settings.penalty, ExplicitWeights):
+            changes["penalty"] = self._derived_penalty
+        if isinstance(self.settings.intrinsics, tuple):
+            changes["intrinsics"] = "auto"
+        return self.settings.with_changes(**changes)
 
     @property
     def excluded(self) -> Bools | None:

@@ -1,11 +1,16 @@
-"""Opening sequences: from a dialog, a drop, the list of recent ones, the bundled samples or the tree."""
+"""Opening sequences: from a dialog, a drop, the list of recent ones, the bundled samples or the tree.
+
+A file with tracks that is not clear is not opened but reported by `inspected`, with what was understood of
+it: the import dialog asks, and opens it by `open_imported`. How a file was imported is stored, and it is read
+so again.
+"""
 
 from __future__ import annotations
 
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -22,16 +27,26 @@ from core import (
 )
 from core.cameras import to_pixels
 from core.data import GROUND_TRUTH
-from core.io.readers import READERS, sample_name
+from core.io.readers import (
+    READERS,
+    FileContents,
+    challenge_file,
+    entry_of,
+    inspect_file,
+    is_sequence_folder,
+    sample_name,
+)
 from core.reconstruction import start_from
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.session_data import Recorded, read_unchanged
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
+from nrsfm_gui.text.import_text import asks_for_camera
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PyQt6.QtWidgets import QWidget
 
@@ -39,7 +54,11 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.app_store import AppStore
 
 # What was listed, the entry to show ("sample:NAME" has one too) and what was read.
-Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence | SavedSession | OpenedResult"]
+Read = tuple[
+    tuple["SequenceEntry", ...],
+    "SequenceEntry | None",
+    "Sequence | FileContents | SavedSession | OpenedResult",
+]
 SAMPLE = "sample:"
 RESULT_ARRAYS = {"B.npy", "C.npy", "weights.npy", "meta.npy"}  # which no sequence file has
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
@@ -84,8 +103,21 @@ class SequenceOpening(QObject):
         the file was a session, or a result.
     shown()
         all of what was asked for is on view: of a session or a result with its runs and parameters, too.
+    inspected(FileContents, StoredImport)
+        a file was not opened, because it is not clear or its import was asked for; and how it was read.
+    camera_known(object)
+        follows `opened`: what `Settings.intrinsics` was answered for it.
+    guessed(str)
+        follows `opened`: sentences on what was guessed, where nobody was asked.
+    given_up()
+        what `inspected` has reported is not opened.
     failed(str, str)
         a sentence, and the traceback of a defect.
+
+    Attributes
+    ----------
+    asks
+        whether files that are not clear are reported by `inspected`; a script cannot answer.
     """
 
     started = pyqtSignal(str)
@@ -94,6 +126,10 @@ class SequenceOpening(QObject):
     session_read = pyqtSignal(object, object)
     result_read = pyqtSignal(object, object, object)
     shown = pyqtSignal()
+    inspected = pyqtSignal(object, object)
+    camera_known = pyqtSignal(object)
+    guessed = pyqtSignal(str)
+    given_up = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(self, store: AppStore, parent: QWidget) -> None:
@@ -103,6 +139,8 @@ class SequenceOpening(QObject):
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
+        self._pending: tuple[SequenceEntry, ...] = ()  # that are listed once the inspected file is opened
+        self.asks = True
 
     @property
     def busy(self) -> bool:
@@ -112,18 +150,38 @@ class SequenceOpening(QObject):
     def ask_for_file(self) -> None:
         """Ask for a file, and open it."""
         title = "Open a sequence, a session or a result"
-        ask_for_path(self._parent, title, self.open, start=self._folder(), filters=file_filters())
+        ask_for_path(self._parent, title, self.open, start=self.folder, filters=file_filters())
 
     def ask_for_folder(self) -> None:
         """Ask for a folder, and open it."""
-        ask_for_path(self._parent, "Open a folder", self.open, kind=PathKind.FOLDER, start=self._folder())
+        ask_for_path(self._parent, "Open a folder", self.open, kind=PathKind.FOLDER, start=self.folder)
 
-    def open(self, path: str | Path) -> None:
+    def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
         """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
 
-        A file is a sequence, a session or a result.
+        A file is a sequence, a session or a result. `reading` are options of `read_sequence`; without any, a
+        file that was imported before is read as it was then.
         """
-        self._start(lambda: _read(path), str(path))
+        known = None if reading else self._store.imported(Path(path))
+        how = StoredImport(reading or {}) if known is None else known
+        self._start(lambda: _read(path, how.reading), str(path), how, asks=self.asks and known is None)
+
+    def inspect(self, path: str | Path) -> None:
+        """Report by `inspected` what is understood of a file, even where it is clear."""
+        how = self._store.imported(Path(path)) or StoredImport()
+        self._start(lambda: ((), None, inspect_file(path, **how.reading)), str(path), how, imports=True)
+
+    def open_imported(self, sequence: Sequence, how: StoredImport) -> None:
+        """Open a sequence that was inspected, and remember how."""
+        assert sequence.source is not None  # it was read from a file
+        self._store.set_imported(sequence.source, how)
+        listed = any(entry.file == sequence.source for entry in self._pending)
+        self._list(self._pending if listed and len(self._pending) > 1 else (entry_of(sequence),))
+        self._show(sequence, self.entry_of(sequence), sequence.source, how)
+
+    def give_up(self) -> None:
+        """Do not open what was inspected."""
+        self.given_up.emit()
 
     def open_sequence(self, sequence: Sequence, *, listed: bool = True) -> None:
         """Open a sequence that is in memory already; `listed` where it may be one of the present list."""
@@ -143,7 +201,14 @@ class SequenceOpening(QObject):
 
     def open_entry(self, entry: SequenceEntry) -> None:
         """Open one sequence of a list."""
-        self._start(lambda: _read_entry(entry), str(entry.file))
+        how = self._store.imported(entry.file)
+        reading = {} if how is None else how.reading
+        self._start(
+            lambda: ((), entry, _found_in(entry.file, reading)),
+            str(entry.file),
+            how or StoredImport(),
+            asks=self.asks and how is None,
+        )
 
     def entry_of(self, sequence: Sequence) -> SequenceEntry | None:
         """Return the entry of the present list that a sequence belongs to, None where it is of none."""
@@ -153,44 +218,82 @@ class SequenceOpening(QObject):
         """Wait for what is being read."""
         self._jobs.wait()
 
-    def _start(self, function: Callable[[], Read], what: str) -> None:
+    def _start(
+        self,
+        function: Callable[[], Read],
+        what: str,
+        how: StoredImport,
+        *,
+        asks: bool = False,
+        imports: bool = False,
+    ) -> None:
         number = self._newest = self._newest + 1
         self.started.emit(what)
         self._jobs.start(
             Job(
                 lambda _job: _hashed(function()),
-                done=lambda read: self._finish(number, read, what),
+                done=lambda read: self._finish(number, read, what, how, asks=asks, imports=imports),
                 failed=lambda sentence, details: self._fail(number, sentence, details),
             )
         )
 
-    def _finish(self, number: int, read: Read, what: str) -> None:
+    def _finish(
+        self, number: int, read: Read, what: str, how: StoredImport, *, asks: bool, imports: bool
+    ) -> None:
         if number != self._newest:  # another one was asked for since
             return
         entries, entry, found = read
+        if isinstance(found, FileContents):
+            if imports or _is_question(found, how.reading, asks=asks):
+                self._pending = entries or self._entries
+                self.inspected.emit(found, how)
+                return
+            if found.sequence is None:
+                self._fail(number, found.problem, "")
+                return
         if entries:
-            self._entries = entries
-            self.listed.emit(entries)
+            self._list(entries)
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
         elif isinstance(found, OpenedResult):
             self.result_read.emit(found.sequence, found.run, Path(what))
         else:
-            if not what.startswith(SAMPLE):
-                self._store.add_recent(Path(what))
-            self.opened.emit(found, entry)
+            sequence = found.sequence if isinstance(found, FileContents) else found
+            assert sequence is not None  # refused above
+            recent = None if what.startswith(SAMPLE) else Path(what)
+            self._show(sequence, entry or self.entry_of(sequence), recent, how)
+            if isinstance(found, FileContents) and found.guesses and not how.reading:
+                self.guessed.emit(" ".join(found.guesses))
+            return
         self.shown.emit()
+
+    def _show(
+        self, sequence: Sequence, entry: SequenceEntry | None, recent: Path | None, how: StoredImport
+    ) -> None:
+        """Signal an opened sequence and what was answered for it."""
+        if recent is not None:
+            self._store.add_recent(recent)
+        self.opened.emit(sequence, entry)
+        if how.intrinsics is not None:
+            self.camera_known.emit(how.intrinsics)
+        self.shown.emit()
+
+    def _list(self, entries: tuple[SequenceEntry, ...]) -> None:
+        self._entries = entries
+        self.listed.emit(entries)
 
     def _fail(self, number: int, sentence: str, details: str) -> None:
         if number == self._newest:
             self.failed.emit(sentence, details)
 
-    def _folder(self) -> str:
+    @property
+    def folder(self) -> str:
+        """The folder of what was opened last, "" where nothing was."""
         recent = self._store.recent()
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path) -> Read:
+def _read(path: str | Path, reading: Mapping[str, Any]) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(path).startswith(SAMPLE):
         sequence = read_sequence(path)
@@ -202,13 +305,42 @@ def _read(path: str | Path) -> Read:
     if is_result(Path(path)):
         result = read_opened_result(Path(path))
         return _entries_of_source(result.sequence), None, result
+    if _is_sequence(Path(path)):
+        contents = _found_in(Path(path), reading)
+        assert isinstance(contents, FileContents)  # as of every file that is none of the Challenge
+        listed = () if contents.sequence is None else (entry_of(contents.sequence),)
+        return listed, listed[0] if listed else None, contents
     entries = list_sequences(path)
     readable = [entry for entry in entries if not entry.problem]
     if not readable:
         raise InputError(entries[0].problem)
-    if Path(path).is_file():
-        return entries, readable[0], read_sequence(path)
-    return entries, readable[0], read_sequence(readable[0].file)
+    asked = [entry for entry in readable if entry.camera and entry.camera.value == reading.get("camera")]
+    entry = (asked or readable)[0]
+    return entries, entry, _found_in(entry.file, reading)
+
+
+def _is_sequence(path: Path) -> bool:
+    """Return whether a path is one sequence, and none of the Challenge with others around it."""
+    return is_sequence_folder(path) if path.is_dir() else path.is_file() and challenge_file(path) is None
+
+
+def _found_in(file: Path, reading: Mapping[str, Any]) -> Sequence | FileContents:
+    """Return what is understood of a file, or the sequence of one that can be understood in one way only."""
+    if challenge_file(file) is not None and not reading:
+        return read_sequence(file)
+    contents = inspect_file(file, **reading)
+    if contents.sequence is None and not (contents.arrays or contents.columns or contents.individuals):
+        raise InputError(contents.problem)
+    return contents
+
+
+def _is_question(contents: FileContents, reading: Mapping[str, Any], *, asks: bool) -> bool:
+    """Return whether the user is to be asked how a file is read, or by what camera its tracks were filmed."""
+    sequence = contents.sequence
+    if not asks:
+        return False
+    unknown = sequence is None or (asks_for_camera(sequence) and "camera" not in reading)
+    return unknown or not contents.clear
 
 
 def _hashed(read: Read) -> Read:
@@ -217,7 +349,8 @@ def _hashed(read: Read) -> Read:
     if isinstance(found, SavedSession):
         sequences = [saved.sequence for saved in found.sequences]
     else:
-        sequences = [found.sequence if isinstance(found, OpenedResult) else found]
+        only = found if isinstance(found, Sequence) else found.sequence
+        sequences = [] if only is None else [only]
     for sequence in sequences:
         _ = sequence.content
     return read
@@ -233,10 +366,6 @@ def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
         return list_sequences(sequence.source)
     except InputError:
         return ()
-
-
-def _read_entry(entry: SequenceEntry) -> Read:
-    return (), entry, read_sequence(entry.file)
 
 
 # -- results ------------------------------------------------------------------------------------------------

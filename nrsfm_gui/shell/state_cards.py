@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WIDEST, MARGIN = 460, 24  # pixels
 NOT_OPENED = "This could not be opened"
+NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
 
 class StateCard(OverlayFrame):
@@ -122,8 +123,9 @@ class StateCards(QObject):
         is asked whether something more important is shown.
     place
         the card stands in its middle.
-    show_log, show_worst, act
-        what the messages offer: the log, the worst frame of the run that is shown, the action of a verdict.
+    show_log, show_worst, show_own_tracks, act
+        what the messages offer: the log, the worst frame of the run that is shown, the page of help on files
+        with tracks, the action of a verdict.
 
     Attributes
     ----------
@@ -142,12 +144,13 @@ class StateCards(QObject):
         place: QWidget,
         show_log: Callable[[], object],
         show_worst: Callable[[], object],
+        show_own_tracks: Callable[[], object],
         act: Callable[[Verdict], object],
     ) -> None:
         super().__init__(place)
         self._session, self._errors, self._opening, self._messages = session, errors, opening, messages
         self._notifier, self._show_log, self._show_worst = session.notifier, show_log, show_worst
-        self._act = act
+        self._act, self._show_own_tracks = act, show_own_tracks
         self.announces = False
         self.card = StateCard(place)
         self._reading = ""
@@ -156,7 +159,8 @@ class StateCards(QObject):
         self._patience = Debounce(self._show_reading, TYPING_MILLISECONDS, self)
         opening.started.connect(self._on_reading_started)
         opening.failed.connect(self._on_reading_failed)
-        for done in (opening.opened, session.sequence_changed):
+        opening.given_up.connect(self._on_given_up)
+        for done in (opening.opened, opening.inspected, session.sequence_changed):
             done.connect(self._end_reading)
         control.refused.connect(self._on_refused)
         control.ended.connect(self._on_run_ended)
@@ -181,21 +185,31 @@ class StateCards(QObject):
     def _on_reading_failed(self, sentence: str, details: str) -> None:
         """Show what can be done next: in the card where nothing is open, else next to the message."""
         self._end_reading()
-        opening = self._opening
+        opening, path = self._opening, self._reading
+        offers: dict[str, Callable[[], object]] = {}
+        if Path(path).is_file():
+            offers["Import as…"] = partial(opening.inspect, path)
+        offers["Open another…"] = opening.ask_for_file
         if details or self._session.sequence is not None:
-            offers = (("Open another…", opening.ask_for_file), ("Show the log", self._show_log))
-            self._notifier.fail(sentence, details, action=offers)
+            offers["Show the log"] = self._show_log
+            self._notifier.fail(sentence, details, action=tuple(offers.items()))
             return
         self._notifier.fail(sentence, shown=True)
-        self.card.show_choice(
-            NOT_OPENED,
-            sentence,
-            {
-                "Open another…": opening.ask_for_file,
-                "Open the sample": lambda: opening.open(FIRST_SAMPLE),
-                "Copy": lambda: _copy(sentence),
-            },
-        )
+        offers["Open the sample"] = partial(opening.open, FIRST_SAMPLE)
+        self.card.show_choice(NOT_OPENED, sentence, {**offers, "Copy": lambda: _copy(sentence)})
+
+    def _on_given_up(self) -> None:
+        """Show what can be done where nothing is open."""
+        self._end_reading()
+        if self._session.sequence is None:
+            self.card.show_choice(
+                *NOTHING_OPEN,
+                {
+                    "Open a file…": self._opening.ask_for_file,
+                    "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
+                    "Your own tracks": self._show_own_tracks,
+                },
+            )
 
     # -- runs -----------------------------------------------------------------------------------------------
 

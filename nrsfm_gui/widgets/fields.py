@@ -1,4 +1,4 @@
-"""Buttons, boxes, sliders, and a field for numbers over many decades.
+"""Buttons, boxes, sliders, a field for numbers over many decades, and one for a pair of numbers.
 
 The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application
 is one of the classes below, not the class of Qt that it extends: Qt's would use the wheel while the user
@@ -15,6 +15,8 @@ from PyQt6.QtGui import QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -234,3 +236,44 @@ class NumberField(QLineEdit):
         super().keyPressEvent(event)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
             self.clearFocus()
+
+
+class PairField(QWidget):
+    """Two integers with a text between them.
+
+    Signals
+    -------
+    edited()
+        one of them was changed.
+    """
+
+    edited = pyqtSignal()
+
+    def __init__(self, between: str, names: tuple[str, str]) -> None:
+        super().__init__()
+        self.first, self.second = NumberField(integer=True), NumberField(integer=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
+            field.setAccessibleName(name)
+            field.setToolTip(name)
+            field.textChanged.connect(lambda _text: self.edited.emit())
+            row.addWidget(field, 1)
+            if word:
+                row.addWidget(QLabel(word))
+
+    def set_values(self, values: tuple[int, int]) -> None:
+        """Show two numbers."""
+        self.first.set_value(values[0])
+        self.second.set_value(values[1])
+
+    def values(self) -> tuple[int, int]:
+        """Return the two numbers.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where a text is not a number.
+        """
+        return int(self.first.value() or 0), int(self.second.value() or 0)

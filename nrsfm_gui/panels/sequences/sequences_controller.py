@@ -44,16 +44,23 @@ class SequencesController(QObject):
         opening.started.connect(self._on_reading_started)
         opening.opened.connect(self._on_opened)
         opening.listed.connect(tree.set_entries)
-        opening.failed.connect(lambda *_: self._on_failed())
+        opening.camera_known.connect(self._on_camera_known)
+        opening.guessed.connect(self._notifier.inform)
+        for ended in (opening.failed, opening.given_up):
+            ended.connect(lambda *_: self._show_activity())
         tree.sequence_requested.connect(opening.open_entry)
 
     def _on_reading_started(self, what: str) -> None:
         self._notifier.clear()
         self._notifier.show_status(f"Reading {what}")
 
-    def _on_failed(self) -> None:
+    def _show_activity(self) -> None:
         session = self._session
         self._notifier.show_status(summaries.activity(session.active_run or session.shown))
+
+    def _on_camera_known(self, intrinsics: str | tuple[float, float, float, float]) -> None:
+        settings = self._session.settings
+        self._session.set_settings(settings.with_changes(intrinsics=intrinsics), undoable=False)
 
     def _on_opened(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
         session = self._session

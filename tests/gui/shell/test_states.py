@@ -51,6 +51,7 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
         return StateCards(
             session, control, display.errors, opening, messages, place=scene_view,
             show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
+            show_own_tracks=lambda: asked.append("own tracks"),
             act=lambda verdict: asked.append(verdict.kind),
         )  # fmt: skip
 
@@ -76,9 +77,9 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     go_on = threading.Event()
     read = module._read
 
-    def slow(path):
+    def slow(path, reading):
         go_on.wait(10)
-        return read(path)
+        return read(path, reading)
 
     monkeypatch.setattr(module, "_read", slow)
     opening.open("sample:balloon/circle")

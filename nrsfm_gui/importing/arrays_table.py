@@ -1,0 +1,169 @@
+"""The table of the arrays of a file: name, size, type, and what each is read as."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+
+from nrsfm_gui.widgets.fields import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from core.io.readers import ArrayEntry
+
+TRACKS, SEEN, HIDDEN, UNUSED = "tracks", "visible", "hidden", ""
+NONE = "none"  # as a reading option: no array is the visibility
+USES = {
+    TRACKS: ("tracks", "The positions of the points in the pictures."),
+    SEEN: (
+        "visibility: 1 is seen",
+        "Whether a point is seen in a frame: 1, true or a high score where it is.",
+    ),
+    HIDDEN: (
+        "visibility: 1 is hidden",
+        "Whether a point is hidden in a frame: 1, true or a high score where it is.",
+    ),
+    UNUSED: ("not used", "The array is left out."),
+}
+HEADINGS = ("array", "size", "type", "is read as")
+MOST_ROWS = 7  # that are seen without scrolling
+
+
+class ArraysTable(QTableWidget):
+    """Arrays in rows, each with a choice of what it is read as.
+
+    Signals
+    -------
+    use_chosen(str, str)
+        the name of an array, and a key of USES.
+    """
+
+    use_chosen = pyqtSignal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(0, len(HEADINGS), parent)
+        self.setAccessibleName("Arrays of the file")
+        self.setHorizontalHeaderLabels(HEADINGS)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through the choices
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        vertical, header = self.verticalHeader(), self.horizontalHeader()
+        assert vertical is not None
+        assert header is not None
+        vertical.hide()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for column, mode in enumerate(
+            ("Stretch", "ResizeToContents", "ResizeToContents", "ResizeToContents")
+        ):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
+
+    def set_arrays(self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any]) -> None:
+        """Show arrays, and what each is read as with the options in effect; emits nothing."""
+        names = [each.name for each in arrays]
+        if names != [self._text(row, 0) for row in range(self.rowCount())]:
+            self.setRowCount(0)
+            self.setRowCount(len(names))
+            for row, name in enumerate(names):
+                self._add_choice(row, name)
+        for row, entry in enumerate(arrays):
+            for column, text in enumerate((entry.name, entry.size.replace(" x ", " × "), entry.dtype)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+                self.setItem(row, column, item)
+            self._show_use(row, use_of(entry, reading))
+        self.setMaximumHeight(self.sizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """Return the height of all rows, up to MOST_ROWS."""
+        header = self.horizontalHeader()
+        assert header is not None
+        rows = sum(self.rowHeight(row) for row in range(min(self.rowCount(), MOST_ROWS)))
+        return QSize(420, header.sizeHint().height() + rows + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of the first rows."""
+        return QSize(300, min(self.sizeHint().height(), 120))
+
+    def choice(self, name: str) -> Choice:
+        """Return the choice of an array."""
+        row = next(row for row in range(self.rowCount()) if self._text(row, 0) == name)
+        found = self.cellWidget(row, len(HEADINGS) - 1)
+        assert isinstance(found, Choice)
+        return found
+
+    def _add_choice(self, row: int, name: str) -> None:
+        choice = Choice({})
+        choice.setMinimumContentsLength(max(len(title) for title, _tip in USES.values()) - 3)
+        choice.setAccessibleName(f"{name} is read as")
+        choice.setToolTip(f"What the array {name} is read as")
+        for key, (title, tip) in USES.items():
+            choice.add(key, title, tip)
+        choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))
+        self.setCellWidget(row, len(HEADINGS) - 1, choice)
+        self.setRowHeight(row, choice.sizeHint().height() + 4)
+
+    def _show_use(self, row: int, use: str) -> None:
+        choice = self.cellWidget(row, len(HEADINGS) - 1)
+        assert isinstance(choice, Choice)
+        for extra in range(choice.count() - 1, len(USES) - 1, -1):
+            choice.removeItem(extra)
+        if use not in USES:
+            choice.add(use, use, f"The array is read as {use}.")
+        choice.set_key(use)
+
+    def _text(self, row: int, column: int) -> str:
+        item = self.item(row, column)
+        return "" if item is None else item.text()
+
+
+def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:
+    """Return the key of USES for an array, or another role as it is named.
+
+    What a file that could not be read was asked to be read as has no role, but is among the options.
+    """
+    visible = str(reading.get("visible", ""))
+    if entry.role == "visibility" or (not entry.role and visible.removeprefix("~") == entry.name):
+        return HIDDEN if visible.startswith("~") else SEEN
+    if not entry.role and reading.get("tracks") == entry.name:
+        return TRACKS
+    return UNUSED if entry.role == "not read" else entry.role
+
+
+def reading_with_use(
+    reading: Mapping[str, Any], effective: Mapping[str, str], name: str, use: str
+) -> dict[str, Any]:
+    """Return the reading options with another use of an array.
+
+    Parameters
+    ----------
+    reading
+        the options that were given.
+    effective
+        those in effect, guessed ones included.
+    name, use
+        the array and a key of USES.
+    """
+    result = dict(reading)
+    shown = str({**reading, **effective}.get("visible", "")).removeprefix("~")
+    if use == TRACKS:
+        result["tracks"] = name
+        if shown == name:
+            result["visible"] = NONE
+    elif use in (SEEN, HIDDEN):
+        result["visible"] = name if use == SEEN else f"~{name}"
+        if result.get("tracks") == name:
+            del result["tracks"]
+    elif name == shown:
+        result["visible"] = NONE
+    elif result.get("tracks") == name:
+        del result["tracks"]
+    return result

@@ -1,0 +1,317 @@
+"""The import dialog: what is understood of a file with tracks, drawn and in words, and how to change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core import CameraModel
+from core.cameras import image_size_of
+from core.io.readers import FileContents, inspect_file
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
+from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
+from nrsfm_gui.importing.reading_form import ReadingForm
+from nrsfm_gui.importing.tracks_picture import TracksPicture
+from nrsfm_gui.scene.shapes import Shapes, build_shapes
+from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks
+from nrsfm_gui.widgets.fields import push_button
+from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core import Sequence
+
+SIZE = QSize(1120, 700)
+LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
+HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
+ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
+
+
+@dataclass(frozen=True, eq=False)
+class Inspected:
+    """What one inspection has found, and what is drawn of it."""
+
+    contents: FileContents
+    shapes: Shapes | None
+
+
+@dataclass(frozen=True, eq=False)
+class Import:
+    """What was decided: a file as it is understood, the options that give it again, and its camera."""
+
+    contents: FileContents
+    reading: dict[str, Any]
+    camera: CameraAnswer | None  # None where the file gives it
+
+    @property
+    def sequence(self) -> Sequence:
+        """The tracks."""
+        assert self.contents.sequence is not None  # nothing else can be imported
+        return self.contents.sequence
+
+
+def inspect(contents: FileContents) -> Inspected:
+    """Return the contents of a file with what is drawn of them."""
+    sequence = contents.sequence
+    return Inspected(contents, None if sequence is None else build_shapes(sequence, None))
+
+
+class ImportDialog(QDialog):
+    """The import dialog. Every change reads the file again, in a thread of its own.
+
+    Signals
+    -------
+    imported(Import)
+        it was accepted.
+    help_requested()
+        the page about own tracks is wanted.
+    """
+
+    imported = pyqtSignal(object)
+    help_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Import tracks")
+        self._jobs = Jobs(self, Order.NEWEST)
+        self._inspected: Inspected | None = None
+        self._reading: dict[str, Any] = {}  # the options that were given
+        self._given: dict[str, Any] = {}  # those at first
+        self._asked = 0  # number of the inspection that was asked for last
+        self._make_parts()
+        self._place_parts()
+        resize_within_screen(self, SIZE)
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def set_contents(
+        self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
+    ) -> None:
+        """Show a file that was inspected with some options, and the answer about its camera, if any."""
+        self._given, self._reading = dict(reading), dict(reading)
+        self._asked += 1  # what is still being read is of another file
+        self._camera.set_answer(camera or CameraAnswer())
+        self._show(inspect(contents))
+
+    def shut_down(self) -> None:
+        """Wait for what is being read."""
+        self._jobs.shut_down()
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The reading options that are given at present."""
+        return dict(self._reading)
+
+    @property
+    def problem(self) -> str:
+        """The sentence on what cannot be read, "" where all can."""
+        return "" if self._problem.isHidden() else self._problem.text()
+
+    # -- making ---------------------------------------------------------------------------------------------
+
+    def _make_parts(self) -> None:
+        self._title, self._where = QLabel(), ElidedLabel()
+        self._title.setProperty("role", "title")
+        self._where.setProperty("role", "muted")
+        self._summary, self._guesses, self._problem = QLabel(), QLabel(), QLabel()
+        for label, name in (
+            (self._summary, "What was understood"),
+            (self._guesses, "What was guessed"),
+            (self._problem, "What is wrong"),
+        ):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setAccessibleName(name)
+        self._problem.setProperty("role", "warning")
+        self._arrays, self._form, self._camera = ArraysTable(), ReadingForm(), CameraForm()
+        self._known_camera = QLabel()
+        self._known_camera.setWordWrap(True)
+        self._picture = TracksPicture()
+        self._arrays.use_chosen.connect(self._on_use_chosen)
+        self._form.option_changed.connect(self._on_option_changed)
+        self._camera.edited.connect(self._on_camera_edited)
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self._import = push_button("Import", "Open the tracks as they are understood", self._accept)
+        self._import.setDefault(True)
+        self._guess_again = push_button(
+            "Guess again", "Drop what was changed here, and understand the file as at first", self._reset
+        )
+        self._guess_again.setAutoDefault(False)
+        self._buttons.addButton(self._import, QDialogButtonBox.ButtonRole.AcceptRole)
+        self._buttons.addButton(self._guess_again, QDialogButtonBox.ButtonRole.ResetRole)
+        self._buttons.rejected.connect(self.reject)
+        self._help = QLabel(HELP_LINK)
+        self._help.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self._help.setAccessibleName("Your own tracks")
+        self._help.linkActivated.connect(lambda _link: self.help_requested.emit())
+
+    def _place_parts(self) -> None:
+        questions = QWidget()
+        column = QVBoxLayout(questions)
+        column.setContentsMargins(0, 0, 10, 0)
+        column.setSpacing(8)
+        self._arrays_heading, self._camera_heading = _heading("Arrays"), _heading("Camera")
+        self._guesses_heading = _heading("Guessed: please check")
+        for part in (
+            self._guesses_heading, self._guesses, self._arrays_heading, self._arrays, self._form,
+            self._camera_heading, self._known_camera, self._camera,
+        ):  # fmt: skip
+            column.addWidget(part)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(questions)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setFixedWidth(LEFT)
+        sides = QHBoxLayout()
+        sides.setSpacing(14)
+        sides.addWidget(area)
+        sides.addWidget(self._picture, 1)
+        heads = QHBoxLayout()
+        heads.setSpacing(8)
+        heads.addWidget(self._title)
+        heads.addWidget(self._where, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self._help)
+        foot.addWidget(self._buttons, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 14, 16, 14)
+        layout.setSpacing(10)
+        layout.addLayout(heads)
+        layout.addWidget(self._summary)
+        layout.addWidget(self._problem)
+        layout.addLayout(sides, 1)
+        layout.addLayout(foot)
+
+    # -- what is shown --------------------------------------------------------------------------------------
+
+    def _show(self, inspected: Inspected) -> None:
+        """Show what an inspection has found."""
+        self._inspected = inspected
+        contents, sequence = inspected.contents, inspected.contents.sequence
+        self._title.setText(contents.path.name)
+        self._where.set_full_text(" · ".join(filter(None, (contents.producer, str(contents.path.parent)))))
+        self._summary.setText("" if sequence is None else describe_tracks(sequence))
+        self._summary.setVisible(sequence is not None)
+        self._problem.setText(contents.problem)
+        self._problem.setVisible(bool(contents.problem))
+        self._arrays.set_arrays(contents.arrays, {**self._reading, **contents.reading})
+        for part in (self._arrays_heading, self._arrays):
+            part.setVisible(bool(contents.arrays))
+        self._form.show_contents(contents, self._reading)
+        self._show_camera(sequence)
+        self._guesses.setText("\n".join(f"• {guess[:1].upper()}{guess[1:]}" for guess in contents.guesses))
+        for part in (self._guesses_heading, self._guesses):
+            part.setVisible(bool(contents.guesses))
+        self._picture.set_sequence(sequence, inspected.shapes)
+        self._guess_again.setEnabled(self._reading != self._given)
+        self._import.setEnabled(sequence is not None and self._answered)
+
+    def _show_camera(self, sequence: Sequence | None) -> None:
+        """Ask for the camera, or state the one that the file gives."""
+        known = "" if sequence is None else describe_camera(sequence)
+        asked = sequence is not None and asks_for_camera(sequence)
+        self._known_camera.setText(known)
+        self._known_camera.setVisible(bool(known))
+        self._camera.setVisible(asked)
+        self._camera_heading.setVisible(bool(known) or asked)
+        if sequence is None or not asked:
+            return
+        size, middle = image_size_of(sequence)
+        self._camera.set_picture(size, middle, guessed=sequence.image_size is None)
+        self._form.set_guessed_size(size)
+
+    @property
+    def _answered(self) -> bool:
+        """Whether the question about the camera is answered, where it is asked."""
+        try:
+            self._answer()
+        except ValueError:
+            return False
+        return True
+
+    def _answer(self) -> CameraAnswer | None:
+        """Return the answer about the camera, None where it is not asked for."""
+        return None if self._camera.isHidden() else self._camera.answer()
+
+    # -- handlers -------------------------------------------------------------------------------------------
+
+    def _on_use_chosen(self, name: str, use: str) -> None:
+        assert self._inspected is not None  # its arrays are shown
+        self._change(reading_with_use(self._reading, self._inspected.contents.reading, name, use))
+
+    def _on_option_changed(self, option: str, value: str) -> None:
+        changed = {key: known for key, known in self._reading.items() if key != option}
+        self._change(changed | ({option: value} if value else {}))
+
+    def _on_camera_edited(self) -> None:
+        """Read the tracks as another camera's where the model is another; else there is nothing to read."""
+        orthogonal = self._camera.kind.key == CameraModel.ORTHOGONAL.value
+        if orthogonal != (self._reading.get("camera") == CameraModel.ORTHOGONAL.value):
+            others = {key: value for key, value in self._reading.items() if key != "camera"}
+            self._change(others | (ORTHOGONAL if orthogonal else {}))
+        elif self._inspected is not None and not self._jobs:
+            self._import.setEnabled(self._inspected.contents.sequence is not None and self._answered)
+
+    def _reset(self) -> None:
+        self._camera.set_answer(CameraAnswer())
+        self._change(dict(self._given))
+
+    def _change(self, reading: dict[str, Any]) -> None:
+        """Inspect the file with other options."""
+        if self._inspected is None or reading == self._reading:
+            return
+        self._reading = reading
+        self._asked += 1
+        number, path = self._asked, self._inspected.contents.path
+        self._jobs.start(
+            Job(
+                lambda _job: inspect(inspect_file(path, **reading)),
+                done=lambda found: self._finish(number, found),
+                failed=lambda sentence, _details: self._fail(number, sentence),
+            )
+        )
+        self._import.setEnabled(False)
+
+    def _finish(self, number: int, inspected: Inspected) -> None:
+        if number == self._asked:
+            self._show(inspected)
+
+    def _fail(self, number: int, sentence: str) -> None:
+        if number == self._asked:
+            self._problem.setText(sentence)
+            self._problem.show()
+
+    def _accept(self) -> None:
+        if not self._import.isEnabled() or self._inspected is None:
+            return
+        imported = Import(self._inspected.contents, self.reading, self._answer())
+        self.accept()
+        self.imported.emit(imported)
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "heading")
+    label.setContentsMargins(0, ABOVE_HEADING, 0, 0)
+    return label

@@ -1,0 +1,71 @@
+"""What is understood of a file with tracks, in words. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core import CameraModel
+from nrsfm_gui.model.numbers import format_number
+
+if TYPE_CHECKING:
+    from core import Sequence
+
+
+def describe_tracks(sequence: Sequence) -> str:
+    """Return frames, points, the share that is seen, and where the tracks lie, in two lines."""
+    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
+    spans = [
+        f"{axis} from {_place(low)} to {_place(high)}"
+        for axis, low, high in zip("xy", seen.min(axis=1), seen.max(axis=1), strict=True)
+    ]
+    share = _percent(float(sequence.visible.mean()))
+    size = f"{sequence.frame_count} frames of {sequence.point_count} points, {share} seen"
+    return f"{size}\n{' and '.join(spans)} {sequence.units}{_extras(sequence)}"
+
+
+def describe_camera(sequence: Sequence) -> str:
+    """Return what the file itself gives of the camera, "" where that is to be asked for."""
+    if sequence.camera is CameraModel.ORTHOGONAL or sequence.intrinsics is None:
+        return ""
+    K = sequence.intrinsics
+    fx, fy = float(K[0, 0]), float(K[1, 1])
+    focal = (
+        format_number(fx) if abs(fx - fy) < 1e-6 * abs(fx) else f"{format_number(fx)}, {format_number(fy)}"
+    )
+    return (
+        f"The file gives it: perspective, focal length {focal} {sequence.units}, "
+        f"principal point ({format_number(float(K[0, 2]))}, {format_number(float(K[1, 2]))})."
+    )
+
+
+def asks_for_camera(sequence: Sequence) -> bool:
+    """Return whether only the user knows the camera: tracks in pixels without K and without ground truth."""
+    return sequence.units == "px" and sequence.intrinsics is None and sequence.truth is None
+
+
+def _extras(sequence: Sequence) -> str:
+    """Return what there is besides the tracks."""
+    parts = []
+    if sequence.truth is not None:
+        parts.append(f"{sequence.truth_name} in {len(sequence.truth.frames)} frames")
+    if sequence.point_names is not None:
+        parts.append("named points")
+    if sequence.edges is not None:
+        parts.append(f"{len(sequence.edges)} edges")
+    if sequence.video is not None:
+        parts.append(f"video {sequence.video.name}")
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; 100 % only where it is all."""
+    if 0.995 <= share < 1:
+        return f"{min(100 * share, 99.9):.1f} %"
+    return f"{100 * share:.0f} %"
+
+
+def _place(value: float) -> str:
+    digits = 1 if abs(value) >= 10 else 3
+    return format_number(round(value, digits)).replace("-", "−")

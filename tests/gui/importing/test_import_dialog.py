@@ -1,0 +1,261 @@
+"""The import dialog: what it shows of a file, what can be changed, and what it gives back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSlider
+
+from core import CameraModel, read_sequence
+from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.widgets.style import palette
+
+
+def choose(choice: QComboBox, key: str) -> None:
+    choice.setCurrentIndex(choice.findData(key))
+    choice.activated.emit(choice.currentIndex())
+
+
+def settled(qtbot, dialog) -> None:
+    qtbot.waitUntil(lambda: not dialog._jobs)
+    QTest.qWait(1)
+
+
+def button(dialog, text: str) -> QPushButton:
+    return next(each for each in dialog.findChildren(QPushButton) if each.text() == text)
+
+
+def summary(dialog) -> str:
+    return next(
+        label.text()
+        for label in dialog.findChildren(QLabel)
+        if label.accessibleName() == "What was understood"
+    )
+
+
+def imported(qtbot, dialog):
+    with qtbot.waitSignal(dialog.imported) as signal:
+        qtbot.mouseClick(button(dialog, "Import"), Qt.MouseButton.LeftButton)
+    return signal.args[0]
+
+
+@pytest.fixture
+def plain(write, tracks):
+    """Return a file whose arrays have plain names."""
+    return write(tracks=tracks.xy.astype(np.float32), visibility=tracks.visible)
+
+
+def test_frames_points_share_and_range_are_stated_in_words(make_dialog, plain, tracks):
+    dialog = make_dialog(plain)
+    text = summary(dialog)
+    assert text.startswith(f"12 frames of 20 points, {100 * tracks.visible.mean():.0f} % seen\n")
+    low, high = tracks.xy[tracks.visible].min(axis=0), tracks.xy[tracks.visible].max(axis=0)
+    for number in (*low, *high):
+        assert f"{number:.1f}".removesuffix(".0") in text
+    assert "px" in text
+
+
+def test_every_array_has_a_row_with_its_size_its_type_and_what_it_is_read_as(make_dialog, write, tracks):
+    K = np.array([[900.0, 0, 640], [0, 900.0, 480], [0, 0, 1]])
+    dialog = make_dialog(write(tracks=tracks.xy, visibility=tracks.visible, K=K))
+    table = dialog._arrays
+    rows = {
+        table.item(row, 0).text(): (table.item(row, 1).text(), table.item(row, 2).text())
+        for row in range(table.rowCount())
+    }
+    assert rows["tracks"] == ("12 × 20 × 2", "float64") and rows["visibility"] == ("12 × 20", "bool")
+    assert table.choice("tracks").key == "tracks"
+    assert table.choice("visibility").key == "visible"
+    assert table.choice("K").key == "intrinsics"
+    assert dialog._camera.isHidden()  # the file answers
+    assert "focal length 900 px" in dialog._known_camera.text()
+
+
+def test_another_meaning_of_the_mask_is_read_in_a_job_and_drawn(qtbot, make_dialog, plain, tracks):
+    dialog = make_dialog(plain)
+    choose(dialog._arrays.choice("visibility"), "hidden")
+    assert not button(dialog, "Import").isEnabled()  # until it is read
+    settled(qtbot, dialog)
+    assert dialog.problem == "" or "no visible point" in dialog.problem
+    choose(dialog._arrays.choice("visibility"), "")
+    settled(qtbot, dialog)
+    assert "100 % seen" in summary(dialog)
+    assert dialog.reading["visible"] == "none"
+    assert len(dialog._picture.view._dots.hidden.positions) == 0
+
+
+def test_axes_in_another_order_are_read_after_a_choice(qtbot, make_dialog, write, tracks):
+    dialog = make_dialog(write(data=tracks.xy.swapaxes(0, 1), seen=tracks.visible.T))
+    if dialog.problem:
+        choose(dialog._arrays.choice("data"), "tracks")
+        settled(qtbot, dialog)
+    choose(dialog._form.order, "ntxy")
+    settled(qtbot, dialog)
+    assert dialog.problem == ""
+    assert summary(dialog).startswith("12 frames of 20 points")
+    choose(dialog._form.axes, "yx")
+    settled(qtbot, dialog)
+    found = imported(qtbot, dialog)
+    again = read_sequence(found.contents.path, **found.reading)
+    assert again.content == found.sequence.content
+    np.testing.assert_allclose(again.tracks[0, ::-1].T, tracks.xy[0], rtol=1e-6)
+
+
+def test_a_threshold_is_typed_and_counts_after_a_rest(qtbot, make_dialog, write, tracks):
+    scores = np.where(tracks.visible, 0.9, 0.3)
+    dialog = make_dialog(write(tracks=tracks.xy, confidence=scores))
+    if dialog.problem:
+        choose(dialog._arrays.choice("confidence"), "visible")
+        settled(qtbot, dialog)
+    dialog._form.threshold.setFocus()
+    dialog._form.threshold.clear()
+    qtbot.keyClicks(dialog._form.threshold, "0.2")
+    qtbot.waitUntil(lambda: dialog.reading.get("threshold") == "0.2")
+    settled(qtbot, dialog)
+    assert "100 % seen" in summary(dialog)
+    dialog._form.threshold.clear()
+    qtbot.keyClicks(dialog._form.threshold, "0.5")
+    qtbot.waitUntil(lambda: dialog.reading.get("threshold") == "0.5")
+    settled(qtbot, dialog)
+    assert f"{100 * tracks.visible.mean():.0f} % seen" in summary(dialog)
+    dialog._form.threshold.clear()
+    qtbot.keyClicks(dialog._form.threshold, "half")
+    qtbot.waitUntil(lambda: "not a number" in dialog._form.note("threshold"))
+
+
+def test_the_size_of_the_picture_is_drawn_and_the_camera_follows_it(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    assert "(guessed)" in dialog._camera.note("camera")
+    width, height = dialog._form.size_field.first, dialog._form.size_field.second
+    qtbot.keyClicks(width, "1920")
+    qtbot.keyClicks(height, "1080")
+    qtbot.waitUntil(lambda: dialog.reading.get("size") == "1920x1080")
+    settled(qtbot, dialog)
+    assert dialog._inspected.contents.sequence.image_size == (1920, 1080)
+    assert "1.2 × 1920 = 2304 px is assumed" in dialog._camera.note("camera")
+    assert "(guessed)" not in dialog._camera.note("camera")
+    shown = dialog._picture.view.range_shown
+    assert shown.left() < 0 and shown.right() > 1919 and shown.bottom() > 1079
+
+
+def test_pixel_tracks_are_perspective_with_an_assumed_focal_length_unless_asked(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    assert dialog._camera.kind.key == UNKNOWN
+    assert "px is assumed" in dialog._camera.note("camera")
+    found = imported(qtbot, dialog)
+    assert found.sequence.camera is CameraModel.PERSPECTIVE and found.sequence.intrinsics is None
+    assert found.camera.intrinsics == "auto"
+
+
+def test_a_known_focal_length_is_given_as_four_numbers_about_the_middle(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain, size="1280x960")
+    choose(dialog._camera.kind, KNOWN)
+    assert dialog._camera.focal.focal_length() == pytest.approx(1536)
+    dialog._camera.focal.set_focal_length(900)
+    dialog._camera.focal.edited.emit()
+    assert imported(qtbot, dialog).camera.intrinsics == (900.0, 900.0, 640.0, 480.0)
+
+
+def test_the_estimate_of_the_focal_length_is_left_to_the_runs(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    choose(dialog._camera.kind, ESTIMATE)
+    assert "takes twice as long" in dialog._camera.note("camera")
+    found = imported(qtbot, dialog)
+    assert found.camera.intrinsics == "estimate" and found.reading == {}
+    dialog.set_contents(found.contents, {}, found.camera)
+    assert dialog._camera.kind.key == ESTIMATE
+
+
+def test_a_focal_length_that_is_refused_cannot_be_imported(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    choose(dialog._camera.kind, KNOWN)
+    field = dialog._camera.focal.findChild(QLineEdit, "focal length")
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "-3")
+    assert "above 0" in dialog._camera.note("focal")
+    assert not button(dialog, "Import").isEnabled()
+    field.selectAll()
+    qtbot.keyClicks(field, "700")
+    assert button(dialog, "Import").isEnabled()
+
+
+def test_orthogonal_tracks_are_read_again_as_such_and_back(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    choose(dialog._camera.kind, ORTHOGONAL)
+    settled(qtbot, dialog)
+    assert dialog._inspected.contents.sequence.camera is CameraModel.ORTHOGONAL
+    choose(dialog._camera.kind, UNKNOWN)
+    settled(qtbot, dialog)
+    assert dialog._inspected.contents.sequence.camera is CameraModel.PERSPECTIVE
+    choose(dialog._camera.kind, ORTHOGONAL)
+    settled(qtbot, dialog)
+    found = imported(qtbot, dialog)
+    assert found.reading == {"camera": "orthogonal"} and found.camera.model is CameraModel.ORTHOGONAL
+
+
+def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialog, write, tracks):
+    broken = tracks.xy.copy()
+    broken[3, 4, 0] = np.inf
+    dialog = make_dialog(write(tracks=broken, other=tracks.xy), tracks="tracks")
+    assert dialog.problem and len(dialog.problem.splitlines()) <= 4
+    assert not button(dialog, "Import").isEnabled()
+    choose(dialog._arrays.choice("other"), "tracks")
+    settled(qtbot, dialog)
+    assert dialog.problem == "" and button(dialog, "Import").isEnabled()
+    assert imported(qtbot, dialog).reading["tracks"] == "other"
+
+
+def test_changes_are_dropped_by_one_button(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    again = button(dialog, "Guess again")
+    assert not again.isEnabled()
+    choose(dialog._arrays.choice("visibility"), "")
+    settled(qtbot, dialog)
+    assert "100 % seen" in summary(dialog)
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    settled(qtbot, dialog)
+    assert dialog.reading == {} and "100 % seen" not in summary(dialog)
+
+
+def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialog, plain, tracks, near):
+    dialog = make_dialog(plain)
+    picture = dialog._picture
+    picture.slider.setValue(7)
+    seen = int(tracks.visible[7].sum())
+    assert picture.text.endswith(f"8 / 12, {seen} of 20 seen")
+    assert len(picture.view._dots.measured.positions) == seen
+    assert len(picture.view._dots.hidden.positions) == 20 - seen
+    for theme in (DARK, LIGHT):
+        dialog.setPalette(palette(theme))
+        assert near(picture.view.grab_image(), theme.measured).any()
+
+
+def test_everything_that_can_be_changed_has_a_tip_and_a_name_and_is_reached_by_tab(make_dialog, plain):
+    dialog = make_dialog(plain)
+    editors = [
+        each
+        for kind in (QComboBox, QLineEdit, QSlider)
+        for each in dialog.findChildren(kind)
+        if each.isVisible()
+    ]
+    assert len(editors) >= 5
+    for editor in editors:
+        assert editor.accessibleName(), editor
+        assert editor.toolTip() or editor.parentWidget().toolTip(), editor.accessibleName()
+        assert editor.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_the_dialog_fits_a_small_screen(make_dialog, plain):
+    dialog = make_dialog(plain)
+    least = dialog.minimumSizeHint()
+    assert least.width() <= 1000 and least.height() <= 620
+
+
+def test_the_link_asks_for_the_page_about_own_tracks(qtbot, make_dialog, plain):
+    dialog = make_dialog(plain)
+    with qtbot.waitSignal(dialog.help_requested):
+        dialog._help.linkActivated.emit("tracks")

@@ -1,0 +1,193 @@
+"""Files with tracks in the window: which open at once, which are asked about, and what is remembered."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PyQt6.QtGui import QDropEvent
+from PyQt6.QtWidgets import QPushButton
+
+from core import CameraModel, simulate
+from nrsfm_gui.importing.camera_form import KNOWN
+from nrsfm_gui.model.app_store import StoredImport
+from nrsfm_gui.model.arguments import parse
+
+K = np.array([[900.0, 0, 640], [0, 900.0, 480], [0, 0, 1]])
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=12, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence):
+    return make_window(sequence)
+
+
+@pytest.fixture
+def arrays(sequence):
+    """Return the tracks and which of them are seen, in the order of CoTracker."""
+    visible = np.random.default_rng(0).uniform(size=(12, 20)) > 1 / 6
+    visible[:2] = True
+    return {"pred_tracks": sequence.tracks.transpose(0, 2, 1)[None], "pred_visibility": visible[None]}
+
+
+@pytest.fixture
+def asked(tmp_path, arrays):
+    """Return a file of tracks in pixels without a camera."""
+    path = tmp_path / "phone.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.fixture
+def clear(tmp_path, arrays):
+    """Return a file that has the camera as well."""
+    path = tmp_path / "calibrated.npz"
+    np.savez(path, **arrays, intrinsics=K)
+    return path
+
+
+def dialog_of(qtbot, window):
+    """Return the dialog, once it is open."""
+
+    def is_open():
+        dialog = window.import_controller.dialog
+        return dialog is not None and dialog.isVisible()
+
+    qtbot.waitUntil(is_open)
+    return window.import_controller.dialog
+
+
+def press(qtbot, parent, text):
+    button = next(
+        each for each in parent.findChildren(QPushButton) if each.text() == text and each.isVisible()
+    )
+    qtbot.waitUntil(lambda: button.height() > 10)  # it has its place
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def opened(qtbot, window, path):
+    qtbot.waitUntil(lambda: window.session.sequence.source == path and not window.sequence_opening.busy)
+    return window.session.sequence
+
+
+def drop(window, path):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    window.dropEvent(
+        QDropEvent(
+            QPointF(9, 9),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+    )
+
+
+def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear):
+    drop(window, clear)
+    sequence = opened(qtbot, window, clear)
+    assert window.import_controller.dialog is None
+    assert sequence.visible.mean() < 1 and sequence.intrinsics[0, 0] == 900
+    assert window.store.recent()[0] == clear
+
+
+def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot, window, asked):
+    drop(window, asked)
+    dialog = dialog_of(qtbot, window)
+    dialog._camera.kind.set_key(KNOWN)
+    dialog._camera.kind.chosen.emit(KNOWN)
+    dialog._camera.focal.set_focal_length(900.0)
+    dialog._camera.focal.edited.emit()
+    press(qtbot, dialog, "Import")
+    sequence = opened(qtbot, window, asked)
+    assert sequence.camera is CameraModel.PERSPECTIVE
+    focal = window.session.settings.intrinsics
+    assert focal[:2] == (900.0, 900.0)
+    assert not dialog.isVisible()
+    window.sequence_opening.open("sample:balloon/circle")
+    qtbot.waitUntil(lambda: window.session.sequence.name.startswith("balloon"))
+    assert window.session.settings.intrinsics == "auto"  # K was of the other camera
+    window.sequence_opening.open(asked)  # as the list of recent files does
+    opened(qtbot, window, asked)
+    assert not dialog.isVisible() and window.session.settings.intrinsics == focal
+
+
+def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
+    before = window.session.sequence
+    window.sequence_opening.open(asked)
+    dialog = dialog_of(qtbot, window)
+    press(qtbot, dialog, "Cancel")
+    assert window.session.sequence is before and not window.sequence_opening.busy
+    assert asked not in window.store.recent()
+    assert "Reading" not in window.status_controller.activity.full_text
+
+
+def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtbot, window, clear):
+    window.import_controller.import_as(clear)
+    dialog = dialog_of(qtbot, window)
+    choice = dialog._arrays.choice("pred_visibility")
+    choice.set_key("")
+    choice.chosen.emit("")
+    qtbot.waitUntil(lambda: not dialog._jobs)
+    press(qtbot, dialog, "Import")
+    sequence = opened(qtbot, window, clear)
+    assert sequence.visible.all() and sequence.reading == {"visible": "none"}
+    window.sequence_opening.open("sample:balloon/circle")
+    qtbot.waitUntil(lambda: window.session.sequence.name.startswith("balloon"))
+    window.sequence_opening.open(clear)
+    assert opened(qtbot, window, clear).visible.all()
+
+
+def test_a_script_is_not_asked(qtbot, window, asked):
+    window.sequence_opening.asks = False
+    window.sequence_opening.open(asked)
+    sequence = opened(qtbot, window, asked)
+    assert window.import_controller.dialog is None and sequence.camera is CameraModel.PERSPECTIVE
+
+
+def test_the_reading_options_of_the_command_line_are_those_of_the_solver(qtbot, window, asked):
+    arguments = parse([str(asked), "--visible", "~pred_visibility", "--image-size", "640x480"])
+    assert arguments.reading == {"visible": "~pred_visibility", "size": "640x480"}
+    assert arguments.settings is None and arguments.asks
+    assert not parse([str(asked), "--exit"]).asks
+    assert not parse([str(asked), "--intrinsics", "900,900,640,480"]).asks
+    with pytest.raises(SystemExit):
+        parse([str(asked), "--image-size", "wide"])
+
+
+def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qtbot, window, tmp_path):
+    path = tmp_path / "notes.npz"
+    path.write_bytes(b"no archive")
+    window.sequence_opening.open(path)
+    qtbot.waitUntil(lambda: "notes.npz" in window.message_bar.text)
+    assert len(window.message_bar.text.splitlines()) <= 4
+    press(qtbot, window.message_bar, "Import as…")
+    dialog = dialog_of(qtbot, window)
+    assert "notes.npz" in dialog.problem
+    press(qtbot, dialog, "Cancel")
+
+
+def test_the_page_about_own_tracks_is_opened_from_the_dialog(qtbot, window, asked):
+    window.sequence_opening.open(asked)
+    dialog = dialog_of(qtbot, window)
+    dialog._help.linkActivated.emit("tracks")
+    assert window.help_controller.own_tracks.isVisible()
+    window.help_controller.own_tracks.close()
+    press(qtbot, dialog, "Cancel")
+
+
+def test_what_is_stored_of_imports_survives_and_broken_entries_count_as_absent(store, tmp_path):
+    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0))
+    store.set_imported(tmp_path / "a.npz", how)
+    store.set_imported(tmp_path / "b.npz", StoredImport())
+    assert store.imported(tmp_path / "a.npz") == how
+    assert store.imported(tmp_path / "b.npz") == StoredImport()
+    assert store.imported(tmp_path / "c.npz") is None
+    for text in ("[1, 2]", "not json", '{"%s": {"reading": 3}}' % (tmp_path / "a.npz")):
+        store._backend.setValue("imports", text)
+        assert store.imported(tmp_path / "a.npz") is None
