@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
     "info": "list the sequences in a folder or file",
+    "track": "follow points through a video",
     "simulate": "write a sequence of a deforming object with known truth",
     "solve": "reconstruct a sequence",
     "guide": "find a good parameter without ground truth",

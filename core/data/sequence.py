@@ -212,6 +212,7 @@ class Sequence:
     truth_name: str = GROUND_TRUTH  # what the truth is; the other program where it is a reconstruction of its
     image_size: tuple[int, int] | None = None  # width and height of the picture in pixels
     video: Path | None = None  # whose frames are those of the tracks
+    video_frames: Ints | None = None  # (F,) 0-based frames of the video; None where they are 0, 1, 2, ...
     frame_rate: float | None = None  # frames per second, where the file or the video states it
     point_names: tuple[str, ...] | None = None  # of the P points, such as those of a skeleton
     source: Path | None = None  # the file or folder it was read from
@@ -265,6 +266,8 @@ class Sequence:
                 f"companion tracks of {self.name!r} are {self.companion.visible.shape} (frames, points); "
                 f"the tracks are ({frames}, {points})"
             )
+        if self.video_frames is not None:
+            object.__setattr__(self, "video_frames", _checked_frames(self.video_frames, frames, self.name))
         for name, columns in (("edges", 2), ("faces", 3)):
             value = getattr(self, name)
             if value is None:
@@ -338,6 +341,16 @@ def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
             f"image_size of {name!r} is {numbers}; accepted are width and height in whole pixels"
         )
     return int(numbers[0]), int(numbers[1])
+
+
+def _checked_frames(numbers: npt.ArrayLike, frames: int, name: str) -> Ints:
+    """Return the frames of a video, one for each frame of the tracks."""
+    array = np.asarray(numbers)
+    if array.shape != (frames,) or array.dtype.kind not in "iu" or array.min() < 0:
+        raise InputError(
+            f"video_frames of {name!r} have shape {array.shape}; accepted are ({frames},) whole numbers"
+        )
+    return read_only(array, np.int64)
 
 
 def _checked_names(names: Iterable[str], points: int, sequence: str) -> tuple[str, ...]:

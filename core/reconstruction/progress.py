@@ -357,6 +357,7 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         "truth_name": sequence.truth_name,
         "image_size": sequence.image_size,
         "frame_rate": sequence.frame_rate,
+        "video_frames": None if sequence.video_frames is None else sequence.video_frames.tolist(),
         "video": None if sequence.video is None else str(sequence.video.absolute()),
         "point_names": sequence.point_names,
         "rotations": last.rotations,

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
+from .rendering import PATTERNS, RenderedVideo, render, sample_video
 from .simulation import MIN_POINTS, simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples
 
-__all__ = ["KINDS", "MIN_POINTS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]
+__all__ = [
+    "KINDS",
+    "MIN_POINTS",
+    "PATHS",
+    "PATTERNS",
+    "SAMPLE_PATHS",
+    "RenderedVideo",
+    "render",
+    "sample_video",
+    "simulate",
+    "write_challenge",
+    "write_samples",
+]

@@ -30,6 +30,7 @@ class Body:
     edges: Ints  # (E, 2): a skeleton, or the edges of the faces
     faces: Ints | None  # (T, 3); None for an object that is drawn as a skeleton
     occluders: Ints  # (T, 3) triangles that hide what is behind them
+    texture_places: Floats | None = None  # (2, P) of a sheet, from 0 to 1: right and down when it is flat
 
     __repr__ = one_line_repr
 
@@ -111,7 +112,7 @@ def paper(frames: int, points: int) -> Body:
         axis=1,
     )
     faces = _triangles(u, v)
-    return Body(shape, edges_of(faces), faces, faces)
+    return Body(shape, edges_of(faces), faces, faces, _unit_square(u, v))
 
 
 def stretch(frames: int, points: int) -> Body:
@@ -124,7 +125,7 @@ def stretch(frames: int, points: int) -> Body:
     sag = 10 * np.sin(4 * np.pi * s) * np.sin(2 * np.pi * u / 110.0)
     shape = np.stack([u * (1 + 0.5 * pull), v * (1 - 0.35 * pull * middle), bulge + sag], axis=1)
     faces = _triangles(u, v)
-    return Body(shape, edges_of(faces), faces, faces)
+    return Body(shape, edges_of(faces), faces, faces, _unit_square(u, v))
 
 
 def tearing(frames: int, points: int) -> Body:
@@ -145,7 +146,8 @@ def tearing(frames: int, points: int) -> Body:
     faces = _triangles(u, v)
     left = side[faces] < 0
     torn = left.any(axis=1) & ~left.all(axis=1) & (v[faces].min(axis=1) < deepest)
-    return Body(shape, edges_of(faces[~torn]), faces[~torn], faces[~torn])
+    kept = faces[~torn]
+    return Body(shape, edges_of(kept), kept, kept, _unit_square(u, v))
 
 
 KINDS: dict[str, Callable[[int, int], Body]] = {
@@ -155,6 +157,7 @@ KINDS: dict[str, Callable[[int, int], Body]] = {
     "stretch": stretch,
     "tearing": tearing,
 }
+SHEETS = {"paper": paper, "stretch": stretch, "tearing": tearing}
 
 
 def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
@@ -165,6 +168,12 @@ def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
         u.append(np.linspace(-width / 2, width / 2, len(members)))
         v.append(np.full(len(members), height * (row / (rows - 1) - 0.5)))
     return np.concatenate(u), np.concatenate(v)
+
+
+def _unit_square(u: Floats, v: Floats) -> Floats:
+    """Return (2, P) places on a sheet from 0 to 1."""
+    places = np.stack([u, v])
+    return np.asarray((places - places.min(axis=1, keepdims=True)) / np.ptp(places, axis=1, keepdims=True))
 
 
 def _triangles(u: Floats, v: Floats) -> Ints:

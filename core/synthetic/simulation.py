@@ -171,14 +171,14 @@ def hidden(image: Floats, depths: Floats, triangles: Ints, *, perspective: bool)
 def _hidden_in_frame(image: Floats, nearness: Floats, limit: Floats, triangles: Ints) -> Bools:
     """Return (P,) whether a triangle covers a point with a nearness above the point's limit."""
     found = np.zeros(len(nearness), dtype=bool)
-    for triangle, point in _overlapping(image, triangles):
+    for triangle, point in overlapping(image, triangles):
         corners = triangles[triangle]  # (N, 3), one row per pair
         a, b, c = (image[:, corners[:, corner]] for corner in range(3))  # (2, N) each
-        area = _cross(b - a, c - a)
+        area = cross(b - a, c - a)
         area[np.abs(area) < 1e-12] = np.inf  # seen edge-on: covers nothing
         place = image[:, point]
-        weight_b = _cross(place - a, c - a) / area
-        weight_c = _cross(b - a, place - a) / area
+        weight_b = cross(place - a, c - a) / area
+        weight_c = cross(b - a, place - a) / area
         weight_a = 1 - weight_b - weight_c
         # A point's own triangles have it in a corner, where two weights are 0: they do not cover it.
         covers = np.minimum(np.minimum(weight_a, weight_b), weight_c) > 1e-9
@@ -188,7 +188,7 @@ def _hidden_in_frame(image: Floats, nearness: Floats, limit: Floats, triangles: 
     return found
 
 
-def _overlapping(image: Floats, triangles: Ints) -> Iterator[tuple[Ints, Ints]]:
+def overlapping(image: Floats, triangles: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield the pairs of a triangle and a point that lies in its bounding box: two index arrays (N,).
 
     They are those of some triangles at a time, which together have about `MOST_PAIRS` points in their strips
@@ -208,7 +208,7 @@ def _overlapping(image: Floats, triangles: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield triangle[inside], point[inside]
 
 
-def _cross(first: Floats, second: Floats) -> Floats:
+def cross(first: Floats, second: Floats) -> Floats:
     """Return the z component of the cross product of vectors in the plane, (2, N)."""
     product: Floats = first[0] * second[1] - first[1] * second[0]
     return product

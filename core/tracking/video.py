@@ -90,6 +90,12 @@ class Video:
         """Width and height in pixels."""
         return int(self._stream.width), int(self._stream.height)
 
+    @property
+    def frame_rate(self) -> float | None:
+        """Frames per second, None where the file does not state it."""
+        rate = self._stream.average_rate or self._stream.guessed_rate
+        return float(rate) if rate else None
+
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
 

@@ -11,6 +11,8 @@ from core import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core import Sequence
+
 OPACITY = 0.7
 
 
@@ -21,6 +23,19 @@ class Background:
     path: Path
     opacity: float = OPACITY  # 0 is not seen, 1 is opaque
     offset: int = 0
+
+    @classmethod
+    def of_sequence(cls, sequence: Sequence) -> Background | None:
+        """Return the video that a sequence names, None where it names none or that is not there."""
+        video = sequence.video
+        return None if video is None or not video.is_file() else cls(video)
+
+    def picture(self, frame: int, sequence: Sequence | None) -> int:
+        """Return the number of the picture behind a frame, both counted from 0."""
+        frames = None if sequence is None or sequence.video != self.path else sequence.video_frames
+        if frames is not None and frame < len(frames):
+            return int(frames[frame]) + self.offset
+        return frame + self.offset
 
     def as_plain(self) -> dict[str, Any]:
         """Return values that JSON can hold."""

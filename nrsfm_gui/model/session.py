@@ -15,6 +15,7 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from core import Alignment, CameraModel, ExplicitWeights, Settings
 from core.evaluation import Mirror
 from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from core import Iterate, Penalty, Sequence
     from core.foundation import Bools
-    from nrsfm_gui.model.background import Background
 
 
 REFINED = "refined"  # the solution that a run ends with
@@ -145,7 +145,8 @@ class Session(QObject):
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:
                 self._backgrounds[before.digest] = self.background
-            self.set_background(self._backgrounds.pop(sequence.digest, None))
+            left = self._backgrounds.pop(sequence.digest, None)
+            self.set_background(left or Background.of_sequence(sequence))
 
     def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:
         """Set other parameters for the next run (and, through `run_control`, for the present one)."""

@@ -447,6 +447,7 @@ def _from_itself(result: Result, path: Path) -> Sequence:
         image_size=meta.get("image_size"),
         frame_rate=meta.get("frame_rate"),
         video=Path(str(meta["video"])) if meta.get("video") else None,
+        video_frames=None if meta.get("video_frames") is None else np.array(meta["video_frames"]),
         point_names=meta.get("point_names"),
         provenance=f"the tracks in {path.name}",
     )

@@ -85,6 +85,8 @@ from core.io.readers import READERS, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.reconstruction import Verdict
 from core.solvers import Majorized, solve
+from core.synthetic import render
+from core.tracking import track_video
 
 LONGEST = 200
 LONG = "a sentence of a report\n" * 40
@@ -220,6 +222,13 @@ def experiment_values(folder):
     ]  # fmt: skip
 
 
+def tracking_values(folder):
+    video = render("paper", frames=3, size=(96, 72))
+    video.write(folder / "sheet.mp4")
+    step = next(track_video(folder / "sheet.mp4", points=8))
+    return [video, step]
+
+
 @pytest.fixture(scope="module")
 def instances(tmp_path_factory):
     """Values of every public dataclass, by class."""
@@ -229,6 +238,7 @@ def instances(tmp_path_factory):
     collect(solver_values(), found)
     collect(depth_values(), found)
     collect(experiment_values(folder), found)
+    collect(tracking_values(folder), found)
     collect([kind() for kind in PENALTIES.values()], found)
     tables = [list(METHODS.values()), list(READERS.values()), list(WRITERS.values())]
     described = list(parameters_of(Settings).values())

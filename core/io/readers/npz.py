@@ -13,6 +13,7 @@ Format, version 1 (entries that the sequence does not have are absent):
     image_size (2,)                       width and height in pixels
     frame_rate                            frames per second
     video                                 text, from the folder of the file where it is there or below
+    video_frames (F,)                     0-based, where they are not the first F
     point_names                           text, one line per point
 """
 
@@ -119,6 +120,7 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
         frame_rate=float(_numbers(arrays, "frame_rate")) if "frame_rate" in arrays else None,
         image_size=_size(arrays) if "image_size" in arrays else None,
         video=Path(str(arrays["video"])) if "video" in arrays else None,
+        video_frames=_indices(arrays, "video_frames") if "video_frames" in arrays else None,
         point_names=tuple(str(arrays["point_names"]).split("\n")) if "point_names" in arrays else None,
     )
 
@@ -214,6 +216,8 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
         entries["image_size"] = np.array(sequence.image_size)
     if sequence.video is not None:
         entries["video"] = str(sequence.video.absolute())
+    if sequence.video_frames is not None:
+        entries["video_frames"] = sequence.video_frames
     if sequence.point_names is not None:
         entries["point_names"] = "\n".join(sequence.point_names)
     return entries

@@ -2,7 +2,8 @@
 
 Coordinates of the tracks are those of the pictures: whole numbers are the centers of pixels, counted from 0
 at the upper left, x to the right and y down, so that a picture of W x H pixels covers -0.5 to W - 0.5 and
--0.5 to H - 0.5. Frame f of the tracks, counted from 1, lies over picture f + offset.
+-0.5 to H - 0.5. Frame f of the tracks, counted from 1, lies over picture f + offset, but
+over the frame of the video that the sequence names where it names them.
 """
 
 from __future__ import annotations
@@ -166,7 +167,9 @@ class BackgroundController(QObject):
     def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""
         pictures = self._reader.pictures if self._reader is not None else None
-        return FrozenBackground(self._session.background, pictures if self._count else None)
+        return FrozenBackground(
+            self._session.background, self._session.sequence, pictures if self._count else None
+        )
 
     def shut_down(self) -> None:
         """Close the file."""
@@ -217,7 +220,7 @@ class BackgroundController(QObject):
         if (
             background is None
             or self.sender() is not self._reader
-            or index != self._session.frame + background.offset
+            or index != background.picture(self._session.frame, self._session.sequence)
         ):
             return
         self._warned = self._warned and image.isNull()
@@ -234,7 +237,7 @@ class BackgroundController(QObject):
         background, reader = self._session.background, self._reader
         if background is None or reader is None or not self._count:
             return
-        index = self._session.frame + background.offset
+        index = background.picture(self._session.frame, self._session.sequence)
         if not 0 <= index < self._count:
             self._view.set_background(None, background.opacity)
             return
@@ -260,17 +263,22 @@ class BackgroundController(QObject):
 class FrozenBackground:
     """A copy of a background that later changes in the window do not affect; to be closed."""
 
-    def __init__(self, background: Background | None, pictures: ImageCache | None) -> None:
-        self._background = background
+    def __init__(
+        self, background: Background | None, sequence: Sequence | None, pictures: ImageCache | None
+    ) -> None:
+        self._background, self._sequence = background, sequence
         self._pictures = None if pictures is None else pictures.share()
 
     def picture(self, frame: int) -> tuple[QImage | None, float]:
         """Return picture and opacity of a frame, None where there is no picture; it waits for the picture."""
         background, pictures = self._background, self._pictures
-        if background is None or pictures is None or not 0 <= frame + background.offset < pictures.count:
+        if background is None or pictures is None:
+            return None, 1.0
+        index = background.picture(frame, self._sequence)
+        if not 0 <= index < pictures.count:
             return None, 1.0
         try:
-            return pictures.read(frame + background.offset), background.opacity
+            return pictures.read(index), background.opacity
         except InputError:
             return None, 1.0
 

@@ -72,6 +72,7 @@ def awkward() -> Sequence:
         truth_name="a learned reconstruction",
         image_size=(1280, 960),
         frame_rate=29.97,
+        video_frames=5 + 3 * np.arange(len(tracks)),
         video=Path("/videos/sheet.mp4"),
         point_names=tuple(f"joint {point}" for point in range(full.point_count)),
         provenance="made up; for a test",
@@ -102,6 +103,7 @@ def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path: Path) -> No
     [
         ({"image_size": (0, 480)}, "accepted are width and height"),
         ({"image_size": (640,)}, "accepted are width and height"),
+        ({"video_frames": np.array([3, 4])}, "accepted are"),
         ({"frame_rate": 0.0}, "accepted are frames per second above 0"),
         ({"point_names": ("nose",)}, r"has 1 point_names; the tracks have"),
     ],

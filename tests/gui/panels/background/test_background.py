@@ -391,3 +391,21 @@ def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path)
     with qtbot.waitSignal(reader.failed, timeout=5000) as reported:
         reader.start()
     assert "removed meanwhile" in reported.args[0] and reader.wait(5000)
+
+
+def test_the_video_that_a_sequence_names_lies_behind_it(qtbot, session, background, shown, sequence, video):
+    named = replace(sequence, video=video, video_frames=10 + 3 * np.arange(8), digest="b" * 64)
+    session.set_sequence(named)
+    assert session.background == Background(video)
+
+    def shows(index):
+        pixmap = shown.pixmap().toImage()
+        return not pixmap.isNull() and abs(brightness(pixmap) - (10 + 6 * index)) <= 2
+
+    for frame in (0, 5):
+        session.set_frame(frame)
+        qtbot.waitUntil(lambda frame=frame: shows(10 + 3 * frame))
+    background.set_offset(-1)
+    qtbot.waitUntil(lambda: shows(24))
+    session.set_sequence(replace(sequence, video=video.with_name("gone.mp4"), digest="c" * 64))
+    assert session.background is None

@@ -1,0 +1,165 @@
+"""`nrsfm track`: follow points through a video and write their tracks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.atomic import check_outputs, check_writable
+from ..foundation.exceptions import InputError
+from ..io.readers import write_csv, write_npz
+from ..tracking import (
+    CHECK,
+    POINTS,
+    plugin_warning,
+    rectangle,
+    sample_videos,
+    track_video,
+    video_path,
+)
+from .command_line import INTERRUPTED
+from .console import INTERVAL, ProgressLine
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ..data.sequence import Sequence
+    from ..foundation.types import Floats
+    from ..tracking import TrackingStep
+
+WRITTEN = {".npz": write_npz, ".csv": write_csv}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `track VIDEO -o TRACKS`."""
+    samples = ", ".join(f"sample:{name}" for name in sample_videos()) or "sample:NAME"
+    parser.description = (
+        "Follow points through a video: corners are followed by Lucas-Kanade and checked against their first "
+        "patch; new ones begin where others end. Ctrl-C keeps what has been followed so far."
+    )
+    parser.add_argument("video", type=Path, metavar="VIDEO", help=f"file, or {samples}")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="TRACKS",
+        help="the file to write: .npz, which names the video, or .csv",
+    )
+    parser.add_argument(
+        "--points",
+        type=int,
+        default=POINTS,
+        metavar="N",
+        help="points that are followed at a time, and at most in the result (default %(default)s)",
+    )
+    parser.add_argument(
+        "--region",
+        type=_region,
+        metavar="X,Y,W,H",
+        help="where points begin in the first frame: a rectangle in pixels, or the corners "
+        "X,Y,X,Y,X,Y,... of a polygon (default: everywhere)",
+    )
+    parser.add_argument(
+        "--check",
+        type=float,
+        default=CHECK,
+        metavar="SIMILARITY",
+        help="a point ends where its patch is less similar to its first one, 0 to 1 (default %(default)s)",
+    )
+    parser.add_argument("--start", type=int, default=1, metavar="N", help="first frame, counted from 1")
+    parser.add_argument("--end", type=int, metavar="N", help="last frame (default: that of the video)")
+    parser.add_argument(
+        "--step",
+        type=int,
+        default=1,
+        metavar="N",
+        help="every so many frames are in the result, for a long video (default %(default)s)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Follow the points and write their tracks; after Ctrl-C those so far."""
+    write = WRITTEN.get(args.output.suffix.lower())
+    if write is None:
+        raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
+    check_writable(args.output)
+    video = video_path(args.video)
+    check_outputs([("-o", args.output)], {video: "the video"})
+    following = track_video(
+        video,
+        points=args.points,
+        region=args.region,
+        check=args.check,
+        start=args.start,
+        end=args.end,
+        step=args.step,
+    )
+    began = time.monotonic()
+    sequence, interrupted = _drain(following, ProgressLine(sys.stderr, shown=not args.quiet))
+    write(sequence, args.output)
+    if not args.quiet:
+        warning = plugin_warning()
+        lines = [
+            f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
+            f"visible, {time.monotonic() - began:.1f} s",
+            *([f"note: {warning}"] if warning else []),
+            f"wrote {args.output}",
+        ]
+        print("\n".join(lines))
+    if interrupted:
+        print(f"nrsfm track: stopped; what was followed so far is in {args.output}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _drain(following: Generator[TrackingStep, None, Sequence], line: ProgressLine) -> tuple[Sequence, bool]:
+    """Return the sequence, and whether Ctrl-C has ended it early."""
+    began = drawn = time.monotonic()
+    last: TrackingStep | None = None
+    try:
+        while True:
+            last = next(following)
+            now = time.monotonic()
+            if now - drawn >= INTERVAL:
+                drawn = now
+                line.write(_progress_text(last, now - began))
+    except StopIteration as end:
+        return end.value, False
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+        return last.sequence(), True
+    finally:
+        following.close()
+        line.clear()
+
+
+def _progress_text(step: TrackingStep, elapsed: float) -> str:
+    """Return the line: share, time left, frame, and how many points are followed."""
+    left = elapsed * (step.total - step.done) / step.done
+    return (
+        f"{100 * step.done / step.total:.0f} %  ETA {left:.0f} s  frame {step.done} of {step.total}  "
+        f"{step.followed} points"
+    )
+
+
+def _region(text: str) -> Floats:
+    """Return the corners (M, 2) that an option gives."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 4:
+        return rectangle(*numbers)
+    if len(numbers) < 6 or len(numbers) % 2:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no region; accepted are X,Y,W,H, or X,Y of three or more corners"
+        )
+    return np.array(numbers).reshape(-1, 2)

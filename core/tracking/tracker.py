@@ -1,0 +1,444 @@
+"""Points followed through a video: corners, Lucas-Kanade, and a check of every point against its first patch.
+
+From one frame to the next, every point is moved by pyramidal Lucas-Kanade (OpenCV), forward and backward;
+one that does not come back to within `RETURN` pixels ends. The errors of these moves add up over the frames,
+so the patch around the point's first position is registered to the frame by an affine map (`registration`),
+which removes the drift; a point whose patch is not similar enough any more, or not near where Lucas-Kanade
+has it, ends. A patch that is seen much smaller, larger or more obliquely than at first is replaced by the
+present one.
+
+New corners (Shi and Tomasi) begin where no point is within the region, which moves with the points in it. A
+corner does not begin where noise would move it far, or where its patch resembles what is beside it, as in a
+weave: such points slide. Before a point ends because of its patch it is often wrong already, so its last
+observations are left out from where the similarity stays below the middle of `check` and 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
+from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
+from .opencv import load_opencv
+from .registration import RADIUS, Sampler, Templates, ambiguity, register
+from .video import Video
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ..foundation.types import Floats, Ints, Pixels
+    from .registration import Singles
+
+POINTS = 300  # followed at a time, and at most in the result
+CHECK = 0.8  # similarity with the first patch, below which a point ends
+RETURN = 0.7  # px between a point and where it comes back to, at most
+APART = 2.5  # px between Lucas-Kanade and the registered patch, at most
+OBLIQUE = (0.5, 2.0)  # scales of the affine map between which a patch is kept
+SHORTEST = 15  # frames of a track that is kept
+RESEED = 5  # frames between two searches for corners
+QUALITY = 0.01  # of a corner, in shares of the best one
+CANDIDATES = 2  # corners that are looked at for one that begins
+UNCERTAIN = 2.0  # how much farther than the median corner of the first frame noise may move one
+AMBIGUOUS = 0.8  # similarity of a corner's patch with one beside it, from which on it may be mistaken for it
+INSET = 7  # px from the border of the region that points begin: their patches are within it
+LEAST_SPACING, CLOSER = 5.0, 0.7  # px between corners; factor where they are too few in the first frame
+WINDOW, LEVELS = 21, 3  # of Lucas-Kanade: px, and halvings of the image
+BLUR = 0.8  # px, deviation: what is compared is less noisy, and smooth between the pixels
+BORDER = 3.0  # px from the border of the image that a point must be
+OUTLINE = 64  # corners of the region as it moves
+NEIGHBORS = 8  # points that move a corner of the region
+
+
+@dataclass(frozen=True, eq=False)
+class TrackingStep:
+    """One frame, and what has been followed up to it.
+
+    Attributes
+    ----------
+    picture
+        0-based number of the frame in the video.
+    done, total
+        frames of the result so far, and all of them.
+    image
+        (H, W, 3) the frame.
+    tracks
+        (done, 2, N) px of every point so far, NaN where it is not seen; nothing is left out yet.
+    region
+        (M, 2) px where new corners may begin; None: everywhere.
+    """
+
+    picture: int
+    done: int
+    total: int
+    image: Pixels
+    tracks: Floats
+    region: Floats | None
+    _follower: _PointFollower = field(repr=False)
+
+    __repr__ = one_line_repr
+
+    @property
+    def followed(self) -> int:
+        """The number of points that are followed in this frame."""
+        return int(np.isfinite(self.tracks[-1, 0]).sum())
+
+    def sequence(self) -> Sequence:
+        """Return the tracks so far as a sequence, as they would be if the video ended here.
+
+        Returns
+        -------
+        Sequence
+            of `done` frames.
+
+        Raises
+        ------
+        InputError
+            where they are too few.
+        """
+        return self._follower.sequence(self.done)
+
+
+def rectangle(x: float, y: float, width: float, height: float) -> Floats:
+    """Return the corners (4, 2) of a rectangle.
+
+    Parameters
+    ----------
+    x, y
+        its upper left corner, in pixels.
+    width, height
+        its size, in pixels.
+
+    Returns
+    -------
+    Floats
+        in the order in which they are walked.
+
+    Examples
+    --------
+    >>> rectangle(10, 20, 3, 4).tolist()
+    [[10.0, 20.0], [13.0, 20.0], [13.0, 24.0], [10.0, 24.0]]
+    """
+    right, down = x + width, y + height
+    return np.array([[x, y], [right, y], [right, down], [x, down]], dtype=np.float64)
+
+
+def track_video(
+    path: Path,
+    *,
+    points: int = POINTS,
+    region: npt.ArrayLike | None = None,
+    check: float = CHECK,
+    start: int = 1,
+    end: int | None = None,
+    step: int = 1,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[TrackingStep, None, Sequence]:
+    """Follow points through a video; yields every frame of the result, and returns the sequence.
+
+    Parameters
+    ----------
+    path
+        the video.
+    points
+        how many points are followed at a time, and at most in the result.
+    region
+        (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere.
+    check
+        similarity (zero-mean normalized cross-correlation) with the patch around its first position below
+        which a point ends.
+    start, end
+        first and last frame of the video, counted from 1; by default to its end.
+    step
+        every so many frames of the video are in the result; all are used to follow the points.
+    stopped
+        returns True once the video is not needed any more; called while its frames are counted.
+
+    Yields
+    ------
+    TrackingStep
+        the frame, and the tracks so far.
+
+    Returns
+    -------
+    Sequence
+        tracks in pixels of a perspective camera with unknown intrinsics, with `video`, `image_size` and
+        `frame_rate`.
+
+    Raises
+    ------
+    InputError
+        where PyAV or OpenCV is not installed, the video cannot be read, an argument is outside its range, or
+        too few points are found.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from core.tracking import track_video, video_path
+    >>> following = track_video(video_path(Path("sample:sheet")), points=60, end=2)
+    >>> [each.tracks.shape for each in following]
+    [(1, 2, 60), (2, 2, 60)]
+    """
+    _check_arguments(points, check, start, end, step)
+    cv2 = load_opencv()
+    video = Video(path, stopped)
+    try:
+        last = video.count if end is None else min(end, video.count)
+        pictures = range(start - 1, last)
+        kept = range(start - 1, last, step)
+        if len(kept) < MIN_FRAMES:
+            raise InputError(
+                f"{path}: frames {start} to {last} in steps of {step} are {len(kept)} of {video.count}; at "
+                f"least {MIN_FRAMES} are needed"
+            )
+        corners = None if region is None else _checked_region(region, video.size)
+        tracker = _PointFollower(cv2, video, points, corners, check, kept)
+        for picture in pictures:
+            image = video.read(picture)
+            tracker.follow(image)
+            if picture in kept:
+                yield tracker.keep(picture, image)
+        return tracker.sequence(len(kept))
+    finally:
+        video.close()
+
+
+class _PointFollower:
+    """The points that are followed, and where they have been."""
+
+    def __init__(
+        self, cv2: Any, video: Video, points: int, region: Floats | None, check: float, kept: range
+    ) -> None:
+        self._cv2, self._video, self._kept = cv2, video, kept
+        self._most, self._check = points, check
+        width, height = video.size
+        full = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
+        self._region = None if region is None else _outline(region)
+        area = _area(full if region is None else region)
+        self._spacing = max(LEAST_SPACING, 0.75 * float(np.sqrt(area / points)))
+        self._limit = np.array([width - 1 - BORDER, height - 1 - BORDER], dtype=np.float32)
+        self._uncertain: float | None = None  # above which noise moves a corner too far
+        self._before: Pixels | None = None  # the brightness of the frame before
+        self._passed = 0  # frames
+        self._names = np.zeros(0, dtype=np.int64)  # of the points that are followed: columns of the tracks
+        self._places = np.zeros((0, 2), dtype=np.float32)
+        self._maps = np.zeros((0, 2, 2), dtype=np.float32)
+        self._templates: Templates | None = None
+        self._count = 0  # of all points so far
+        self._tracks = np.full((len(kept), 2, 4 * points), np.nan)
+        self._similar = np.full((len(kept), 4 * points), np.nan, dtype=np.float32)
+        self._failed: list[Ints] = []  # points that ended because of their patch
+        self._similarity = np.zeros(0, dtype=np.float32)
+
+    def follow(self, image: Pixels) -> None:
+        """Move the points to the next frame."""
+        cv2 = self._cv2
+        gray: Pixels = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+        smooth = cv2.GaussianBlur(gray.astype(np.float32), (0, 0), BLUR)
+        sampler = Sampler(cv2, smooth)
+        if self._before is not None and len(self._names):
+            self._move(self._before, gray, sampler)
+        if self._passed % RESEED == 0 and len(self._names) < self._most:
+            self._begin(gray, sampler)
+        if not self._passed and not len(self._names):
+            raise InputError(
+                f"{self._video.path}: no corners are found where points may begin; choose a region with "
+                "texture"
+            )
+        self._before = gray
+        self._passed += 1
+
+    def keep(self, picture: int, image: Pixels) -> TrackingStep:
+        """Store where the points are in a frame of the result."""
+        row = self._kept.index(picture)
+        if self._count > self._tracks.shape[2]:
+            more = self._count + 2 * self._most - self._tracks.shape[2]
+            self._tracks = np.pad(self._tracks, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
+            self._similar = np.pad(self._similar, ((0, 0), (0, more)), constant_values=np.nan)
+        self._tracks[row][:, self._names] = self._places.T
+        self._similar[row, self._names] = self._similarity
+        so_far = self._tracks[: row + 1, :, : self._count].view()
+        so_far.setflags(write=False)
+        region = None if self._region is None else self._region.copy()
+        return TrackingStep(picture, row + 1, len(self._kept), image, so_far, region, self)
+
+    def sequence(self, frames: int) -> Sequence:
+        """Return what is good of the first frames."""
+        tracks = self._tracks[:frames, :, : self._count].copy()
+        self._leave_out_doubtful_ends(tracks)
+        seen = np.isfinite(tracks[:, 0])
+        lengths = seen.sum(axis=0)
+        shortest = min(SHORTEST, max(MIN_FRAMES, frames // 2))
+        long = np.flatnonzero(lengths >= shortest)
+        longest = np.sort(long[np.argsort(-lengths[long], kind="stable")[: self._most]])
+        tracks = tracks[:, :, longest]
+        crowded = np.isfinite(tracks[:, 0]).sum(axis=1) >= MIN_POINTS
+        covered = int(np.argmin(crowded)) if not crowded.all() else frames
+        path, first, step = self._video.path, self._kept.start + 1, self._kept.step
+        if len(longest) < MIN_POINTS or covered < MIN_FRAMES:
+            raise InputError(
+                f"{path}: {len(longest)} points are followed through at least {shortest} frames; at least "
+                f"{MIN_POINTS} are needed. Choose a region with texture, more points, or a lower check"
+            )
+        tracks = tracks[:covered]
+        tracks = tracks[:, :, np.isfinite(tracks[:, 0]).any(axis=0)]
+        last = self._kept[covered - 1] + 1
+        every = f", every {step}th" if step > 1 else ""
+        rate = self._video.frame_rate
+        return Sequence(
+            tracks,
+            name=path.stem,
+            image_size=self._video.size,
+            video=path.absolute(),
+            video_frames=np.array(self._kept[:covered]) if first > 1 or step > 1 else None,
+            frame_rate=None if rate is None else rate / step,
+            digest=hashlib.sha256(np.ascontiguousarray(tracks).data).hexdigest(),
+            provenance=f"followed through {path.name}, frames {first} to {last}{every}: at most {self._most} "
+            f"points, check {self._check:g}",
+        )
+
+    def _move(self, before: Pixels, gray: Pixels, sampler: Sampler) -> None:
+        assert self._templates is not None
+        flow = {"winSize": (WINDOW, WINDOW), "maxLevel": LEVELS}
+        moved, found, _ = self._cv2.calcOpticalFlowPyrLK(before, gray, self._places[:, None], None, **flow)
+        back, returned, _ = self._cv2.calcOpticalFlowPyrLK(gray, before, moved, None, **flow)
+        moved, back = moved[:, 0], back[:, 0]
+        near = np.linalg.norm(back - self._places, axis=1) < RETURN
+        good = np.asarray(near & (found.ravel() > 0) & (returned.ravel() > 0) & self._inside(moved))
+        was, names = self._places[good], self._names[good]
+        templates = self._templates[good]
+        maps, places, similarity = register(templates, sampler, self._maps[good], moved[good])
+        apart = np.linalg.norm(places - moved[good], axis=1)
+        same = (similarity >= self._check) & (apart < APART) & self._inside(places)
+        self._failed.append(names[~same])
+        self._names, self._places, self._maps = names[same], places[same], maps[same]
+        self._templates, self._similarity = templates[same], similarity[same]
+        if self._region is not None:
+            self._region = _moved(self._region, was[same], self._places)
+        self._renew(sampler)
+
+    def _renew(self, sampler: Sampler) -> None:
+        """Replace the patches that are seen much smaller, larger or more obliquely than at first."""
+        assert self._templates is not None
+        scales = np.linalg.svd(self._maps, compute_uv=False)
+        other = (scales[:, 1] < OBLIQUE[0]) | (scales[:, 0] > OBLIQUE[1])
+        if other.any():
+            fresh = Templates.at(sampler, self._places[other])
+            kept = self._templates
+            kept.patches[other], kept.slopes[other] = fresh.patches, fresh.slopes
+            kept.inverses[other] = fresh.inverses
+            self._maps[other] = np.eye(2, dtype=np.float32)
+
+    def _begin(self, gray: Pixels, sampler: Sampler) -> None:
+        """Let points begin at corners that are far enough from those that are followed."""
+        cv2 = self._cv2
+        free = np.zeros(gray.shape, dtype=np.uint8)
+        margin = int(BORDER) + 1
+        if self._region is None:
+            free[margin:-margin, margin:-margin] = 255
+        else:
+            cv2.fillPoly(free, [np.rint(self._region).astype(np.int32)], 255)
+            free = cv2.erode(
+                free, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * INSET + 1, 2 * INSET + 1))
+            )
+            free[:margin] = free[-margin:] = free[:, :margin] = free[:, -margin:] = 0
+        begun, fresh = self._corners(gray, sampler, free)
+        while not self._passed and len(begun) < self._most and self._spacing > LEAST_SPACING:
+            self._spacing = max(LEAST_SPACING, CLOSER * self._spacing)
+            begun, fresh = self._corners(gray, sampler, free)
+        if fresh is None:
+            return
+        kept = self._templates
+        self._templates = fresh if kept is None else Templates.joined(kept, fresh)
+        self._names = np.concatenate([self._names, self._count + np.arange(len(begun))])
+        self._places = np.concatenate([self._places, begun])
+        identity = np.tile(np.eye(2, dtype=np.float32), (len(begun), 1, 1))
+        self._maps = np.concatenate([self._maps, identity])
+        self._similarity = np.concatenate([self._similarity, np.ones(len(begun), dtype=np.float32)])
+        self._count += len(begun)
+
+    def _corners(self, gray: Pixels, sampler: Sampler, free: Pixels) -> tuple[Singles, Templates | None]:
+        """Return the places (N, 2) and patches of new corners, apart from each other and from the points."""
+        cv2, spacing = self._cv2, self._spacing
+        mask, wanted = free.copy(), self._most - len(self._names)
+        for x, y in np.rint(self._places).astype(int).tolist():
+            cv2.circle(mask, (x, y), round(spacing), 0, -1)
+        corners = cv2.goodFeaturesToTrack(gray, CANDIDATES * wanted, QUALITY, spacing, mask=mask, blockSize=5)
+        if corners is None:
+            return np.zeros((0, 2), dtype=np.float32), None
+        found = corners.reshape(-1, 2)
+        patches = Templates.at(sampler, found)
+        if self._uncertain is None:
+            self._uncertain = UNCERTAIN * float(np.median(patches.uncertainty))
+        clear = patches.uncertainty < self._uncertain
+        clear &= ambiguity(patches, sampler, found) < AMBIGUOUS
+        best = np.flatnonzero(clear)[:wanted]
+        return found[best], patches[best]
+
+    def _inside(self, places: Singles) -> npt.NDArray[np.bool_]:
+        return np.asarray(((places >= BORDER) & (places <= self._limit)).all(axis=1))
+
+    def _leave_out_doubtful_ends(self, tracks: Floats) -> None:
+        """Leave out what points that ended because of their patch showed just before, in place."""
+        frames = len(tracks)
+        enough = (1 + self._check) / 2
+        for name in np.concatenate(self._failed) if self._failed else ():
+            similar = self._similar[:frames, name]
+            sure = np.flatnonzero(similar >= enough)
+            tracks[(sure[-1] + 1 if sure.size else 0) :, :, name] = np.nan
+
+
+def _outline(region: Floats) -> Floats:
+    """Return corners (M, 2) that lie evenly on the border of a region."""
+    closed = np.concatenate([region, region[:1]])
+    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+    at = np.linspace(0, lengths[-1], OUTLINE, endpoint=False)
+    return np.stack([np.interp(at, lengths, closed[:, axis]) for axis in range(2)], axis=1)
+
+
+def _moved(corners: Floats, before: Singles, after: Singles) -> Floats:
+    """Return the corners of a region, each moved as the points near it are on average."""
+    if not len(before):
+        return corners
+    apart = np.linalg.norm(corners[:, None] - before[None], axis=2)
+    near = np.argpartition(apart, min(NEIGHBORS, len(before)) - 1, axis=1)[:, :NEIGHBORS]
+    moved: Floats = corners + np.median((after - before)[near], axis=1)
+    return moved
+
+
+def _area(corners: Floats) -> float:
+    """Return the area of a polygon (M, 2)."""
+    x, y = corners.T
+    return 0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))))
+
+
+def _check_arguments(points: int, check: float, start: int, end: int | None, step: int) -> None:
+    if points < MIN_POINTS:
+        raise InputError(f"points is {points}; accepted is a whole number of at least {MIN_POINTS}")
+    if not 0 <= check < 1:
+        raise InputError(f"check is {check:g}; accepted is a similarity from 0 to below 1")
+    for name, value in (("start", start), ("step", step)):
+        if value < 1:
+            raise InputError(f"{name} is {value}; accepted is a whole number of at least 1")
+    if end is not None and end <= start:
+        raise InputError(f"end is {end}; accepted is a frame after the first one, {start}")
+
+
+def _checked_region(region: npt.ArrayLike, size: tuple[int, int]) -> Floats:
+    corners = np.asarray(region, dtype=np.float64)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.isfinite(corners).all():
+        raise InputError(f"region has shape {corners.shape}; accepted are (corners, 2) numbers, 3 or more")
+    inside = np.clip(corners, 0, np.array(size) - 1.0)
+    if _area(inside) < (2 * RADIUS) ** 2:
+        raise InputError(
+            f"region covers {_area(inside):.0f} square pixels of a picture of {size[0]} x {size[1]}; at "
+            f"least {(2 * RADIUS) ** 2} are needed"
+        )
+    return inside

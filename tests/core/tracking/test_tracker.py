@@ -1,0 +1,261 @@
+"""Points followed through rendered videos whose truth is known, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import InputError, read_sequence
+from core.cli import main
+from core.cli import track as track_command
+from core.synthetic import render, sample_video
+from core.tracking import (
+    Video,
+    missing_packages,
+    opencv,
+    plugin_warning,
+    rectangle,
+    sample_videos,
+    track_video,
+    video_path,
+)
+
+cv2 = pytest.importorskip("cv2", reason="following points needs OpenCV")
+pytest.importorskip("av", reason="videos need PyAV")
+
+SIZE, FRAMES = (200, 150), 16
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
+    """A small video of a bending sheet: (what it was drawn from, its file, the region of the sheet)."""
+    video = render("paper", frames=80, size=SIZE, seed=4)
+    part = type(video)(
+        **{name: getattr(video, name) for name in video.__dataclass_fields__}
+        | {name: getattr(video, name)[:FRAMES] for name in ("shapes", "rotations", "translations")}
+    )
+    path = tmp_path_factory.mktemp("rendered") / "small.mp4"
+    part.write(path, crf=18)
+    corners = [
+        video.texture_places.T.tolist().index(list(corner)) for corner in ((0, 0), (1, 0), (1, 1), (0, 1))
+    ]
+    places, _ = part.project(*corner_points(part, corners))
+    return part, path, places[0].T
+
+
+def corner_points(video, vertices):
+    """Return triangles and weights of some vertices."""
+    triangles = [int(np.flatnonzero((video.faces == vertex).any(axis=1))[0]) for vertex in vertices]
+    weights = (video.faces[triangles] == np.array(vertices)[:, None]).T.astype(float)
+    return np.array(triangles), weights
+
+
+def drain(following):
+    """Return the steps and the sequence."""
+    steps = []
+    while True:
+        try:
+            steps.append(next(following))
+        except StopIteration as end:
+            return steps, end.value
+
+
+@pytest.fixture(scope="module")
+def followed(rendered):
+    _, path, region = rendered
+    return drain(track_video(path, points=80, region=region))
+
+
+def errors(video, tracks):
+    """Return the distance (F, P) of tracks from the material point that each began on, NaN off the sheet."""
+    first = np.isfinite(tracks[:, 0]).argmax(axis=0)
+    places = np.full(tracks.shape, np.nan)
+    for frame in np.unique(first):
+        chosen = np.flatnonzero(first == frame)
+        triangles, weights = video.locate(frame, tracks[frame][:, chosen])
+        on = triangles >= 0
+        places[:, :, chosen[on]], _ = video.project(triangles[on], weights[:, on])
+    return np.linalg.norm(tracks - places, axis=1)
+
+
+def test_points_stay_on_the_material_that_they_began_on(rendered, followed):
+    _, sequence = followed
+    apart = errors(rendered[0], sequence.tracks)
+    known = apart[np.isfinite(apart)]
+    assert len(known) > 0.9 * sequence.visible.sum()
+    assert np.median(known) < 0.25 and np.percentile(known, 95) < 1.0
+    assert sequence.point_count > 40 and sequence.visible.mean() > 0.8
+
+
+def test_the_sequence_names_its_video_and_its_size(rendered, followed):
+    _, path, _ = rendered
+    _, sequence = followed
+    assert sequence.video == path and sequence.image_size == SIZE and sequence.frame_rate == 30
+    assert sequence.name == "small" and sequence.intrinsics is None and sequence.camera.value == "perspective"
+    assert (
+        sequence.frame_count == FRAMES and "followed through small.mp4, frames 1 to 16" in sequence.provenance
+    )
+    assert np.array_equal(sequence.visible, np.isfinite(sequence.tracks).all(axis=1))
+
+
+def test_tracks_appear_as_they_are_found(followed):
+    steps, _ = followed
+    assert [step.done for step in steps] == list(range(1, FRAMES + 1))
+    assert all(step.total == FRAMES and step.image.shape == (SIZE[1], SIZE[0], 3) for step in steps)
+    for before, after in itertools.pairwise(steps):
+        shared = after.tracks[: before.done, :, : before.tracks.shape[2]]
+        assert np.array_equal(before.tracks, shared, equal_nan=True)
+    assert steps[0].followed == steps[0].tracks.shape[2] > 40
+
+
+def test_what_was_followed_before_a_cancel_is_kept(followed, rendered):
+    _, path, region = rendered
+    following = track_video(path, points=80, region=region)
+    steps = list(itertools.islice(following, 8))
+    sequence = steps[-1].sequence()
+    following.close()
+    assert sequence.frame_count == 8 and sequence.point_count > 40
+    assert np.isfinite(sequence.tracks[:, 0]).sum(axis=0).min() >= 4
+
+
+def test_points_begin_in_the_region_only(rendered):
+    _, path, _ = rendered
+    left = rectangle(40, 40, 80, 90)
+    steps, _ = drain(track_video(path, points=40, region=left, end=6))
+    x, y = steps[0].tracks[0]
+    assert ((x >= 40) & (x <= 120) & (y >= 40) & (y <= 130)).all()
+
+
+def test_every_nth_frame_is_that_of_the_full_tracks(rendered, followed):
+    _, path, region = rendered
+    steps, sequence = drain(track_video(path, points=80, region=region, start=1, end=13, step=4))
+    assert [step.picture for step in steps] == [0, 4, 8, 12]
+    assert sequence.frame_rate == 7.5 and sequence.frame_count == 4
+    full = followed[0][12].tracks[[0, 4, 8, 12]]
+    assert np.array_equal(steps[-1].tracks, full[:, :, : steps[-1].tracks.shape[2]], equal_nan=True)
+
+
+def test_a_patch_that_something_covers_ends_its_points(rendered, tmp_path):
+    """From frame 7 on a gray board covers the right half."""
+    av = pytest.importorskip("av")
+    _, path, region = rendered
+    with av.open(str(path)) as read, av.open(str(tmp_path / "covered.mp4"), "w") as written:
+        stream = written.add_stream("libx264", rate=30, options={"crf": "18"})
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        for number, frame in enumerate(read.decode(video=0)):
+            image = frame.to_ndarray(format="rgb24")
+            if number >= 6:
+                image[:, SIZE[0] // 2 :] = 128
+            written.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        written.mux(stream.encode(None))
+    _, sequence = drain(track_video(tmp_path / "covered.mp4", points=80, region=region))
+    late = sequence.tracks[12:]
+    assert np.isfinite(late[:, 0]).any() and np.nanmax(late[:, 0]) < SIZE[0] // 2 + 5
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"points": 3}, "points is 3; accepted is a whole number of at least 4"),
+        ({"check": 1.5}, "check is 1.5; accepted is a similarity from 0 to below 1"),
+        ({"start": 0}, "start is 0"),
+        ({"step": 0}, "step is 0"),
+        ({"start": 9, "end": 9}, "end is 9; accepted is a frame after the first one, 9"),
+        ({"start": 400}, "frames 400 to 16 in steps of 1 are 0 of 16; at least 2 are needed"),
+        ({"region": [[1, 2]]}, r"region has shape \(1, 2\)"),
+        ({"region": rectangle(5, 5, 3, 3)}, "region covers 9 square pixels"),
+    ],
+)
+def test_arguments_outside_their_range_are_refused(rendered, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        next(track_video(rendered[1], **options))
+
+
+def test_a_region_without_texture_is_refused(tmp_path):
+    av = pytest.importorskip("av")
+    with av.open(str(tmp_path / "gray.mp4"), "w") as written:
+        stream = written.add_stream("libx264", rate=30)
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        image = np.full((SIZE[1], SIZE[0], 3), 128, np.uint8)
+        for _ in range(3):
+            written.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        written.mux(stream.encode(None))
+    with pytest.raises(InputError, match="no corners are found where points may begin"):
+        next(track_video(tmp_path / "gray.mp4"))
+
+
+def test_the_command_writes_a_sequence_that_names_its_video(rendered, tmp_path, capsys):
+    _, path, _ = rendered
+    words = [
+        "track",
+        str(path),
+        "-o",
+        str(tmp_path / "tracks.npz"),
+        "--region",
+        "40,40,150,100",
+        "--points",
+        "50",
+    ]
+    assert main([*words, "--end", "6"]) == 0
+    printed = capsys.readouterr().out
+    assert "6 frames" in printed and f"wrote {tmp_path / 'tracks.npz'}" in printed
+    sequence = read_sequence(tmp_path / "tracks.npz")
+    assert sequence.video == path and sequence.image_size == SIZE and sequence.frame_count == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--region", "1,2,3"], "is no region; accepted are X,Y,W,H, or X,Y of three or more corners"),
+        (["-o", "tracks.doc"], r"-o tracks.doc: unknown suffix; accepted are .npz, .csv"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(rendered, capsys, words, sentence):
+    assert main(["track", str(rendered[1]), "-o", "tracks.npz", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_after_ctrl_c_the_command_keeps_what_was_followed(rendered, tmp_path, capsys, monkeypatch):
+    text = track_command._progress_text
+
+    def interrupt(step, elapsed):
+        if step.done == 7:
+            raise KeyboardInterrupt
+        return text(step, elapsed)
+
+    monkeypatch.setattr(track_command, "_progress_text", interrupt)
+    monkeypatch.setattr(track_command, "INTERVAL", 0.0)
+    out = tmp_path / "part.npz"
+    assert main(["track", str(rendered[1]), "-o", str(out), "--points", "60"]) == 130
+    assert f"stopped; what was followed so far is in {out}" in capsys.readouterr().err
+    assert read_sequence(out).frame_count == 7
+
+
+def test_without_its_packages_the_sentence_has_the_command_that_installs_them(monkeypatch):
+    assert missing_packages() == ""
+    monkeypatch.setattr(opencv, "find_spec", lambda name: None if name == "cv2" else name)
+    assert missing_packages() == (
+        "Following points through a video needs OpenCV, which is not installed here; install it with: "
+        "pip install 'nrsfm-gui[track]'"
+    )
+
+
+def test_an_opencv_that_brings_qt_is_named(monkeypatch):
+    assert plugin_warning() == ""
+    monkeypatch.setattr(cv2, "getBuildInformation", lambda: "  Video I/O:\n  GUI:      QT5\n")
+    assert "opencv-python is installed, whose Qt plugins" in plugin_warning()
+
+
+def test_the_bundled_video_is_the_one_that_is_drawn_from():
+    assert sample_videos() == ("sheet",)
+    drawn = sample_video()
+    video = Video(video_path(Path("sample:sheet")))
+    assert video.count == drawn.frame_count and video.size == drawn.size
+    difference = video.read(0).astype(float) - next(drawn.draw())
+    assert np.abs(difference).mean() < 6
+    video.close()
+    with pytest.raises(InputError, match="there is no video 'sample:none'; there are sample:sheet"):
+        video_path(Path("sample:none"))
