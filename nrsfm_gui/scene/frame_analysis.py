@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.data import known_points
-from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind
+from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind, find_outliers
 from core.foundation import procrustes
 from nrsfm_gui.scene.ranking import known_means
 
@@ -40,6 +40,8 @@ class Findings:
     outliers: Bools  # (F, P) which points these are
     known: Ints  # (F,) points that have an error
     tracks: Floats  # (F,) mean reprojection error, in `track_unit`
+    fitting: Floats  # (F,) of the points whose tracks are no outliers
+    wrong: Bools  # (F, P) which points these are not
     hidden: Floats  # (F,) share of the points that are hidden
     turn: Floats  # (F,) largest angle to the views of the frames around, in degrees
     unit: str
@@ -77,6 +79,7 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         if shapes.errors_without is not None:
             without = known_means(shapes.errors_without, 1)
             outliers = np.isfinite(shapes.errors) & ~np.isfinite(shapes.errors_without)
+    wrong = find_outliers(residuals).mask
     return Findings(
         error=error,
         depth=depth,
@@ -89,6 +92,8 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         outliers=outliers,
         known=known,
         tracks=known_means(residuals, 1),
+        fitting=known_means(np.where(wrong, np.nan, residuals), 1),
+        wrong=wrong,
         hidden=1.0 - sequence.visible.mean(axis=1),
         turn=turns(_view_directions(shapes)),
         unit=shapes.unit,

@@ -12,7 +12,7 @@ from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
-    from core.foundation import Floats
+    from core.foundation import Floats, Ints
     from nrsfm_gui.scene.frame_analysis import Findings
 
 WORSE = 1.2  # times the median: below it, a frame needs no explanation
@@ -93,9 +93,14 @@ def outlier_sentence(findings: Findings, frame: int) -> str:
     fall = fall_sentence(float(findings.error[frame]), float(findings.without[frame]), count, known)
     if not fall:
         return ""
-    names = ", ".join(str(point + 1) for point in outliers[:MOST_NAMED]) + (", …" * (count > MOST_NAMED))
-    plural = "s" * (count > 1)
-    return f"{fall}: the ground truth of point{plural} {names} is far from its neighbors"
+    return f"{fall}: the ground truth of point{_numbers(outliers)} is far from its neighbors"
+
+
+def _numbers(points: Ints) -> str:
+    """Return " 3", or "s 3, 5, 8, …" of several, to be put after "point"."""
+    names = ", ".join(str(point + 1) for point in points[:MOST_NAMED])
+    more = ", …" if len(points) > MOST_NAMED else ""
+    return f"{'s' if len(points) > 1 else ''} {names}{more}"
 
 
 def cause_sentence(findings: Findings | None, frame: int) -> str:
@@ -209,10 +214,15 @@ def _depth(findings: Findings, frame: int, fit: str) -> str:
 def _misfit(findings: Findings, frame: int) -> str:
     tracks, usual = _with_median(findings.tracks, frame)
     unit = findings.track_unit
-    return (
-        f"the tracks do not fit here ({measure(tracks, unit)}, median frame {measure(usual, unit)}):"
-        " they are wrong, or the shape has too little freedom"
+    outliers = np.flatnonzero(findings.wrong[frame])
+    seen = round((1.0 - float(findings.hidden[frame])) * findings.wrong.shape[1])
+    fall = fall_sentence(tracks, float(findings.fitting[frame]), len(outliers), seen)
+    why = (
+        f"{fall}, so that the track{'s' * (len(outliers) > 1)} of point{_numbers(outliers)} may be wrong"
+        if fall
+        else "they are wrong, or the shape has too little freedom"
     )
+    return f"the tracks do not fit here ({measure(tracks, unit)}, median frame {measure(usual, unit)}): {why}"
 
 
 def _value_and_median(values: Floats, frame: int, unit: str) -> str:

@@ -42,6 +42,7 @@ __all__ = [
 PLAIN = Appearance()
 MOST_CAMERAS = 100  # of a still object that are drawn
 REPROJECTION_ERROR = "reprojection error"
+HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
 
@@ -167,7 +168,7 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class ErrorSeries:
-    """What the timeline shows: one kind of error, and the other one where both are known."""
+    """What the timeline shows: one kind of error, and the next one where more are known."""
 
     per_frame: Floats  # (F,) mean over points, NaN where there is none
     per_point: Floats  # (F, P), NaN where there is none
@@ -270,20 +271,26 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     """Return the errors that the timeline shows, or None before any reconstruction.
 
     3-D errors first where most frames have truth, else reprojection errors: a curve with one point says
-    nothing.
+    nothing. What the solver does not see comes last.
     """
     if shapes.residuals is None:
         return None
-    reprojection = _series(shapes.residuals, sequence.units, REPROJECTION_ERROR)
-    if shapes.errors is None:
-        return reprojection
-    error = replace(
-        _series(shapes.errors, shapes.unit, error_name(sequence.truth_name)), alignment=shapes.alignment_name
-    )
-    known = np.isfinite(error.per_frame)
-    if 2 * known.sum() > known.size:
-        return replace(error, other=reprojection)
-    return replace(reprojection, other=error if known.any() else None)
+    kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
+    if shapes.errors is not None:
+        name = error_name(sequence.truth_name)
+        error = replace(_series(shapes.errors, shapes.unit, name), alignment=shapes.alignment_name)
+        known = np.isfinite(error.per_frame)
+        if 2 * known.sum() > known.size:
+            kinds.insert(0, error)
+        elif known.any():
+            kinds.append(error)
+    unseen = ~np.isfinite(shapes.residuals)
+    if unseen.any():
+        kinds.append(_series(unseen.astype(float), "", HIDDEN))
+    chain = None
+    for kind in reversed(kinds):
+        chain = replace(kind, other=chain)
+    return chain
 
 
 def _series(values: Floats, unit: str, name: str) -> ErrorSeries:

@@ -110,6 +110,7 @@ class OutliersPanel(QWidget):
         self.list.itemClicked.connect(lambda item, _column: self._on_chosen(item))
         heading = self.list.header()
         assert heading is not None
+        heading.setStretchLastSection(False)
         heading.setMinimumSectionSize(30)
         heading.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         heading.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

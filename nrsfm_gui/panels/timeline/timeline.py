@@ -114,7 +114,11 @@ class Timeline(PointSignals):
 
     def set_series(self, series: ErrorSeries | None) -> None:
         """Show errors, of frames above the slider, of points below it: the kind that was chosen, if any."""
-        self._kinds = () if series is None else (series,) if series.other is None else (series, series.other)
+        kinds = []
+        while series is not None:
+            kinds.append(series)
+            series = series.other
+        self._kinds = tuple(kinds)
         names = [kind.name for kind in self._kinds]
         self._kind = names.index(self._chosen) if self._chosen in names else 0
         self._show_kind()

@@ -45,7 +45,7 @@ class Transport(QWidget):
     speed_requested = pyqtSignal(float)  # times the usual rate
     loop_requested = pyqtSignal(object)  # Loop
     worst_requested = pyqtSignal()
-    kind_requested = pyqtSignal()  # the other kind of errors
+    kind_requested = pyqtSignal()  # the next kind of errors
     sort_requested = pyqtSignal(bool)  # by error
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -123,7 +123,7 @@ class Transport(QWidget):
         self._worst.setToolTip(DIFFER_TIP if distances else WORST_TIP)
         self._worst.setAccessibleName(DIFFER_TIP if distances else WORST_TIP)
         self._kind.setToolTip(
-            f"Shown: {name}. Click for the other kind of error."
+            f"Shown: {name}. Click for the next kind."
             if others
             else f"Shown: {name}, the only kind of error there is."
             if name

@@ -11,7 +11,7 @@ from core import Settings
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene, build_shapes, error_series
 from nrsfm_gui.scene.single_frame import with_frame
 
 HIDE = Settings(hide="6:5;8:4-")
@@ -58,3 +58,17 @@ def test_excluded_points_are_crosses_and_hidden_ones_are_rings(show, known, mask
     assert np.array_equal(view._dots.excluded.positions, scene.measured[[5, 7]])
     assert near(view.grab_image(), DARK.warning, tolerance=60).sum() > 20
     assert "excluded" in [entry.text for entry in view._dots.legend(scene)]
+
+
+def test_the_timeline_can_show_what_the_solver_does_not_see(known, make_iterate, mask):
+    iterate = replace(make_iterate(known, noise=0.0), settings=HIDE)
+    series = error_series(known.sequence, build_shapes(known.sequence, iterate))
+    names = []
+    while series is not None:
+        names.append(series.name)
+        last, series = series, series.other
+    assert names == ["3-D error", "reprojection error", "hidden"]
+    assert np.array_equal(last.per_point, ~(known.sequence.visible & ~mask))
+    seen = replace(known.sequence, tracks=np.nan_to_num(known.sequence.tracks), visible=np.ones_like(mask))
+    full = replace(known.result, tracks=seen.tracks, visible=seen.visible)
+    assert error_series(seen, build_shapes(seen, full)).other.other is None

@@ -61,3 +61,15 @@ def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case):
 def test_a_truth_without_outliers_is_not_aligned_twice(make_known):
     known = make_known()
     assert build_shapes(known.sequence, known.result).errors_without is None
+
+
+def test_the_cause_of_a_misfit_names_the_tracks_that_are_wrong(make_known):
+    known = make_known()
+    tracks = np.array(known.sequence.tracks)
+    tracks[BAD, :, [2, 6]] += 40.0
+    sequence = replace(known.sequence, tracks=tracks)
+    found = find(sequence, build_shapes(replace(sequence, truth=None), known.result))
+    cause = cause_of(found, BAD)
+    assert cause.name == "tracks do not fit"
+    assert f"without 2 of {sequence.visible[BAD].sum()} points this error falls by 9" in cause.sentence
+    assert cause.sentence.endswith("the tracks of points 3, 7 may be wrong")

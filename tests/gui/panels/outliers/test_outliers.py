@@ -152,3 +152,8 @@ def test_what_would_empty_a_frame_is_not_hidden(solved, controller, panel, messa
     controller.hide_all()
     assert solved.settings.hide is None
     assert "frame 1 would be left without any point" in messages.text
+
+
+def test_all_columns_of_the_list_are_seen(solved, panel):
+    heading = panel.list.header()
+    assert sum(heading.sectionSize(column) for column in range(3)) <= panel.list.viewport().width()

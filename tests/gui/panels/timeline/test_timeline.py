@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
-from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton, QToolTip
 
 from nrsfm_gui.model.playback_order import Loop
@@ -496,3 +496,35 @@ def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_sho
     assert called.count("set_frame_count") == called.count("set_series") == 1
     assert timeline.slider._range.frames == (1, 4) and timeline.slider.value() == 0
     controller.shut_down()
+
+
+@pytest.mark.parametrize("size", [(1000, 140), (1000, 600)])
+def test_excluded_observations_are_crossed_out_in_the_strip(timeline, show, near, size):
+    """Filled where a cell is small, crossed where it is large."""
+    timeline.resize(*size)
+    QCoreApplication.processEvents()
+    excluded = np.zeros((FRAMES, POINTS), dtype=bool)
+    excluded[9, 4] = True
+    before = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60)
+    timeline.set_excluded(excluded)
+    marks = near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before
+    y, x = np.nonzero(marks)
+    assert len(x) > 5
+    middle = cell(timeline.strip, 9, 4)
+    assert abs(x.mean() - middle.x()) < 3 and abs(y.mean() - middle.y()) < 3
+    timeline.set_excluded(None)
+    assert not (near(timeline.strip.grab().toImage(), DARK.warning, tolerance=60) & ~before).any()
+
+
+def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline, qtbot):
+    place = cell(timeline.strip, 9, 4)
+    asked, selected, frames = [], [], []
+    timeline.menu_requested.connect(asked.append)
+    timeline.point_selected.connect(selected.append)
+    timeline.frame_requested.connect(frames.append)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, timeline.strip.mapToGlobal(place))
+    QCoreApplication.sendEvent(timeline.strip, event)
+    assert (selected, frames, asked) == ([4], [9], [timeline.strip.mapToGlobal(place)])
+    timeline.set_selection((4, 5), 5)
+    QCoreApplication.sendEvent(timeline.strip, event)
+    assert selected == [4] and len(asked) == 2  # several stay selected

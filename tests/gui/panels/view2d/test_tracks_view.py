@@ -214,3 +214,19 @@ def test_a_new_frame_is_painted_once_and_by_the_same_few_items(
         qtbot.wait(5)
         assert painted.count == turn
     assert len(items) < 100 and set(view._plot.scene().items()) == set(items)
+
+
+def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=4, selection=(2, 5), selected=2)
+    view.set_scene(scene)
+    asked, selected = [], []
+    view.menu_requested.connect(asked.append)
+    view.point_selected.connect(selected.append)
+    where = pixels(view, scene.measured)
+    for point, chosen in ((7, [7]), (5, [7])):  # a selected one stays selected with the others
+        place = QPoint(*np.round(where[point]).astype(int).tolist())
+        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.RightButton, pos=place)
+        assert selected == chosen
+    assert len(asked) == 2
+    qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.RightButton, pos=QPoint(70, 5))
+    assert len(asked) == 2
