@@ -77,7 +77,7 @@ class FocalProfile:
     >>> focals = np.array([800.0, 1000.0, 1250.0])
     >>> profile = FocalProfile(focals, 5e3 * np.log(focals / 1000.0) ** 2, assumed=1100.0)
     >>> profile.determined, round(profile.focal)
-    (True, 1001)
+    (True, 1000)
     """
 
     focals: np.ndarray

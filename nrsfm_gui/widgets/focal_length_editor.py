@@ -68,7 +68,7 @@ class FocalLengthEditor(QWidget):
         self._units.setObjectName("focal length unit")
         self._units.setAccessibleName("Unit of the focal length")
         self._units.setMinimumContentsLength(2)
-        self._sensor_label = QLabel("on a sensor of (mm)")
+        self._sensor_label = QLabel("sensor (mm)")
         self._sensor = NumberField()
         self._sensor.setObjectName("sensor width")
         self._sensor.setAccessibleName("Longer side of the sensor in millimeters")

@@ -6,8 +6,16 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, Settings
-from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, REFINEMENTS, ROTATION_SOURCES, SETTINGS
+from core.reconstruction import (
+    CAMERA_MODELS,
+    INTRINSICS_SOURCES,
+    LOW_RANK_TIPS,
+    REFINEMENTS,
+    ROTATION_SOURCES,
+    SETTINGS,
+)
 from core.solvers import PROBLEMS
+from nrsfm_gui.panels.parameters.given_intrinsics import GivenIntrinsics
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
 from nrsfm_gui.panels.parameters.source_choice import SourceChoice
@@ -29,8 +37,10 @@ ROTATION_TITLES = {
     "companion": "companion tracks",
     "tracks": "the tracks themselves",
 }
+CAMERA_TITLES = {"auto": "auto: the sequence's"}
 INTRINSICS_TITLES = {
     "auto": "automatic",
+    "estimate": "estimated from the tracks",
     "gt": "from the ground truth",
     "calibrated": "tracks are calibrated",
 }
@@ -102,11 +112,13 @@ class ParameterForm(QWidget):
         self.rotations = SourceChoice(
             ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
         )
+        self.camera_model = Choice(CAMERA_MODELS, titles=CAMERA_TITLES)
+        self.given = GivenIntrinsics()
         self.intrinsics = SourceChoice(
             INTRINSICS_SOURCES,
             titles=INTRINSICS_TITLES,
             file_tip="a file that holds K (3, 3)",
-            numbers_tip="focal lengths and principal point, in pixels",
+            numbers=self.given,
         )
         self.penalty = PenaltyEditor()
         self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
@@ -118,7 +130,8 @@ class ParameterForm(QWidget):
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
-        self.refine.chosen.connect(lambda _key: self.chosen.emit())
+        for choice in (self.refine, self.camera_model):
+            choice.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
@@ -135,14 +148,14 @@ class ParameterForm(QWidget):
             if title == "Model":
                 self._add(form, "problem", "problem", self.problem)
             if title == "Cameras":
+                self._add(form, "camera_model", SETTINGS["camera_model"].title, self.camera_model)
+                self._add(form, "intrinsics", "intrinsics", self.intrinsics)
                 self._add(form, "rotations", "rotations", self.rotations)
             if title == "Solver":
                 self._layout.insertWidget(self._layout.count() - 1, self.method)
             for name, described in NUMBERS.items():
                 if described.section == title:
                     self._add_number(form, name)
-            if title == "Cameras":
-                self._add(form, "intrinsics", "intrinsics", self.intrinsics)
             if title == "Solver":
                 self._add(form, "refine", SETTINGS["refine"].title, self.refine)
             if title == "Model":

@@ -12,6 +12,7 @@ import numpy as np
 from PyQt6.QtCore import QObject
 
 from core import ExplicitWeights
+from core.cameras import Calibration
 from core.penalties import penalty_name
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.changes import unapplied
@@ -58,6 +59,7 @@ class ParametersController(QObject):
             self._resolve_difference, lambda state: panel.set_difference(*state), self
         )
         self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
+        self._camera = PanelUpdater(self._resolve_camera, panel.set_calibration, self)
         self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
         self._drag = Debounce(
             self._on_plot_dragged, 0, self
@@ -70,6 +72,7 @@ class ParametersController(QObject):
         session.settings_changed.connect(self._on_settings_changed)
         for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
             signal.connect(self._noise.request)
+            signal.connect(self._camera.request)
         for signal in (session.runs_changed, session.shown_changed, session.moment_changed):
             signal.connect(self._values.request)
             signal.connect(self._difference.request)
@@ -111,7 +114,14 @@ class ParametersController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._form, self._values, self._diamonds, self._difference, self._noise):
+        for updater in (
+            self._form,
+            self._values,
+            self._diamonds,
+            self._difference,
+            self._noise,
+            self._camera,
+        ):
             updater.flush()
 
     def _can_run(self) -> bool:
@@ -172,6 +182,7 @@ class ParametersController(QObject):
             self._show_settings(settings)
         self._diamonds.request()
         self._settled.request()
+        self._camera.request()
 
     def _show_settings(self, settings: Settings) -> None:
         self._form.forget()  # settings may come back to what the form showed before
@@ -215,6 +226,17 @@ class ParametersController(QObject):
         if last is None or last.record.energy is None or last.settings.noise is not None:
             return None, unit
         return last.noise, unit
+
+    def _resolve_camera(self) -> Calibration | None:
+        """Return K of the shown run, where it is one that an estimate under the present parameters gave."""
+        session = self._session
+        last = None if session.shown is None else session.shown.last
+        if last is None or last.origin is None or last.origin.source != "tracks":
+            return None
+        kept = ("intrinsics", "camera_model")
+        if any(getattr(last.settings, name) != getattr(session.settings, name) for name in kept):
+            return None
+        return Calibration(last.intrinsics, last.origin)
 
     def _resolve_difference(self) -> tuple[int, str]:
         """Return the run that is shown, and the parameters that are not those of what is looked at.

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
-from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
+from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
+from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.parameter_form import ADVANCED, ParameterForm, tips, without_effect
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
+from nrsfm_gui.text.camera_text import calibration_text
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PyQt6.QtGui import QResizeEvent
     from PyQt6.QtWidgets import QLineEdit
 
     from core import Sequence
+    from core.cameras import Calibration
     from core.foundation import Floats
 
 # Rank, penalty and refinement that a problem begins with: those of its preset.
@@ -98,6 +102,7 @@ class ParametersPanel(QScrollArea):
         self._settings = Settings()
         self._refusal = ""
         self._sequence: Sequence | None = None
+        self._calibration: Calibration | None = None  # of a run with these parameters
         self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
@@ -147,6 +152,7 @@ class ParametersPanel(QScrollArea):
         self._form.problem.set_key(settings.problem)
         self._form.method.set_method(settings.method, settings.options)
         self._form.rotations.set_value(settings.rotations)
+        self._form.camera_model.set_key(settings.camera_model)
         self._form.intrinsics.set_value(settings.intrinsics)
         self._form.refine.set_key(settings.refine)
         for name, text in self._form.texts.items():
@@ -167,6 +173,8 @@ class ParametersPanel(QScrollArea):
         self._form.rotations.set_available(
             "companion", sequence.companion is not None, why_not="This sequence has no companion tracks."
         )
+        self._form.camera_model.setItemText(0, f"auto: {sequence.camera.value}")
+        self._form.given.set_side(max(image_size_of(sequence)[0]))
         self._form.intrinsics.set_available(
             "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
         )
@@ -194,6 +202,11 @@ class ParametersPanel(QScrollArea):
         if reference is None:
             reference = self._penalty.reference
         self._penalty.set_spectrum(reference, singular_values)
+
+    def set_calibration(self, calibration: Calibration | None) -> None:
+        """Set the K that the shown run was made with under these parameters; None where there is none."""
+        self._calibration = calibration
+        self._show_calibration()
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
         """Show the noise that the last refinement estimated, in the units of the tracks; None for none."""
@@ -269,6 +282,7 @@ class ParametersPanel(QScrollArea):
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
         readers["refine"] = lambda: self._form.refine.key
+        readers["camera_model"] = lambda: self._form.camera_model.key
         readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
         refusals: list[str] = []
         for name, read in readers.items():
@@ -296,6 +310,8 @@ class ParametersPanel(QScrollArea):
                 refusals.append(str(refusal))
         settings = self._settings.with_changes(**changes)
         refusals += self._show_what_applies(settings)
+        if "intrinsics" in changes:
+            self._show_calibration()
         self._set_refusal("".join(refusals[:1]))
         return None if refusals else settings
 
@@ -325,6 +341,24 @@ class ParametersPanel(QScrollArea):
             f"{METHODS[settings.method].title} brings its own penalty ({brought}); "
             f"a suitable method restores the {given}."
         )
+
+    def _show_calibration(self) -> None:
+        """Show below the intrinsics what they are at present, and offer them as numbers to change."""
+        sequence, sentence = self._sequence, ""
+        try:
+            source, model = self._form.intrinsics.value(), self._form.camera_model.key
+        except ValueError:  # shown below the editor
+            return
+        if sequence is not None:
+            found = self._calibration or _resolve(sequence, source, model)
+            sentence = found if isinstance(found, str) else calibration_text(found, sequence)
+            if source == "estimate" and self._calibration is None:
+                sentence = "Not estimated yet: a run takes twice as long."
+            elif not isinstance(found, str) and not self._form.given.known and sentence:
+                K = found.K
+                self._form.given.offer((K[0, 0], K[1, 1], K[0, 2], K[1, 2]))
+        given = isinstance(source, tuple)
+        self._forms["intrinsics"].set_message("intrinsics", "" if given else sentence, refused=False)
 
     def _check_rank(self, rank: int) -> None:
         """Raise ValueError where the open sequence does not allow a rank."""
@@ -390,3 +424,15 @@ class ParametersPanel(QScrollArea):
 def _text_of(field: QLineEdit) -> str | None:
     """Return what was typed, None where nothing was."""
     return field.text().strip() or None
+
+
+@lru_cache(maxsize=8)  # the fields are read at every key
+def _resolve(
+    sequence: Sequence, source: str | Path | tuple[float, float, float, float], model: str
+) -> Calibration | str:
+    """Return the K that a run would begin with, or why there is none."""
+    camera = sequence.camera if model == "auto" else CameraModel(model)
+    try:
+        return resolve_intrinsics(sequence, source, camera)
+    except InputError as error:
+        return f"{error}."

@@ -1,4 +1,4 @@
-"""A choice of source: an entry, a file, or numbers."""
+"""A choice of source: an entry, a file, or numbers in an editor below."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from core import InputError
 from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE, NUMBERS = "\0file", "\0numbers"
+    from nrsfm_gui.panels.parameters.given_intrinsics import GivenIntrinsics, Intrinsics
 
-Intrinsics = tuple[float, float, float, float]
+FILE, NUMBERS = "\0file", "\0numbers"
 
 
 class SourceChoice(QWidget):
-    """A choice of an entry, a file, and optionally four numbers in a field below.
+    """A choice of an entry, a file, and optionally numbers in an editor below.
 
     Signals
     -------
@@ -32,65 +31,60 @@ class SourceChoice(QWidget):
     edited = pyqtSignal()
 
     def __init__(
-        self, entries: Mapping[str, str], *, file_tip: str, numbers_tip: str = "", titles: Mapping[str, str]
+        self,
+        entries: Mapping[str, str],
+        *,
+        file_tip: str,
+        numbers: GivenIntrinsics | None = None,
+        titles: Mapping[str, str],
     ) -> None:
         super().__init__()
         self._file: Path | None = None
         self._before = next(iter(entries))
         self._choice = Choice(entries, titles=titles)
-        if numbers_tip:
-            self._choice.add(NUMBERS, "given numbers", numbers_tip)
+        self._numbers = numbers
+        if numbers is not None:
+            self._choice.add(NUMBERS, "given", "focal length and principal point")
         self._choice.add(FILE, "from a file…", file_tip)
         self._choice.setAccessibleName("Where it comes from")
         self._choice.chosen.connect(self._on_source_chosen)
-        self._line = QLineEdit()
-        self._line.setPlaceholderText("fx, fy, cx, cy (px)")
-        self._line.setToolTip(numbers_tip)
-        self._line.setAccessibleName("Given numbers")
-        self._line.textEdited.connect(lambda _text: self.edited.emit())
-        self._line.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self._choice)
-        layout.addWidget(self._line)
+        if numbers is not None:
+            numbers.edited.connect(self.edited)
+            numbers.hide()
+            layout.addWidget(numbers)
 
     def set_value(self, value: str | Path | Intrinsics) -> None:
         """Show a key, a file or four numbers."""
         if isinstance(value, tuple):
+            assert self._numbers is not None  # no other setting is given in numbers
             self._choice.set_key(NUMBERS)
-            if not self._line.hasFocus():
-                self._line.setText(", ".join(f"{number:g}" for number in value))
+            self._numbers.set_value(value)
         elif isinstance(value, Path):
             self._show_file(value)
         else:
             self._choice.set_key(value)
         self._before = self._choice.key
-        self._line.setVisible(self._choice.key == NUMBERS)
+        self._show_numbers()
 
     def value(self) -> str | Path | Intrinsics:
         """Return the key, the file or the four numbers.
 
         Raises
         ------
-        InputError
-            where the line does not hold four numbers.
+        ValueError
+            with a sentence, where what is typed is not accepted.
         """
         if self._choice.key == FILE:
             assert self._file is not None  # only `_show_file` leaves this entry chosen
             return self._file
         if self._choice.key != NUMBERS:
             return self._choice.key
-        parts = self._line.text().replace(";", ",").split(",")
-        try:
-            numbers = tuple(float(part) for part in parts)
-        except ValueError:
-            numbers = ()
-        if len(numbers) != 4:
-            raise InputError(
-                f"{self._line.text()!r} is not accepted; give four numbers: fx, fy, cx, cy in pixels"
-            )
-        return numbers
+        assert self._numbers is not None  # else there is no such entry
+        return self._numbers.value()
 
     def set_available(self, key: str, available: bool, *, why_not: str) -> None:
         """Gray out a source that the sequence does not have."""
@@ -117,7 +111,11 @@ class SourceChoice(QWidget):
 
     def _finish_choice(self, key: str) -> None:
         self._before = key
-        self._line.setVisible(key == NUMBERS)
-        if key == NUMBERS:
-            self._line.setFocus()
+        self._show_numbers()
+        if key == NUMBERS and self._numbers is not None:
+            self._numbers.setFocus()
         self.edited.emit()
+
+    def _show_numbers(self) -> None:
+        if self._numbers is not None:
+            self._numbers.setVisible(self._choice.key == NUMBERS)

@@ -22,6 +22,7 @@ from core import (
     Settings,
     TruncatedNuclearNorm,
 )
+from core.cameras import Calibration, IntrinsicsOrigin
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField, stepped
 from nrsfm_gui.widgets.form import Collapsible
@@ -221,14 +222,47 @@ def test_eta_does_not_apply_to_orthogonal_tracks(panel, form, known):
     assert form.field("eta").isEnabled()
 
 
-def test_four_numbers_are_accepted_as_intrinsics_and_three_are_refused(qtbot, panel, form):
+def test_given_intrinsics_are_edited_as_focal_length_and_principal_point(qtbot, panel, form):
     panel.set_settings(Settings(intrinsics=(1.0, 2.0, 3.0, 4.0)))
-    source = panel.findChild(QWidget, "intrinsics")
-    line = source._line
-    line.setFocus()
-    line.selectAll()
-    qtbot.keyClicks(line, "900, 900, 320")
-    assert "give four numbers" in form.note("intrinsics")
-    qtbot.keyClicks(line, ", 240")
+    assert panel.settings.intrinsics == (1.0, 2.0, 3.0, 4.0)
+    form.write("cx", "320x")
+    assert "principal point, cx" in form.note("intrinsics")
+    form.write("cx", "320")
     assert form.note("intrinsics") == ""
+    qtbot.waitUntil(lambda: panel.settings.intrinsics == (1.0, 2.0, 320.0, 4.0))
+    panel.set_settings(Settings(intrinsics=(1000.0, 1000.0, 320.0, 240.0)))
+    form.write("focal length", "900")
     qtbot.waitUntil(lambda: panel.settings.intrinsics == (900.0, 900.0, 320.0, 240.0))
+
+
+def test_the_ratio_of_given_focal_lengths_stays(qtbot, panel, form):
+    panel.set_settings(Settings(intrinsics=(1000.0, 1210.0, 320.0, 240.0)))
+    form.write("focal length", "2200")
+    qtbot.waitUntil(lambda: panel.settings.intrinsics[0] == pytest.approx(2000.0))
+    assert panel.settings.intrinsics[1] == pytest.approx(2420.0)
+
+
+def test_the_camera_model_is_a_parameter_and_names_that_of_the_sequence(panel, form, known):
+    panel.set_sequence(known.sequence)
+    choice = panel.findChild(Choice, "camera_model")
+    assert choice.itemText(0) == "auto: perspective"
+    form.choose("camera_model", "orthogonal")
+    assert panel.settings.camera_model == "orthogonal"
+    assert not form.field("eta").isEnabled()
+
+
+def test_what_the_intrinsics_are_is_described_below_them_and_whether_it_is_a_guess(panel, form, known):
+    panel.set_sequence(known.sequence)
+    assert form.note("intrinsics").startswith("f ")
+    assert "the sequence's own" in form.note("intrinsics")
+    unknown = replace(known.sequence, intrinsics=None, truth=None, image_size=(1280, 960))
+    panel.set_sequence(unknown)
+    assert form.note("intrinsics").startswith(
+        "Focal length unknown: 1536 px assumed = 1.2 x 1280 px (45° wide"
+    )
+    panel.set_settings(Settings(intrinsics="estimate"))
+    assert "Not estimated yet" in form.note("intrinsics")
+    panel.set_calibration(
+        Calibration(np.diag([1400.0, 1400.0, 1.0]), IntrinsicsOrigin("tracks", "focal length 1400 px"))
+    )
+    assert form.note("intrinsics").startswith("Focal length 1400 px")
