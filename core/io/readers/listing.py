@@ -11,6 +11,7 @@ from .challenge import challenge_file, find
 from .contents import sequence_name
 from .entry import SequenceEntry, entry_of
 from .known_layouts import CAMERA_FILE
+from .npy import tracks_of_mask
 from .read import read_file
 from .reading_options import ReadingOptions
 from .samples import PREFIX, bundled_samples, resolve
@@ -79,7 +80,8 @@ def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
     found = [
         item
         for item in inside
-        if (item.suffix.lower() in listed and item.is_file()) or (item.is_dir() and is_sequence_folder(item))
+        if (item.suffix.lower() in listed and item.is_file() and tracks_of_mask(item) is None)
+        or (item.is_dir() and is_sequence_folder(item))
     ]
     if found:
         return _entries(found)

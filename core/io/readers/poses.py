@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
+from .variables import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -23,13 +24,13 @@ _MOST_NAMED = 8
 _INSIDE = 0.95  # share of the positions from 0 to 1 by which all are relative to the picture
 
 
-def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float], asked: str | None) -> int:
+def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, asked: str | None) -> int:
     """Return which of several individuals is read.
 
     Parameters
     ----------
     names, shares
-        what they are called, and which share of each is visible.
+        what they are called, and which share of each is visible, where that is known.
     asked
         the name of one.
 
@@ -43,7 +44,9 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float], asked: 
     InputError
         where there are several and none is named, or one that is not there.
     """
-    listed = [f"{name} ({share:.0%} visible)" for name, share in zip(names, shares, strict=True)]
+    listed = [shortened(name) for name in names]
+    if shares is not None:
+        listed = [f"{name} ({share:.0%} visible)" for name, share in zip(listed, shares, strict=True)]
     there = ", ".join(listed[:_MOST_NAMED]) + (", ..." if len(listed) > _MOST_NAMED else "")
     if asked is not None and asked not in names:
         raise InputError(f"there is no individual {asked!r}; there are {there}")

@@ -17,7 +17,9 @@ from .contents import is_zip, naming, parse_matrix, read_bytes
 from .csv import interpret_csv, is_csv, load_csv
 from .layouts import parts_of
 from .mat import is_mat, load_variables
+from .npy import interpret_npy, is_npy, load_npy
 from .npz import interpret_npz, load_npz
+from .pickles import interpret_pickle, is_pickle, load_pickle
 from .reading_options import READING_OPTIONS, ReadingOptions
 from .variables import LoadedFile
 
@@ -97,6 +99,16 @@ READERS: dict[str, Reader] = {
             is_zip,
             self_contained=True,
             options=ARRAY_OPTIONS,
+        ),
+        Reader(".npy", "NumPy array", interpret_npy, load_npy, is_npy, options=ARRAY_OPTIONS),
+        Reader(
+            ".pkl",
+            "Pickled arrays",
+            interpret_pickle,
+            load_pickle,
+            is_pickle,
+            self_contained=True,
+            options=(*ARRAY_OPTIONS, "individual"),
         ),
         Reader(
             ".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=(*ARRAY_OPTIONS, "individual")

@@ -423,7 +423,7 @@ def csv_with_an_infinity(folder: Path) -> Path:
     return csv(folder, "frame,point,x,y", "0,0,inf,2")
 
 
-@case(r"photo\.png: is none of the formats that can be read: \.npz, \.mat, ")
+@case(r"photo\.png: is none of the formats that can be read: \.npz, \.npy, ")
 def another_kind_of_file(folder: Path) -> Path:
     (folder / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
     return folder / "photo.png"

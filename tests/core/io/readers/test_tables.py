@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from argparse import ArgumentParser
 from contextlib import suppress
@@ -178,6 +179,8 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path)
     W = np.random.default_rng(0).normal(size=(10, 7))
     np.savetxt(tmp_path / "w.txt", W)
     np.savez(tmp_path / "w.npz", W=W)
+    np.save(tmp_path / "w.npy", W)
+    (tmp_path / "w.pkl").write_bytes(pickle.dumps({"W": W}))
     savemat(tmp_path / "w.mat", {"W": W})
     with h5py.File(tmp_path / "w.h5", "w") as file:
         file["W"] = W.T  # MATLAB's order is the reverse of that of HDF5

@@ -335,6 +335,7 @@ FOREIGN = {
     "tapir_square.npz": "TAPIR",
     "tapvid.npz": "TAP-Vid",
     "tracks_nan.npz": "NumPy arrays",
+    "tracks.npy": "NumPy array",
 }
 
 

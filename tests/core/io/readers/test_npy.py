@@ -1,0 +1,108 @@
+"""Arrays in single files, and the masks next to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core import CameraModel, InputError, inspect_file, list_sequences, read_sequence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+F, P = 12, 9
+RNG = np.random.default_rng(8)
+TIME = np.arange(F)[:, None, None]
+TRACKS = RNG.uniform(200, 700, size=(1, 2, P)) + 8 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, 2, P)))
+SEEN = RNG.random((F, P)) < 0.8
+SEEN[:, 0] = SEEN[:2] = True
+TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "array", [TNXY, TNXY[None], np.asfortranarray(TNXY), TNXY.astype(">f8"), TRACKS.reshape(-1, P)]
+)
+def test_an_array_is_read_by_its_shape(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "cloth.npy", array)
+    found = inspect_file(tmp_path / "cloth.npy")
+    assert found.sequence is not None and found.producer == "NumPy array"
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+    assert found.sequence.camera is CameraModel.PERSPECTIVE and "look like pixels" in found.guesses[-1]
+
+
+def test_numbers_around_zero_are_no_pixels(tmp_path: Path) -> None:
+    np.save(tmp_path / "cloth.npy", TNXY - TNXY.mean(axis=(0, 1)))
+    read = read_sequence(tmp_path / "cloth.npy")
+    assert read.camera is CameraModel.ORTHOGONAL and "orthogonal is assumed" in read.provenance
+
+
+@pytest.mark.parametrize(
+    ("tracks", "mask", "first", "values"),
+    [
+        ("cloth_tracks", "cloth_visibility", TNXY, SEEN),
+        ("pred_tracks", "pred_visibility", TNXY[None], SEEN[None, :, :, None]),
+        ("cloth_tracks", "cloth_visibles", NTXY, SEEN.T),
+        ("cloth_tracks", "cloth_occluded", NTXY, ~SEEN.T),
+        ("a_coords", "a_vis", TNXY, SEEN),
+    ],
+)
+def test_the_mask_in_a_file_next_to_it_is_read(
+    tmp_path: Path, tracks: str, mask: str, first: np.ndarray, values: np.ndarray
+) -> None:
+    np.save(tmp_path / f"{tracks}.npy", first)
+    np.save(tmp_path / f"{mask}.npy", values)
+    found = inspect_file(tmp_path / f"{tracks}.npy")
+    assert found.clear and found.sequence is not None
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+    np.testing.assert_array_equal(found.sequence.visible, SEEN)
+    with pytest.raises(InputError, match=f"is the visibility of {tracks}.npy; open that file"):
+        read_sequence(tmp_path / f"{mask}.npy")
+    assert [entry.file.name for entry in list_sequences(tmp_path)] == [f"{tracks}.npy"]
+
+
+def test_the_depth_of_spatial_tracker_is_not_read(tmp_path: Path) -> None:
+    depth = 2 + 0.1 * RNG.random((F, P, 1))
+    np.save(tmp_path / "butterfly_spatracker_tracks.npy", np.concatenate([TNXY, depth], axis=2))
+    found = inspect_file(tmp_path / "butterfly_spatracker_tracks.npy")
+    assert found.producer == "SpatialTracker" and not found.clear and found.sequence is not None
+    assert any("the depth is not read" in guess for guess in found.guesses)
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (
+            RNG.normal(size=(F, P, 3)),
+            "points in space without cameras; accepted are tracks",
+        ),
+        (RNG.normal(size=(F, P, 6)), "fits no layout that is known"),
+        (np.zeros(5), "fits no layout that is known"),
+        (np.array(["a", "b"]), "fits no layout that is known"),
+        (np.array([object()]), "cloth.npy: is a"),
+    ],
+)
+def test_an_array_that_is_no_tracks_is_refused(tmp_path: Path, array: np.ndarray, sentence: str) -> None:
+    np.save(tmp_path / "cloth.npy", array)
+    with pytest.raises(InputError, match=sentence):
+        read_sequence(tmp_path / "cloth.npy")
+
+
+@pytest.mark.parametrize("cut", [7, 60, 400])
+def test_a_cut_file_is_refused(tmp_path: Path, cut: int) -> None:
+    np.save(tmp_path / "cloth.npy", TNXY)
+    (tmp_path / "cloth.npy").write_bytes((tmp_path / "cloth.npy").read_bytes()[:cut])
+    with pytest.raises(InputError, match=r"cloth\.npy: is not a \.npy file that can be read"):
+        read_sequence(tmp_path / "cloth.npy")
+
+
+def test_a_header_that_states_an_enormous_array_is_refused_before_memory_is_asked_for(tmp_path: Path) -> None:
+    np.save(tmp_path / "cloth.npy", TNXY)
+    content = (tmp_path / "cloth.npy").read_bytes()
+    (tmp_path / "cloth.npy").write_bytes(
+        content.replace(b"(12, 9, 2)", b"(9999999999, 9, 2)")[: len(content)]
+    )
+    with pytest.raises(InputError, match="needs 1439999999856 bytes, and there are"):
+        read_sequence(tmp_path / "cloth.npy")

@@ -1,0 +1,219 @@
+"""Pickles of arrays are read, and nothing that a pickle names is run."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import pickle
+import struct
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core import InputError, inspect_file, read_sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+F, P = 12, 9
+RNG = np.random.default_rng(8)
+TIME = np.arange(F)[:, None, None]
+TRACKS = RNG.uniform(200, 700, size=(1, 2, P)) + 8 * np.sin(TIME / 3 + RNG.uniform(0, 6, (1, 2, P)))
+SEEN = RNG.random((F, P)) < 0.8
+SEEN[:, 0] = SEEN[:2] = True
+TNXY, NTXY = TRACKS.transpose(0, 2, 1), TRACKS.transpose(2, 0, 1)
+VIDEO = np.broadcast_to(np.uint8(0), (F, 72, 96, 3))
+
+
+def save(folder: Path, value: Any, protocol: int = 4) -> Path:
+    (folder / "clip.pkl").write_bytes(pickle.dumps(value, protocol=protocol))
+    return folder / "clip.pkl"
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("kind", ["<f4", ">f8", "<f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_arrays_of_delta_are_read_from_every_protocol(
+    tmp_path: Path, protocol: int, kind: str, order: Any
+) -> None:
+    value = {
+        "coords": TNXY.astype(kind, order=order),
+        "vis": SEEN,
+        "conf": np.ones((F, P)),
+        "fps": np.float32(25),
+    }
+    found = inspect_file(save(tmp_path, value, protocol))
+    assert found.producer == "DELTA" and found.clear and found.sequence is not None, found.problem
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS.astype(kind))
+    np.testing.assert_array_equal(found.sequence.visible, SEEN)
+
+
+def tapvid() -> dict[str, Any]:
+    relative = NTXY / np.array([960, 720])
+    other = {"points": relative[:, :8], "occluded": ~SEEN.T[:, :8], "video": VIDEO[:8]}
+    return {"dogs": {"points": relative, "occluded": ~SEEN.T, "video": VIDEO}, "breakdance": other}
+
+
+def test_one_video_of_tap_vid_is_chosen_by_its_name(tmp_path: Path) -> None:
+    file = save(tmp_path, tapvid())
+    with pytest.raises(InputError, match=r"holds 2 individuals: dogs, breakdance; choose one"):
+        read_sequence(file)
+    assert inspect_file(file).individuals == ("dogs", "breakdance")
+    found = inspect_file(file, individual="dogs")
+    assert found.sequence is not None and found.producer == "TAP-Vid" and found.clear
+    np.testing.assert_allclose(found.sequence.tracks, TRACKS / 10)  # the video is a tenth as large
+    assert found.sequence.image_size == (96, 72)
+    assert found.arrays[0].name == "dogs/points" and found.arrays[0].role == "tracks"
+    assert found.sequence.reading == {"individual": "dogs"}
+    again = read_sequence(file, **found.reading)
+    np.testing.assert_array_equal(again.tracks, found.sequence.tracks)
+    with pytest.raises(InputError, match="there is no individual 'cats'; there are dogs, breakdance"):
+        read_sequence(file, individual="cats")
+
+
+def test_a_list_of_videos_is_numbered(tmp_path: Path) -> None:
+    file = save(tmp_path, list(tapvid().values()))
+    assert inspect_file(file).individuals == ("0", "1")
+    assert read_sequence(file, individual="1").frame_count == 8
+
+
+def test_a_single_video_needs_no_name(tmp_path: Path) -> None:
+    assert read_sequence(save(tmp_path, {"dogs": tapvid()["dogs"]})).frame_count == F
+    with pytest.raises(InputError, match="individual is 'dogs'; the file holds only one video"):
+        read_sequence(save(tmp_path, tapvid()["dogs"]), individual="dogs")
+
+
+def test_an_array_alone_is_read_by_its_shape(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read_sequence(save(tmp_path, TNXY)).tracks, TRACKS)
+
+
+def test_a_dict_that_numpy_saved_is_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "clip.npy", {"tracks": TNXY, "visibility": SEEN})  # type: ignore[arg-type]
+    np.testing.assert_array_equal(read_sequence(tmp_path / "clip.npy").visible, SEEN)
+
+
+# -- hostile -------------------------------------------------------------------------------------------------
+
+
+class Calls:
+    """Pickles as a call of a function."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self.call = (function, arguments)
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+def op(text: str, *more: bytes) -> bytes:
+    return b"\x80\x02" + text.encode() + b"".join(more)
+
+
+SHAPE = b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"  # two billion by two billion
+ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tC\x01bt"
+
+
+def deep(levels: int) -> bytes:
+    return b"\x80\x02" + b"]" * levels + b"a" * (levels - 1) + b"."
+
+
+def laughs(levels: int) -> bytes:
+    """Lists that hold the one before ten times each."""
+    return (
+        b"\x80\x04]\x94"
+        + b"".join(b"](" + b"h" + bytes([n]) + (b"h" + bytes([n])) * 9 + b"e\x94" for n in range(levels))
+        + b"."
+    )
+
+
+def with_type(kind: bytes, data: bytes) -> bytes:
+    """An array of two elements of a type, with its bytes."""
+    state = b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    dtype = b"cnumpy\ndtype\n(" + kind + b"K\x00K\x01tR" + state
+    array = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR"
+    return b"\x80\x02" + array + b"(K\x01(K\x02t" + dtype + b"\x89" + data + b"tb."
+
+
+HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
+    "os.system": lambda mark: pickle.dumps(Calls(os.system, f"touch {mark}")),
+    "subprocess": lambda mark: pickle.dumps(Calls(subprocess.check_output, ["touch", str(mark)])),
+    "builtins": pickle.dumps(Calls(print, "touched")),
+    "open": lambda mark: pickle.dumps(Calls(open, str(mark), "w")),
+    "getattr": pickle.dumps(Calls(getattr, "text", "join")),
+    "numpy.load": lambda mark: pickle.dumps(Calls(np.load, str(mark))),
+    "numpy.fromfile": op("cnumpy\nfromfile\n(X\x0b\x00\x00\x00/etc/passwdtR."),
+    "numpy by its submodule": op("cnumpy.core.multiarray\nfromfile\n(tR."),
+    "a dotted name": b"\x80\x04\x8c\x05numpy\x8c\x0endarray.tofile\x93.",
+    "codecs": pickle.dumps(Calls(codecs.decode, "abc", "rot13")),
+    "an encoding": op("c_codecs\nencode\n(X\x03\x00\x00\x00abcX\x03\x00\x00\x00hextR."),
+    "an object": pickle.dumps(Calls(io.BytesIO, b"")),
+    "an instance": b"(i__main__\nThing\n.",
+    "a new object": b"\x80\x02cnumpy\nndarray\n)\x81.",
+    "an extension": b"\x80\x02\x82\x01.",
+    "a persistent name": b"\x80\x02X\x01\x00\x00\x00aQ.",
+    "a changed function": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\n}X\x08\x00\x00\x00__code__K\x01sb.",
+    "a changed mark": b"\x80\x02cnumpy\nndarray\nN}X\x08\x00\x00\x00__code__K\x01s\x86b.",
+    "a mark alone": b"\x80\x02cnumpy\nndarray\n.",
+    "an unfinished array": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\n)R.",
+    "an array of objects": pickle.dumps(np.array([{}, None, []], dtype=object)),
+    "an array with fields": pickle.dumps(np.zeros(3, dtype=[("a", "f4"), ("b", "O")])),
+    "an array of dates": pickle.dumps(np.zeros(3, dtype="M8[s]")),
+    "a larger array than its bytes": with_type(b"U\x02f8", b"U\x08" + bytes(8)),
+    "an array of no valid type": with_type(b"U\x08f9999999", b"U\x10" + bytes(16)),
+    "an enormous shape": b"\x80\x02" + ARRAY + b"R(K\x01" + SHAPE + b"NNNtb.",
+    "an enormous text": b"\x80\x04\x8d" + struct.pack("<Q", 2**40) + b"a.",
+    "enormous bytes": b"\x80\x05\x96" + struct.pack("<Q", 2**40) + b"a.",
+    "an enormous number": b"\x80\x02\x8b" + struct.pack("<i", 2**31 - 1) + b"a.",
+    "an enormous memo": b"\x80\x02]r" + struct.pack("<I", 2**32 - 1) + b".",
+    "an enormous memo as text": b"\x80\x02]p4000000000\n.",
+    "a deep list": deep(100_000),
+    "a list of lists of lists": laughs(12),
+    "a list in itself": b"\x80\x02]q\x00h\x00a.",
+    "a set": pickle.dumps({1, 2, 3}),
+    "a key that is no text": pickle.dumps({(1, 2): np.zeros(3)}),
+    "nothing": b"\x80\x04.",
+    "a cut file": pickle.dumps({"coords": TNXY})[:-400],
+    "no end": b"\x80\x04]",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_pickle_is_refused_in_a_sentence_and_runs_nothing(
+    tmp_path: Path, case: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    mark, content = tmp_path / "mark", HOSTILE[case]
+    content = content(mark) if callable(content) else content
+    (tmp_path / "clip.pkl").write_bytes(content)
+    found = inspect_file(tmp_path / "clip.pkl")
+    assert found.problem and found.sequence is None
+    assert "is a pickle that is not read" in found.problem or "is a damaged pickle" in found.problem
+    assert not mark.exists()
+    assert capfd.readouterr().out == ""
+
+
+def test_the_hostile_pickles_are_hostile(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    pickle.loads(pickle.dumps(Calls(os.system, f"touch {mark}")))
+    assert mark.exists()
+
+
+def test_the_array_that_the_hostile_ones_change_is_read(tmp_path: Path) -> None:
+    """The one that is right, so that they are refused for what is wrong with them."""
+    (tmp_path / "clip.pkl").write_bytes(with_type(b"U\x02f8", b"U\x10" + bytes(16)))
+    assert inspect_file(tmp_path / "clip.pkl").arrays[0].size == "2"
+
+
+def test_a_large_list_that_is_there_many_times_is_made_once(tmp_path: Path) -> None:
+    many = b"\x80\x04]\x94(" + b"K\x01" * 100_000 + b"e]\x94(" + b"h\x00" * 100_000 + b"e."
+    (tmp_path / "clip.pkl").write_bytes(many)
+    assert "fits no layout that is known" in inspect_file(tmp_path / "clip.pkl").problem
+
+
+def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "clip.pkl").write_bytes(bytes(HOSTILE["a changed function"]))  # type: ignore[arg-type]
+    assert inspect_file(tmp_path / "clip.pkl").problem
+    assert read_sequence(save(tmp_path, TNXY, 2)).frame_count == F
