@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TRACKS, SEEN, HIDDEN, UNUSED = "tracks", "visible", "hidden", ""
 NONE = "none"  # as a reading option: no array is the visibility
+SCORE = "0.5"  # from which on a point is seen, unless another one is given
 USES = {
     TRACKS: ("tracks", "The positions of the points in the pictures."),
     SEEN: (
@@ -65,8 +66,13 @@ class ArraysTable(QTableWidget):
         ):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
 
-    def set_arrays(self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any]) -> None:
-        """Show arrays, and what each is read as with the options in effect; emits nothing."""
+    def set_arrays(
+        self, arrays: Collection[ArrayEntry], reading: Mapping[str, Any], *, editable: bool = True
+    ) -> None:
+        """Show arrays, and what each is read as with the options in effect; emits nothing.
+
+        `editable` is whether the format of the file leaves open what its arrays are read as.
+        """
         names = [each.name for each in arrays]
         if names != [self._text(row, 0) for row in range(self.rowCount())]:
             self.setRowCount(0)
@@ -74,12 +80,14 @@ class ArraysTable(QTableWidget):
             for row, name in enumerate(names):
                 self._add_choice(row, name)
         for row, entry in enumerate(arrays):
-            for column, text in enumerate((entry.name, entry.size.replace(" x ", " × "), entry.dtype)):
+            kind = "text" if entry.dtype.startswith("<U") else entry.dtype
+            for column, text in enumerate((entry.name, entry.size.replace(" x ", " × "), kind)):
                 item = QTableWidgetItem(text)
                 item.setToolTip(text)
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled)
                 self.setItem(row, column, item)
             self._show_use(row, use_of(entry, reading))
+            self.cellWidget(row, len(HEADINGS) - 1).setEnabled(editable)  # type: ignore[union-attr]
         self.setMaximumHeight(self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
@@ -102,7 +110,7 @@ class ArraysTable(QTableWidget):
 
     def _add_choice(self, row: int, name: str) -> None:
         choice = Choice({})
-        choice.setMinimumContentsLength(max(len(title) for title, _tip in USES.values()) - 3)
+        choice.setMinimumContentsLength(max(len(title) for title, _tip in USES.values()) - 6)
         choice.setAccessibleName(f"{name} is read as")
         choice.setToolTip(f"What the array {name} is read as")
         for key, (title, tip) in USES.items():
@@ -139,7 +147,7 @@ def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:
 
 
 def reading_with_use(
-    reading: Mapping[str, Any], effective: Mapping[str, str], name: str, use: str
+    reading: Mapping[str, Any], effective: Mapping[str, str], entry: ArrayEntry, use: str
 ) -> dict[str, Any]:
     """Return the reading options with another use of an array.
 
@@ -149,10 +157,10 @@ def reading_with_use(
         the options that were given.
     effective
         those in effect, guessed ones included.
-    name, use
+    entry, use
         the array and a key of USES.
     """
-    result = dict(reading)
+    result, name = dict(reading), entry.name
     shown = str({**reading, **effective}.get("visible", "")).removeprefix("~")
     if use == TRACKS:
         result["tracks"] = name
@@ -160,6 +168,8 @@ def reading_with_use(
             result["visible"] = NONE
     elif use in (SEEN, HIDDEN):
         result["visible"] = name if use == SEEN else f"~{name}"
+        if entry.dtype.startswith("float"):  # scores; of 0 and 1 it is right as well
+            result.setdefault("threshold", SCORE)
         if result.get("tracks") == name:
             del result["tracks"]
     elif name == shown:

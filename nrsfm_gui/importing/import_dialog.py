@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from PyQt6.QtWidgets import (
 
 from core import CameraModel
 from core.cameras import image_size_of
-from core.io.readers import FileContents, inspect_file
+from core.io.readers import READERS, READING_OPTIONS, FileContents, inspect_file
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
 from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
@@ -33,12 +34,14 @@ from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from core import Sequence
 
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
 HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
+OPTION = re.compile(r" \((--[^)]*|\w+=)\)|: --[\w-]+ \S+")  # as sentences on files name it
 ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
 
 
@@ -213,14 +216,18 @@ class ImportDialog(QDialog):
         self._where.set_full_text(" · ".join(filter(None, (contents.producer, str(contents.path.parent)))))
         self._summary.setText("" if sequence is None else describe_tracks(sequence))
         self._summary.setVisible(sequence is not None)
-        self._problem.setText(contents.problem)
+        self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))
         self._problem.setVisible(bool(contents.problem))
-        self._arrays.set_arrays(contents.arrays, {**self._reading, **contents.reading})
+        accepted = accepted_options(contents.path)
+        self._arrays.set_arrays(
+            contents.arrays, {**self._reading, **contents.reading}, editable="tracks" in accepted
+        )
+        named = {entry.name for entry in contents.arrays} - set(contents.columns)
         for part in (self._arrays_heading, self._arrays):
-            part.setVisible(bool(contents.arrays))
-        self._form.show_contents(contents, self._reading)
+            part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
+        self._form.show_contents(contents, self._reading, accepted)
         self._show_camera(sequence)
-        self._guesses.setText("\n".join(f"• {guess[:1].upper()}{guess[1:]}" for guess in contents.guesses))
+        self._guesses.setText("\n".join(f"• {_sentence(guess)}" for guess in contents.guesses))
         for part in (self._guesses_heading, self._guesses):
             part.setVisible(bool(contents.guesses))
         self._picture.set_sequence(sequence, inspected.shapes)
@@ -258,7 +265,9 @@ class ImportDialog(QDialog):
 
     def _on_use_chosen(self, name: str, use: str) -> None:
         assert self._inspected is not None  # its arrays are shown
-        self._change(reading_with_use(self._reading, self._inspected.contents.reading, name, use))
+        contents = self._inspected.contents
+        entry = next(entry for entry in contents.arrays if entry.name == name)
+        self._change(reading_with_use(self._reading, contents.reading, entry, use))
 
     def _on_option_changed(self, option: str, value: str) -> None:
         changed = {key: known for key, known in self._reading.items() if key != option}
@@ -308,6 +317,18 @@ class ImportDialog(QDialog):
         imported = Import(self._inspected.contents, self.reading, self._answer())
         self.accept()
         self.imported.emit(imported)
+
+
+def accepted_options(path: Path) -> frozenset[str]:
+    """Return the reading options that the format of a file accepts; all, where its suffix names none."""
+    reader = READERS.get(path.suffix.lower())
+    return frozenset(READING_OPTIONS if reader is None else reader.options)
+
+
+def _sentence(text: str) -> str:
+    """Return a sentence of the reader as it stands in the dialog: without options of the command line."""
+    plain = OPTION.sub("", text)
+    return f"{plain[:1].upper()}{plain[1:]}"
 
 
 def _heading(text: str) -> QLabel:

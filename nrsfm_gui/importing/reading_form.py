@@ -12,7 +12,7 @@ from nrsfm_gui.widgets.fields import Choice, NumberField, PairField
 from nrsfm_gui.widgets.form import Form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from core.io.readers import FileContents
 
@@ -113,10 +113,13 @@ class ReadingForm(Form):
         for field in (self.size_field.first, self.size_field.second):
             field.edited.connect(typed_size.request)
 
-    def show_contents(self, contents: FileContents, given: Mapping[str, Any]) -> None:
+    def show_contents(
+        self, contents: FileContents, given: Mapping[str, Any], accepted: Collection[str]
+    ) -> None:
         """Show the options in effect of a file, in the rows that it has; emits nothing.
 
-        Where it could not be read with the options that were given, those are shown.
+        Where it could not be read with the options that were given, those are shown, and the rows of all that
+        are accepted.
         """
         reading = {name: str(value) for name, value in {**given, **contents.reading}.items()}
         self.order.set_key(reading.get("order", "tnxy"))
@@ -133,16 +136,13 @@ class ReadingForm(Form):
         chosen = dict(part.split("=", 1) for part in reading.get("columns", "").split(",") if "=" in part)
         self.columns.set_columns(contents.columns, chosen)
         unread = contents.sequence is None and bool(contents.arrays)
-        shown = {
-            "columns": bool(contents.columns),
+        applies = {
+            "columns": bool(contents.columns) and ("columns" in reading or contents.sequence is None),
             "individual": len(contents.individuals) > 1,
-            "order": "order" in reading or unread,
-            "xy": "xy" in reading or unread,
-            "threshold": "threshold" in reading or unread,
             "size": contents.sequence is None or contents.sequence.units == "px",
         }
-        for name, visible in shown.items():
-            self.set_row_visible(name, visible)
+        for name in self.names:
+            self.set_row_visible(name, name in accepted and applies.get(name, name in reading or unread))
 
     def set_guessed_size(self, size: tuple[float, float]) -> None:
         """Show the size of the picture that is assumed while none is given."""

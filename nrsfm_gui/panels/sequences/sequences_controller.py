@@ -46,7 +46,7 @@ class SequencesController(QObject):
         opening.listed.connect(tree.set_entries)
         opening.camera_known.connect(self._on_camera_known)
         opening.guessed.connect(self._notifier.inform)
-        for ended in (opening.failed, opening.given_up):
+        for ended in (opening.failed, opening.inspected, opening.given_up):
             ended.connect(lambda *_: self._show_activity())
         tree.sequence_requested.connect(opening.open_entry)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
@@ -207,6 +209,47 @@ def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialo
     settled(qtbot, dialog)
     assert dialog.problem == "" and button(dialog, "Import").isEnabled()
     assert imported(qtbot, dialog).reading["tracks"] == "other"
+
+
+def test_the_columns_of_a_table_are_chosen_by_their_names(qtbot, make_dialog, tmp_path, tracks):
+    rows = [
+        f"{frame},{point},{xy[1]:.4f},{xy[0]:.4f}"
+        for frame, points in enumerate(tracks.xy)
+        for point, xy in enumerate(points)
+    ]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["picture,corner,down,right", *rows]))
+    dialog = make_dialog(path)
+    assert dialog.problem and not button(dialog, "Import").isEnabled()
+    assert dialog._arrays.isHidden()
+    for name, column in (("frame", "picture"), ("point", "corner"), ("x", "right"), ("y", "down")):
+        choose(dialog._form.columns.choices[name], column)
+        settled(qtbot, dialog)
+    assert dialog.problem == ""
+    found = imported(qtbot, dialog)
+    np.testing.assert_allclose(found.sequence.tracks, tracks.xy.transpose(0, 2, 1), atol=1e-4)
+    assert found.reading == {"columns": "frame=picture,point=corner,x=right,y=down"}
+
+
+def test_scores_chosen_as_the_visibility_count_from_one_half(qtbot, make_dialog, write, tracks):
+    dialog = make_dialog(write(tracks=tracks.xy, unnamed=np.where(tracks.visible, 0.9, 0.3)), visible="none")
+    choose(dialog._arrays.choice("unnamed"), "visible")
+    settled(qtbot, dialog)
+    assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"}
+    assert dialog._form.threshold.text() == "0.5"
+    np.testing.assert_array_equal(dialog._inspected.contents.sequence.visible, tracks.visible)
+
+
+def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tracks):
+    shares = (tracks.xy / 1280).tolist()
+    path = tmp_path / "marks.json"
+    path.write_text(
+        json.dumps([[{"x": x, "y": y, "visibility": 1.0} for x, y in points] for points in shares])
+    )
+    dialog = make_dialog(path)
+    assert "between 0 and 1" in dialog.problem
+    texts = [dialog.problem, *(label.text() for label in dialog.findChildren(QLabel))]
+    assert not any("--" in text or str(path) in text for text in texts)
 
 
 def test_changes_are_dropped_by_one_button(qtbot, make_dialog, plain):

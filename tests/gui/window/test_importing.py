@@ -168,7 +168,7 @@ def test_what_cannot_be_understood_at_all_is_a_message_that_offers_the_import(qt
     assert len(window.message_bar.text.splitlines()) <= 4
     press(qtbot, window.message_bar, "Import as…")
     dialog = dialog_of(qtbot, window)
-    assert "notes.npz" in dialog.problem
+    assert "no zip archive" in dialog.problem and dialog._title.text() == "notes.npz"
     press(qtbot, dialog, "Cancel")
 
 
