@@ -11,6 +11,7 @@ from core.evaluation import fall_sentence
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, run_remarks
 from nrsfm_gui.model.changes import differences
+from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import settings_text
@@ -38,6 +39,7 @@ UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
     "distance of its ends. Two of three errors should be smaller."
 )
+HIDDEN_TIP = "Observations that the user hid from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
@@ -131,10 +133,22 @@ def numbers(
     ]
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
+    rows += _hidden_numbers(sequence, last)
     rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
     if last is not None and last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
+
+
+def _hidden_numbers(sequence: Sequence | None, last: Iterate | None) -> list[LabeledValue]:
+    """Return how many observations were hidden from the solver; nothing where there were none."""
+    mask = None if sequence is None or last is None else excluded(sequence, last.settings)
+    if sequence is None or mask is None:
+        return []
+    count, seen = int((mask & sequence.visible).sum()), int(sequence.visible.sum())
+    return [
+        LabeledValue("hidden observations", f"{count} of {seen} ({100 * count / seen:.2g} %)", HIDDEN_TIP)
+    ]
 
 
 def _parameters(run: Run, settings: Settings) -> LabeledValue:

@@ -17,6 +17,7 @@ from core import (
     NuclearNorm,
     Settings,
     WeightedNuclearNorm,
+    simulate,
 )
 from core.reconstruction import RECOMMENDED_PENALTY
 from core.solvers import PROBLEMS
@@ -323,3 +324,16 @@ def test_the_field_of_the_noise_shows_what_was_estimated(panel, form):
     assert field.placeholderText() == "estimated: 0.31 px" and field.value() is None
     panel.set_noise_estimate(None, "px")
     assert field.placeholderText() == "estimated from the tracks"
+
+
+def test_hidden_observations_are_typed_and_refused_where_the_tracks_do_not_have_them(panel, form):
+    panel.set_sequence(simulate("paper", frames=12, points=20))
+    hide = panel.findChild(QLineEdit, "hide")
+    form.qtbot.keyClicks(hide, "3:4-6;20:*")
+    panel.flush()
+    assert panel.settings.hide == "3:4-6;20:*"
+    form.qtbot.keyClicks(hide, ";21:1")
+    assert form.note("hide") == "hide names point 21; accepted are points from 1 to 20"
+    assert not panel.valid
+    panel.set_settings(Settings())
+    assert hide.text() == "" and panel.valid
