@@ -28,11 +28,11 @@ from core import (
 from core.cameras import to_pixels
 from core.data import GROUND_TRUTH
 from core.io.readers import (
-    READERS,
     FileContents,
     challenge_file,
     entry_of,
     inspect_file,
+    installed_readers,
     is_sequence_folder,
     sample_name,
 )
@@ -66,8 +66,9 @@ FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
 
 def file_filters() -> str:
     """Return the filters of a dialog that opens files, with those of the readers that are registered."""
-    tracks = " ".join(f"*{suffix}" for suffix in READERS)
-    formats = [f"{reader.label} (*{suffix})" for suffix, reader in READERS.items()]
+    readers = installed_readers()
+    tracks = " ".join(f"*{suffix}" for suffix in readers)
+    formats = [f"{reader.label} (*{suffix})" for suffix, reader in readers.items()]
     return ";;".join(
         (
             f"All that can be opened ({tracks} *.nrsfm)",

@@ -81,7 +81,7 @@ from core.experiments.benchmark import (
     SolverCurve,
 )
 from core.foundation import Parameter, parameters_of, procrustes
-from core.io.readers import READERS, ReadingOptions, inspect_file
+from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.reconstruction import Verdict
 from core.solvers import Majorized, solve
@@ -244,6 +244,7 @@ def instances(tmp_path_factory):
     described = list(parameters_of(Settings).values())
     read = inspect_file(core.sample_path("balloon/circle"))
     collect([read, ReadingOptions(tracks=LONG, visible=LONG, columns=LONG, order="ntxy")], found)
+    collect([ReaderPlugin(LONG, LONG, READERS[".csv"], LONG)], found)
     collect([tables, described, Parameter("rho", LONG, choices=("a",) * 40)], found)
     weights = ExplicitWeights(tuple(np.linspace(0, 1, 60)))
     collect([weights, LinearPenalty(np.linspace(0, 1, 60)), ExportOptions(), Alignment()], found)

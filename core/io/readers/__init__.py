@@ -7,10 +7,12 @@ from .entry import SequenceEntry, entry_of
 from .inspection import ArrayEntry, FileContents, inspect_file
 from .listing import list_sequences
 from .npz import entries_of, sequence_from, write_npz, write_tracks
+from .plugins import ReaderPlugin
 from .read import read_sequence
+from .reader import Reader
 from .reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
 from .samples import bundled_samples, resolve, sample_name, sample_path
-from .table import READERS, Reader, is_self_contained, is_sequence_folder
+from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder
 
 __all__ = [
     "COORDINATES",
@@ -20,6 +22,7 @@ __all__ = [
     "ArrayEntry",
     "FileContents",
     "Reader",
+    "ReaderPlugin",
     "ReadingOptions",
     "SequenceEntry",
     "bundled_samples",
@@ -29,6 +32,8 @@ __all__ = [
     "entries_of",
     "entry_of",
     "inspect_file",
+    "installed_plugins",
+    "installed_readers",
     "is_self_contained",
     "is_sequence_folder",
     "list_sequences",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 512  # bytes
 _KEY = 0x50  # second byte of each C3D
+_INTEL = 84
 
 
 def turning_views(shapes: Floats, units: str) -> Parts:
@@ -68,45 +69,84 @@ def turning_views(shapes: Floats, units: str) -> Parts:
 
 
 def is_c3d(content: bytes) -> bool:
-    """Return whether bytes begin as a C3D does: the block of its parameters, a key, numbers of points."""
-    return len(content) >= 2 * _BLOCK and content[1] == _KEY and 2 <= content[0] * _BLOCK <= len(content)
+    """Return whether bytes begin as a C3D does: the block of its parameters, a key."""
+    return len(content) >= 2 * _BLOCK and content[1] == _KEY and 1 <= content[0] * _BLOCK <= len(content)
 
 
 def load_c3d(path: Path, content: bytes) -> LoadedFile:
     """Return the markers of a C3D: POINTS (F, P, 3), NaN where one is missing, LABELS and UNITS.
 
+    The header has the numbers of points, of the analog values in a frame, of the first and last frame, the
+    scale (below 0: the numbers are floats) and the first block of the data. A point is x, y, z and its
+    residual, below 0 where it is missing.
+
     Raises
     ------
     InputError
-        where ezc3d is not installed, or the file cannot be read or holds no points.
+        where the file is of a machine with another order of bytes, or too short for its header.
     """
+    if not is_c3d(content):
+        raise InputError("is no C3D file: its second byte is not 80")
+    points, analog, first, last = struct.unpack_from("<4H", content, 2)
+    scale, start = struct.unpack_from("<fH", content, 12)
     try:
-        import ezc3d
-    except ImportError:
+        parameters = _parameters(content, (content[0] - 1) * _BLOCK)
+    except (struct.error, IndexError, ValueError) as error:
+        raise InputError(f"holds parameters that cannot be read ({error})") from None
+    frames = last - first + 1
+    kind = np.dtype("<f4" if scale < 0 else "<i2")
+    width = 4 * points + analog
+    begin, size = (start - 1) * _BLOCK, frames * width * kind.itemsize
+    if points < 1 or frames < 1 or begin < _BLOCK or begin + size > len(content):
         raise InputError(
-            "is a C3D file of motion capture, which needs ezc3d: pip install 'nrsfm-gui[c3d]'"
-        ) from None
-    points, first, last = (struct.unpack_from("<H", content, place)[0] for place in (2, 6, 8))
-    try:
-        read = ezc3d.c3d(str(path))
-        values = np.asarray(read["data"]["points"], dtype=np.float64)
-        about = read["parameters"]["POINT"]
-        residuals = np.asarray(read["data"]["meta_points"]["residuals"])
-        labels, units = about["LABELS"]["value"], about["UNITS"]["value"]
-    except Exception as error:  # what its C++ raises has no class of its own
-        raise InputError(f"is no C3D file that can be read ({error})") from error
-    if not values.size:
-        raise InputError(
-            f"holds no markers by its parameters, while its header has {points} in the frames {first} to "
-            f"{last}; accepted is a C3D with its parameters, POINT:USED and POINT:FRAMES"
+            f"is {len(content)} bytes; its header has {points} markers in the frames {first} to {last}, "
+            f"which need {begin + size}"
         )
-    shapes = values[:3].transpose(2, 0, 1)  # from (4, P, F)
-    if residuals.size == values[0].size:  # below 0 marks a missing marker
-        shapes = np.where((residuals.reshape(values[0].shape) < 0).T[:, None], np.nan, shapes)
-    variables = {"POINTS": shapes.transpose(0, 2, 1), "UNITS": np.array([*units, "mm"][:1])}
-    if len(labels) >= shapes.shape[2]:
-        variables["LABELS"] = np.array([label.strip() for label in labels[: shapes.shape[2]]])
+    values = np.frombuffer(content, kind, frames * width, begin).reshape(frames, width)[:, : 4 * points]
+    values = values.reshape(frames, points, 4).astype(np.float64)
+    places = values[..., :3] * (1.0 if scale < 0 else scale)
+    variables: dict[str, Any] = {"POINTS": np.where(values[..., 3:] < 0, np.nan, places)}
+    labels = parameters.get(("POINT", "LABELS"), [])
+    if len(labels) >= points:
+        variables["LABELS"] = np.array(labels[:points])
+    variables["UNITS"] = np.array([*parameters.get(("POINT", "UNITS"), []), "mm"][:1])
     return LoadedFile(path, content, variables)
+
+
+def _parameters(content: bytes, place: int) -> dict[tuple[str, str], list[str]]:
+    """Return the texts among the parameters by group and name.
+
+    An entry is the length of its name, a number (below 0: that of a group, else that of its group), the name,
+    the distance to the next entry; a parameter goes on with its type (-1: text), dimensions and values.
+    """
+    if content[place + 3] not in (0, _INTEL):
+        raise ValueError(f"processor {content[place + 3]}; accepted is {_INTEL}, Intel")
+    groups: dict[int, str] = {}
+    texts: list[tuple[int, str, list[str]]] = []
+    place += 4
+    while place + 2 <= len(content) and content[place]:
+        length, number = struct.unpack_from("<bb", content, place)
+        length = abs(length)  # below 0 where it is locked
+        name = content[place + 2 : place + 2 + length].decode("latin-1").upper()
+        place += 2 + length
+        (distance,) = struct.unpack_from("<h", content, place)
+        if number < 0:
+            groups[-number] = name
+        elif struct.unpack_from("<b", content, place + 2)[0] == -1:
+            texts.append((number, name, _texts(content, place + 3)))
+        if distance <= 0:
+            break
+        place += distance
+    return {(groups.get(number, ""), name): lines for number, name, lines in texts}
+
+
+def _texts(content: bytes, place: int) -> list[str]:
+    """Return the lines of a parameter that is text: characters, then lines, vary fastest."""
+    dimensions = list(content[place + 1 : place + 1 + content[place]]) or [1]
+    width, count = dimensions[0], int(np.prod(dimensions[1:]))
+    begin = place + 1 + content[place]
+    lines = [content[begin + width * line : begin + width * (line + 1)] for line in range(count)]
+    return [line.decode("latin-1").strip() for line in lines]
 
 
 def interpret_c3d(file: LoadedFile, options: ReadingOptions) -> Parts:

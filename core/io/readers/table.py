@@ -5,12 +5,11 @@ A new format is a module here and a line in `READERS`: the command line and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
 from . import markers, mediapipe, openpose, scenes, sleap
 from .assembly import complete
 from .contents import is_zip, naming, parse_matrix, read_bytes
@@ -20,47 +19,18 @@ from .mat import is_mat, load_variables
 from .npy import interpret_npy, is_npy, load_npy
 from .npz import interpret_npz, load_npz
 from .pickles import interpret_pickle, is_pickle, load_pickle
+from .plugins import ReaderPlugin, find_plugins
+from .reader import Reader
 from .reading_options import READING_OPTIONS, ReadingOptions
 from .variables import LoadedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
     from pathlib import Path
 
     from .variables import Parts
 
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
-
-
-def _never(_: object) -> bool:
-    """Plain text has no first bytes to be recognized by, and a folder is no sequence of most formats."""
-    return False
-
-
-def _load_nothing(path: Path, content: bytes) -> LoadedFile:
-    """Leave all of a file to `interpret`."""
-    return LoadedFile(path, content, {})
-
-
-@dataclass(frozen=True)
-class Reader:
-    """One file format.
-
-    `load` finds what is in the bytes of a file; `interpret` finds the tracks among it. Both raise InputError
-    where the file is not what it should be.
-    """
-
-    suffix: str
-    label: str  # in a file dialog
-    interpret: Callable[[LoadedFile, ReadingOptions], Parts | Sequence]
-    load: Callable[[Path, bytes], LoadedFile] = _load_nothing
-    recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
-    self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
-    options: tuple[str, ...] = ()  # reading options that it accepts besides the camera
-    folder: Callable[[Path], bool] = _never  # whether a folder is one sequence of this format
-    listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
-
-    __repr__ = one_line_repr
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
@@ -147,6 +117,32 @@ READERS: dict[str, Reader] = {
 }
 
 
+@cache
+def installed_plugins() -> tuple[ReaderPlugin, ...]:
+    """Return the readers of installed packages, which are in `READERS` from then on.
+
+    Returns
+    -------
+    tuple[ReaderPlugin, ...]
+        those that are of no use, too, with what is wrong with them.
+    """
+    plugins = find_plugins(READERS)
+    READERS.update({plugin.reader.suffix: plugin.reader for plugin in plugins if plugin.reader is not None})
+    return plugins
+
+
+def installed_readers() -> Mapping[str, Reader]:
+    """Return `READERS` with the readers of installed packages.
+
+    Returns
+    -------
+    Mapping[str, Reader]
+        by suffix.
+    """
+    installed_plugins()
+    return READERS
+
+
 def load_file(path: Path) -> tuple[Reader, LoadedFile]:
     """Return the content of a file by names, and its reader.
 
@@ -174,7 +170,7 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         with naming(path):
             return reader, reader.load(path, b"")
     content, suffix = read_bytes(path), path.suffix.lower()
-    for reader in READERS.values():
+    for reader in installed_readers().values():
         if reader.recognizes(content) or suffix == reader.suffix:
             with naming(path):
                 return reader, reader.load(path, content)
@@ -194,7 +190,7 @@ def reader_of_folder(path: Path) -> Reader | None:
     Reader | None
         a row of the table.
     """
-    return next((reader for reader in READERS.values() if reader.folder(path)), None)
+    return next((reader for reader in installed_readers().values() if reader.folder(path)), None)
 
 
 def is_sequence_folder(path: Path) -> bool:
@@ -247,7 +243,7 @@ def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) ->
 
 def listed_suffixes() -> list[str]:
     """Return the suffixes of the files that a folder lists."""
-    return [suffix for suffix, reader in READERS.items() if reader.listed]
+    return [suffix for suffix, reader in installed_readers().items() if reader.listed]
 
 
 def accepted_folders() -> str:
@@ -274,4 +270,6 @@ def is_self_contained(content: bytes) -> bool:
     bool
         False for files that are not recognized.
     """
-    return any(reader.self_contained and reader.recognizes(content) for reader in READERS.values())
+    return any(
+        reader.self_contained and reader.recognizes(content) for reader in installed_readers().values()
+    )

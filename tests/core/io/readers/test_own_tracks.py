@@ -70,6 +70,22 @@ def sleap_labels():
     return SimpleNamespace(numpy=lambda: both, skeletons=[SimpleNamespace(nodes=nodes)])
 
 
+def write_pose_table(path):
+    """Write the table of DeepLabCut."""
+    columns = [(f"joint {number}", kind) for number in range(POINTS) for kind in ("x", "y", "likelihood")]
+    scores = np.where(VISIBLE, 0.95, 0.7)
+    rows = [
+        ["scorer", *["net"] * len(columns)],
+        ["bodyparts", *[name for name, _ in columns]],
+        ["coords", *[kind for _, kind in columns]],
+    ]
+    rows += [
+        [frame, *np.concatenate([TRACKS[frame], scores[frame, :, None]], axis=1).ravel().tolist()]
+        for frame in range(FRAMES)
+    ]
+    path.write_text("\n".join(",".join(str(field) for field in row) for row in rows))
+
+
 # What a program that ran the tracker has: the names, shapes and types that the tracker gives them.
 PRODUCED = {
     "CoTracker": {"pred_tracks": Tensor(TRACKS[None]), "pred_visibility": Tensor(VISIBLE[None])},
@@ -100,6 +116,7 @@ PRODUCED = {
         "points": [frame[:, None] for frame in TRACKS],
         "status": [frame[:, None].astype(np.uint8) for frame in VISIBLE],
     },
+    "DeepLabCut, Lightning Pose": {},  # it is a file that they leave
     "SLEAP": {"labels": sleap_labels()},
     "MediaPipe": {"results": [landmarks(frame) for frame in range(FRAMES)]},
     "MMPose, ViTPose": {
@@ -122,6 +139,8 @@ def test_the_lines_for_a_tracker_write_what_it_gave(tracker, tmp_path, monkeypat
     (lines,) = snippets()[tracker]
     assert len(ast.parse(lines).body) <= 3
     (tmp_path / "lines.py").write_text(lines)
+    if "DLC" in lines:
+        write_pose_table(tmp_path / "videoDLC_resnet50.csv")
     runpy.run_path("lines.py", init_globals=SIZE | PRODUCED[tracker])
     read = read_sequence("tracks.npz")
     seen = {"OpenCV": LASTING, "PIPs++": np.ones_like(VISIBLE)}.get(tracker, VISIBLE)
@@ -131,9 +150,9 @@ def test_the_lines_for_a_tracker_write_what_it_gave(tracker, tmp_path, monkeypat
         np.where(seen[:, None], read.tracks, 0), expected.transpose(0, 2, 1), rtol=1e-6
     )
     assert read.camera.value == "perspective" and read.units == "px"
-    assert read.image_size == (WIDTH, HEIGHT)
+    assert read.image_size == (None if tracker.startswith("DeepLabCut") else (WIDTH, HEIGHT))
     assert (read.intrinsics is not None) == (tracker == "SpatialTrackerV2")
-    assert (read.point_names is not None) == (tracker == "SLEAP")
+    assert (read.point_names is not None) == (tracker in ("SLEAP", "DeepLabCut, Lightning Pose"))
 
 
 def test_the_page_has_no_tracker_without_a_test():
