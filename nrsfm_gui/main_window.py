@@ -130,7 +130,9 @@ class MainWindow(PanelWindow):
         session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions
         session.theme_changed.connect(self._on_theme_changed)
         self.message_bar.listen_to(notifier)
-        self.export_controller.saved.connect(notifier.inform)
+        self.export_controller.reported.connect(
+            lambda sentence, buttons: notifier.inform(sentence, action=buttons)
+        )
         for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
             failed.connect(notifier.fail)
         self.scene_view.orthographic_changed.connect(actions["orthographic"].setChecked)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.atomic import check_outputs
 from ..foundation.exceptions import InputError
-from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, WRITERS, ExportOptions, export, writer_for
+from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 
 if TYPE_CHECKING:
@@ -31,12 +32,10 @@ OPTIONS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `export RESULT.npz -o FILE`."""
     parser.description = (
-        "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
-        "complete result; the options are for the other formats. csv is a table of shapes, tracks and "
-        "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, "
-        "usda, gltf and glb the deformation and the cameras as an animation (y up), and html is a page that "
-        "plays it in a browser."
+        "Write a result in another format, chosen by the suffix of FILE. The options are for some of them."
     )
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _list_formats()
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
     parser.add_argument(
         "-o",
@@ -127,6 +126,19 @@ def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
                 f"{option} has no effect on {', '.join(path.name for path in paths)}; "
                 f"it is for {_heeding(name)}"
             )
+
+
+def _list_formats() -> str:
+    """Return the formats by kind, a line each."""
+    width = max(map(len, WRITERS))
+    lines = ["formats:"]
+    for kind, title in KINDS.items():
+        lines.append(f"  {title}")
+        for writer in WRITERS.values():
+            if writer.kind == kind:
+                told = "; ".join(filter(None, (writer.label, writer.purpose)))
+                lines.append(f"    {writer.suffix:{width}}  {told}")
+    return "\n".join(lines)
 
 
 def _heeding(option: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QObject, pyqtSignal
-from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtCore import QObject, QUrl, pyqtSignal
+from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
 from core import WRITERS, InputError
 from core.io.writers import writer_for
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.notifier import Action
     from nrsfm_gui.model.run import Run
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
@@ -57,11 +58,14 @@ class ExportController(QObject):
     -------
     saved(str)
         a sentence that names the files.
+    reported(str, object)
+        the same sentence, and the buttons next to it: (text, callback), ...
     failed(str, str)
         a sentence, and the traceback of a defect.
     """
 
     saved = pyqtSignal(str)
+    reported = pyqtSignal(str, object)
     failed = pyqtSignal(str, str)
 
     def __init__(
@@ -83,7 +87,7 @@ class ExportController(QObject):
         self.strip = TaskBar()
         self._floating = TaskBar(views.window, floating=True)
         self.tasks = Tasks(self.strip, self._floating, self)
-        self.tasks.saved.connect(self.saved)
+        self.tasks.saved.connect(self._report)
         self.tasks.failed.connect(self.failed)
 
     @property
@@ -97,16 +101,6 @@ class ExportController(QObject):
         """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
         filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in WRITERS.items())
         self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
-
-    def ask_for_frames(self) -> None:
-        """Ask for the name that every frame's file begins with."""
-        filters = ";;".join(
-            f"{suffix[1:].upper()}, one file per frame (*{suffix})"
-            for suffix, writer in WRITERS.items()
-            if "frames" in writer.options
-        )
-        save = partial(self.save_reconstruction, all_frames=True)
-        self._ask("Save all frames", self._name(".ply"), filters, save)
 
     def ask_for_view(self) -> None:
         """Save the 3-D view as a picture."""
@@ -124,14 +118,8 @@ class ExportController(QObject):
         """Save the plot of singular values and weights."""
         self._ask_for_plot("spectrum")
 
-    def ask_for_report(self) -> None:
-        """Ask for a report of the run that is shown."""
-        self.ask()
-        assert self._dialog is not None
-        self._dialog.choose("report")
-
-    def ask(self) -> None:
-        """Show the dialog for everything that can be exported."""
+    def ask(self, kind: str = "") -> None:
+        """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
         from nrsfm_gui.widgets.fit_to_screen import show_on_screen
 
@@ -139,6 +127,8 @@ class ExportController(QObject):
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
         self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
+        if kind:
+            self._dialog.choose(kind)
         show_on_screen(self._dialog)
 
     def export(self, request: ExportRequest) -> None:
@@ -157,15 +147,14 @@ class ExportController(QObject):
 
     # -- saving ---------------------------------------------------------------------------------------------
 
-    def save_reconstruction(self, path: Path, *, all_frames: bool = False) -> None:
-        """Write the shown iteration of the shown run; PLY and OBJ hold one frame, or all of them."""
+    def save_reconstruction(self, path: Path) -> None:
+        """Write the shown iteration of the shown run; PLY and OBJ hold the frame that is shown."""
         try:
             shapes = "frames" in writer_for(path).options
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
             return
-        frame = self._session.frame if shapes and not all_frames else None
-        self.save_result(path, frame=frame, frames="numbered" if all_frames else "one")
+        self.save_result(path, frame=self._session.frame if shapes else None)
 
     def save_result(self, path: Path, **options: Any) -> None:
         """Write the shown iteration of the shown run, with options of `core.io.writers.export`."""
@@ -253,7 +242,7 @@ class ExportController(QObject):
         run, past = self._session.seen_run, self._session.moment is not None
         text, whose = _recipe_text(sequence, run, self._session.settings, format_recipe, past=past)
         clipboard.setText(text)
-        self.saved.emit(f"Copied the {what} for {whose}")
+        self._report(f"Copied the {what} for {whose}")
 
     def _try(self, save: Callable[[], None], path: Path) -> None:
         try:
@@ -261,7 +250,22 @@ class ExportController(QObject):
         except (InputError, OSError) as refusal:
             self.failed.emit(str(refusal), "")
         else:
-            self.saved.emit(f"Saved {path}")
+            self._report(f"Saved {path}", path)
+
+    def _report(self, sentence: str, path: Path | None = None) -> None:
+        """Report what was done; `path` is the file that was written."""
+        self.saved.emit(sentence)
+        buttons: list[Action] = []
+        if path is not None:
+            if path.suffix.lower() == ".html":
+                buttons.append(("Open page", partial(self._open, path)))
+            buttons.append(("Open folder", partial(self._open, path.absolute().parent)))
+        self.reported.emit(sentence, tuple(buttons))
+
+    def _open(self, path: Path) -> None:
+        """Open a file or a folder by the program that the desktop has for it."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute()))):
+            self.failed.emit(f"No program was found that opens {path}", "")
 
     def _ask_for_picture(self, which: str, suffix: str) -> None:
         save = partial(self.save_picture, which)

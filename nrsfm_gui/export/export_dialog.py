@@ -19,7 +19,7 @@ from PyQt6.QtWidgets import (
 )
 
 from core import WRITERS
-from core.io.writers import ALIGNMENTS, COORDINATES, INTERPOLATIONS
+from core.io.writers import ALIGNMENTS, COLORS, COORDINATES, DEFAULT_FPS, INTERPOLATIONS
 from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
@@ -39,6 +39,7 @@ ALIGN_TITLES = {
 WIDTH = 560
 ALWAYS_SHOWN = ("what", "format", "path")
 NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
+NO_STD = "The reconstruction has no standard deviations: a refinement finds them."
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
 
@@ -113,10 +114,13 @@ class ExportForm(Form):
         self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
         self.mirror = QCheckBox("use it where it is nearer to the truth")
         self.text = QCheckBox("readable text, not binary")
+        self.color = Choice(
+            COLORS, titles={"plain": "one color", "std": "standard deviation", "error": "3-D error"}
+        )
         self.size_field = PairField("×", ("Width in pixels", "Height in pixels"))
         self.size_field.set_values(SIZE)
         self.fps = NumberField()
-        self.fps.set_value(15.0)
+        self.fps.set_value(DEFAULT_FPS)
         self.turning = Choice(TURNINGS, titles={"none": "none", "once": "one turn", "speed": "at a speed"})
         self.speed = NumberField()
         self.speed.set_value(30.0)
@@ -138,6 +142,7 @@ class ExportForm(Form):
                 "How shapes are laid over the ground truth, and its unit.",
             ),
             ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
+            ("color", "color", self.color, "What the color of a point shows, along viridis."),
             ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
             (
                 "size",
@@ -208,10 +213,15 @@ class ExportDialog(QDialog):
         if other or ranged:
             self.form.range.set_values((context.frames[0] + 1, context.frames[1] + 1))
         if other:
+            self.form.fps.set_value(context.fps)
             self.form.align.set_key(context.align)
             self.form.mirror.setChecked(context.mirror)
         for key in ("scale", "truth", "sequence"):
             self.form.align.set_available(key, context.truth, why_not=NO_TRUTH)
+        self.form.color.set_available("error", context.truth, why_not=NO_TRUTH)
+        self.form.color.set_available("std", context.std, why_not=NO_STD)
+        if not {"plain": True, "std": context.std, "error": context.truth}[self.form.color.key]:
+            self.form.color.set_key("plain")
         if not context.truth:
             self.form.align.set_key("none")
         for key, kind in KINDS.items():
@@ -237,7 +247,8 @@ class ExportDialog(QDialog):
         """
         kind, rows = self.form.what.key, self._rows()
         options: dict[str, Any] = {}
-        for name, editor in (("coordinates", self.form.coordinates), ("align", self.form.align)):
+        choices = {"coordinates": self.form.coordinates, "align": self.form.align, "color": self.form.color}
+        for name, editor in choices.items():
             if name in rows:
                 options[name] = editor.key
         if "mirror" in rows:
@@ -275,7 +286,7 @@ class ExportDialog(QDialog):
         known = self._formats.get(kind)
         self.form.format.clear()
         for suffix, label in KINDS[kind].formats.items():
-            self.form.format.add(suffix, f"{label} (*{suffix})", label)
+            self.form.format.add(suffix, f"{label} (*{suffix})", _purpose(suffix) or label)
         if known in KINDS[kind].formats:
             self.form.format.set_key(str(known))
         self._update_rows()
@@ -357,7 +368,8 @@ class ExportDialog(QDialog):
             self.form.set_message(name, sentence)
         self._export.setEnabled(not any(notes.values()))
         replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
-        self._note.setText(f"{replaced}{KINDS[self.form.what.key].tip}.")
+        sentences = [KINDS[self.form.what.key].tip, _purpose(self.form.format.key)]
+        self._note.setText(replaced + " ".join(f"{each}." for each in sentences if each))
 
     def _refusals(self) -> dict[str, str]:
         """Return what is wrong with fields that are shown, by row."""
@@ -412,6 +424,12 @@ class ExportDialog(QDialog):
         if self._export.isEnabled():
             self.requested.emit(self.request())
             self.accept()
+
+
+def _purpose(suffix: str) -> str:
+    """Return what a format is for, "" where nothing is known of it."""
+    purpose = WRITERS[suffix].purpose if suffix in WRITERS else ""
+    return f"{purpose[:1].upper()}{purpose[1:]}"
 
 
 def _positive(field: NumberField, name: str) -> float:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from core import WRITERS
 from core.evaluation import Kind, Mirror
+from core.io.writers import DEFAULT_FPS
+from core.io.writers import KINDS as WRITER_KINDS
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
 from nrsfm_gui.scene.summaries import file_stem
 
@@ -33,37 +35,27 @@ class ExportKind:
     needs: str = "reconstruction"  # or "sequence": what must be there
 
 
-def _formats(content: str) -> dict[str, str]:
-    """Return the labels of the writers of some content, by suffix."""
-    return {suffix: writer.label for suffix, writer in WRITERS.items() if writer.content == content}
+def _of_writers(kind: str, tip: str, *rows: str) -> ExportKind:
+    """Return one kind of the table of writers."""
+    formats = {suffix: writer.label for suffix, writer in WRITERS.items() if writer.kind == kind}
+    return ExportKind(WRITER_KINDS[kind], tip, formats, rows)
 
 
 PLACED = ("coordinates", "align", "mirror")
 KINDS: dict[str, ExportKind] = {
-    "result": ExportKind(
-        "Reconstruction",
-        "The complete result: shapes, cameras, settings and how it was made",
-        _formats("result"),
-        (),
+    "result": _of_writers("result", "All there is: shapes, cameras, settings and how it was made"),
+    "scene": _of_writers(
+        "scene",
+        "The moving shape and its camera, y up, at the frame rate of the sequence",
+        *(*PLACED, "color", "fps", "interpolation"),
     ),
-    "shapes": ExportKind(
-        "Shapes of frames",
-        "Points with their triangles or edges, for other 3-D programs",
-        _formats("shapes"),
-        ("frames", *PLACED, "text"),
+    "page": _of_writers(
+        "page", "A page that plays the shape in a browser, with errors in color", *PLACED, "fps"
     ),
-    "animation": ExportKind(
-        "Animation (glTF)",
-        "The deformation as morph targets moving in time; in meters, y up",
-        _formats("animation"),
-        (*PLACED, "fps", "interpolation"),
+    "shapes": _of_writers(
+        "shapes", "Points with their triangles or edges, frame by frame", "frames", *PLACED, "text"
     ),
-    "table": ExportKind(
-        "Table",
-        "A row for every frame and point, both counted from 0",
-        _formats("table"),
-        PLACED,
-    ),
+    "table": _of_writers("table", "A row for every frame, or every frame and point", *PLACED, "fps"),
     "movie": ExportKind(
         "Movie of a view",
         "The views as they are drawn now, frame after frame",
@@ -123,6 +115,8 @@ class ExportContext:
     align: str = "none"  # a key of ALIGNMENTS: as the window lays the estimate over the truth
     mirror: bool = False
     reconstruction: bool = False
+    std: bool = False  # whether the reconstruction has standard deviations
+    fps: float = DEFAULT_FPS  # frame rate of the sequence
     missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
 
 
@@ -141,5 +135,7 @@ def context_of(session: Session, folder: Path) -> ExportContext:
         align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",
         mirror=session.alignment.mirror is not Mirror.OFF,
         reconstruction=shown is not None and shown.last is not None,
+        std=shown is not None and shown.last is not None and shown.last.geometry.std is not None,
+        fps=(None if sequence is None else sequence.frame_rate) or DEFAULT_FPS,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )

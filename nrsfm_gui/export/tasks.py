@@ -48,7 +48,7 @@ class Task(Job):
 class Tasks(QObject):
     """The tasks of a window, and the strips that show them: inside the window, and a floating one."""
 
-    saved = pyqtSignal(str)
+    saved = pyqtSignal(str, object)  # a sentence, and the path that was written or None
     failed = pyqtSignal(str, str)
 
     def __init__(self, strip: TaskBar, floating: TaskBar, parent: QObject | None = None) -> None:
@@ -77,8 +77,8 @@ class Tasks(QObject):
             return False
         self._tasks.append(task)
         task.began = time.monotonic()
-        task.done.connect(lambda sentence: self.saved.emit(sentence))
-        task.cancelled.connect(lambda: self.saved.emit(f"Cancelled: {task.path} is not written"))
+        task.done.connect(lambda sentence: self.saved.emit(sentence, task.path))
+        task.cancelled.connect(lambda: self.saved.emit(f"Cancelled: {task.path} is not written", None))
         task.failed.connect(self.failed)
         task.progressed.connect(lambda done, total: self._show(task, done, total))
         task.finished.connect(lambda: self._end(task))

@@ -1,15 +1,26 @@
 """Results to files, one format a module; the table `WRITERS` lists them."""
 
-from .export import WRITERS, Writer, export, writer_for
-from .options import ALIGNMENTS, COLORS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, numbered
+from .export import KINDS, WRITERS, Writer, export, writer_for
+from .options import (
+    ALIGNMENTS,
+    COLORS,
+    COORDINATES,
+    DEFAULT_FPS,
+    FRAMES,
+    INTERPOLATIONS,
+    ExportOptions,
+    numbered,
+)
 from .page import shape_page
 
 __all__ = [
     "ALIGNMENTS",
     "COLORS",
     "COORDINATES",
+    "DEFAULT_FPS",
     "FRAMES",
     "INTERPOLATIONS",
+    "KINDS",
     "WRITERS",
     "ExportOptions",
     "Writer",

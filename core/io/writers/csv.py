@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...foundation.atomic import replacing
-from .options import aligned_shapes, shapes, std_of, unit_of, with_progress
+from .options import aligned_shapes, reprojection_errors, shapes, std_of, unit_of, with_progress
 from .scene import compare
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _cell(value: float | bool) -> str:
 def write_trajectories(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the paths of all points through the frames."""
     points = aligned_shapes(result, options)
-    distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)  # (F, P)
+    distances = reprojection_errors(result)
     compared = compare(result, options) if options.align in ("truth", "sequence") else None
     errors = np.full(distances.shape, np.nan) if compared is None else compared.errors
     unit = unit_of(result, options)

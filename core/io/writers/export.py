@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from . import arrays, csv, gltf, meshes, page, usd
+from . import arrays, csv, gltf, meshes, page, trc, usd, vtk
 from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 PLACED = frozenset({"coordinates", "align", "mirror"})
 SHAPES = PLACED | {"frame", "frames"}
-ANIMATED = PLACED | {"frame", "fps", "interpolation", "color"}
+MOVING = PLACED | {"frame", "fps"}
+ANIMATED = MOVING | {"interpolation", "color"}
+
+KINDS = {
+    "result": "Complete result",
+    "scene": "3-D scene",
+    "page": "Web page",
+    "shapes": "Meshes and points",
+    "table": "Table",
+}
 
 
 @dataclass(frozen=True)
@@ -33,8 +42,9 @@ class Writer:
     suffix: str
     label: str  # for a file dialog
     write: Callable[[Result, Path, ExportOptions], list[Path]]
-    content: str = "result"  # or "shapes", "animation", "table": what the dialog offers the format for
+    kind: str = "result"  # a key of KINDS: what a menu lists the format under
     options: frozenset[str] = frozenset()  # names of the options of `export` that have a meaning for it
+    purpose: str = ""  # what it is for, as a phrase
 
     __repr__ = one_line_repr
 
@@ -42,31 +52,92 @@ class Writer:
 WRITERS: dict[str, Writer] = {
     writer.suffix: writer
     for writer in (
-        Writer(".npz", "Result of this program, NumPy arrays", arrays.write_npz),
-        Writer(".mat", "Result as MATLAB variables", arrays.write_mat),
         Writer(
-            ".csv", "Table: shapes, tracks and reprojections", csv.write_shapes, "table", PLACED | {"frame"}
+            ".npz",
+            "Result of this program, NumPy arrays",
+            arrays.write_npz,
+            purpose="to open it here again, and for Python",
         ),
-        Writer(
-            ".trajectories.csv", "Table: trajectories and errors", csv.write_trajectories, "table", PLACED
-        ),
-        Writer(".ply", "PLY points with edges or faces", meshes.write_ply, "shapes", SHAPES | {"text"}),
-        Writer(".obj", "Wavefront OBJ points with edges or faces", meshes.write_obj, "shapes", SHAPES),
+        Writer(".mat", "Result as MATLAB variables", arrays.write_mat, purpose="for MATLAB and Octave"),
         Writer(
             ".usda",
             "USD, shape and camera moving",
             usd.write,
-            "animation",
-            PLACED | {"frame", "fps", "color"},
+            "scene",
+            MOVING | {"color"},
+            "for Blender, Houdini, Maya, Unreal and usdview: frames keep their numbers",
         ),
-        Writer(".gltf", "glTF, the deformation as an animation", gltf.write, "animation", ANIMATED),
-        Writer(".glb", "glTF in one binary file", gltf.write, "animation", ANIMATED),
+        Writer(
+            ".glb",
+            "glTF in one binary file",
+            gltf.write,
+            "scene",
+            ANIMATED,
+            "for Blender, Unity, Godot and viewers in web pages",
+        ),
+        Writer(
+            ".gltf",
+            "glTF as text",
+            gltf.write,
+            "scene",
+            ANIMATED,
+            "as the binary file, and can be read in an editor",
+        ),
         Writer(
             ".html",
             "Web page that plays the shape, all inside",
             page.write,
             "page",
-            PLACED | {"frame", "fps"},
+            MOVING,
+            "for a browser without a network: to send, to show, for supplementary material",
+        ),
+        Writer(
+            ".ply",
+            "PLY points with edges or faces",
+            meshes.write_ply,
+            "shapes",
+            SHAPES | {"text"},
+            "for CloudCompare, MeshLab and Open3D, with errors of every point",
+        ),
+        Writer(
+            ".obj",
+            "Wavefront OBJ points with edges or faces",
+            meshes.write_obj,
+            "shapes",
+            SHAPES,
+            "for nearly every 3-D program",
+        ),
+        Writer(
+            ".pvd",
+            "ParaView, a VTP file for every frame",
+            vtk.write,
+            "shapes",
+            PLACED | {"frame"},
+            "for ParaView and PyVista: color by error through time",
+        ),
+        Writer(
+            ".csv",
+            "Table: shapes, tracks and reprojections",
+            csv.write_shapes,
+            "table",
+            PLACED | {"frame"},
+            "for spreadsheets, pandas and R",
+        ),
+        Writer(
+            ".trajectories.csv",
+            "Table: trajectories and errors",
+            csv.write_trajectories,
+            "table",
+            PLACED,
+            "for spreadsheets, pandas and R, with units in the names of the columns",
+        ),
+        Writer(
+            ".trc",
+            "TRC table of markers",
+            trc.write,
+            "table",
+            PLACED | {"fps"},
+            "for biomechanics: OpenSim, Mokka and Pose2Sim",
         ),
     )
 }
@@ -118,7 +189,8 @@ def export(
 
     `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
     `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf`
-    and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it.
+    and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it. `.pvd` is
+    a list of `.vtp` files, one for every frame, and `.trc` a table of markers.
 
     Parameters
     ----------

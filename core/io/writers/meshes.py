@@ -2,7 +2,10 @@
 
 OBJ counts indices from 1.  PLY is binary (little-endian) or text. Its points have `visible`, and where the
 result has them `std_x`, `std_y`, `std_z`: standard deviations along the axes of the camera. Stacked PLY files
-hold all frames, one after the other, and an integer property `frame`, counted from 0, for every point.
+hold all frames, one after the other, and an integer property `frame`, counted from 0, for every point. The
+last properties are `index`, counted from 0; `reprojection_error`, NaN where the point is hidden; and, where
+there is a ground truth, `error`, the distance to it, NaN where it is unknown. Programs like CloudCompare and
+MeshLab show them as scalar fields. Comments name the units.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import shapes, std_of, with_progress, write_each
+from .options import reprojection_errors, shapes, std_of, with_progress, write_each
+from .scene import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from ...foundation.types import Floats
     from ...reconstruction.result import Result
     from .options import ExportOptions
+    from .scene import Comparison
 
 # -- OBJ -----------------------------------------------------------------------------------------------------
 
@@ -56,27 +61,33 @@ def _obj_elements(result: Result) -> list[str]:
 
 # -- PLY -----------------------------------------------------------------------------------------------------
 
-TYPES = {"<f8": "double", "<i4": "int", "u1": "uchar"}
+TYPES = {"<f8": "double", "<f4": "float", "<i4": "int", "u1": "uchar"}
 
 
 def write_ply(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
+    compared, distances = compare(result, options), reprojection_errors(result)
+
+    def write_file(file: Path, chosen: list[tuple[int, Floats]]) -> None:
+        _write_ply_file(result, file, chosen, options, compared, distances)
+
     if options.frames == "stacked":
         with replacing(path) as temporary:
-            _write_ply_file(result, temporary, list(with_progress(shapes(result, options), options)), options)
+            write_file(temporary, list(with_progress(shapes(result, options), options)))
         return [path]
-    return write_each(
-        result,
-        path,
-        options,
-        lambda file, frame, points: _write_ply_file(result, file, [(frame, points)], options),
-    )
+    return write_each(result, path, options, lambda file, frame, points: write_file(file, [(frame, points)]))
 
 
 def _write_ply_file(
-    result: Result, path: Path, chosen: list[tuple[int, Floats]], options: ExportOptions
+    result: Result,
+    path: Path,
+    chosen: list[tuple[int, Floats]],
+    options: ExportOptions,
+    compared: Comparison | None,
+    distances: Floats,
 ) -> None:
-    elements = {"vertex": _vertices(result, chosen, stacked=options.frames == "stacked")}
+    stacked = options.frames == "stacked"
+    elements = {"vertex": _vertices(result, chosen, compared, distances, stacked=stacked)}
     offsets = result.point_count * np.arange(len(chosen))
     if result.faces is not None and len(result.faces):
         elements["face"] = _index_table(result.faces, offsets, face=True)
@@ -86,12 +97,15 @@ def _write_ply_file(
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"
     lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment: {options.alignment}")
+    lines.append(f"comment reprojection_error in {result.meta.get('units', 'px')}")
+    if compared is not None:
+        lines.append(f"comment error in {compared.unit}, {compared.alignment}")
     for name, table in elements.items():
         lines.append(f"element {name} {len(table)}")
         lines += _properties(table)
     header = "\n".join([*lines, "end_header"]) + "\n"
     with path.open("wb") as stream:
-        stream.write(header.encode("ascii"))
+        stream.write(header.encode("ascii", "replace"))
         for table in elements.values():
             if options.text:
                 rows = (" ".join(_cells(row)) for row in table.tolist())
@@ -114,12 +128,22 @@ def _cells(row: tuple[object, ...]) -> list[str]:
     return [repr(value) for value in flat]
 
 
-def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool) -> np.ndarray:
+def _vertices(
+    result: Result,
+    chosen: list[tuple[int, Floats]],
+    compared: Comparison | None,
+    distances: Floats,
+    *,
+    stacked: bool,
+) -> np.ndarray:
     columns = [("x", "<f8"), ("y", "<f8"), ("z", "<f8"), ("visible", "u1")]
     if result.std is not None:
         columns += [("std_x", "<f8"), ("std_y", "<f8"), ("std_z", "<f8")]
     if stacked:
         columns.append(("frame", "<i4"))
+    columns += [("index", "<i4"), ("reprojection_error", "<f4")]
+    if compared is not None:
+        columns.append(("error", "<f4"))
     count = result.point_count
     table = np.zeros(count * len(chosen), dtype=columns)
     for index, (frame, points) in enumerate(chosen):
@@ -133,6 +157,10 @@ def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool
                 rows[name] = values
         if stacked:
             rows["frame"] = frame
+        rows["index"] = np.arange(count)
+        rows["reprojection_error"] = distances[frame]
+        if compared is not None:
+            rows["error"] = compared.errors[frame]
     return table
 
 

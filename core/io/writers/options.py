@@ -179,6 +179,12 @@ def placement(result: Result, options: ExportOptions) -> Similarity:
     return align_all(unaligned_shapes(result, options), truth, alignment_of(options))
 
 
+def reprojection_errors(result: Result) -> Floats:
+    """Return the distances (F, P) of the reprojections and the tracks, NaN where a point is hidden."""
+    distances: Floats = np.linalg.norm(result.observations() - result.reprojections(), axis=1)
+    return distances
+
+
 def frame_rate(result: Result, options: ExportOptions) -> float:
     """Return the frames per second of an animation: those chosen, else those of the sequence, else 15."""
     return float(options.fps or result.meta.get("frame_rate") or DEFAULT_FPS)

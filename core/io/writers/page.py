@@ -28,6 +28,7 @@ from .options import (
     ExportOptions,
     aligned_shapes,
     frame_rate,
+    reprojection_errors,
     shapes,
     std_of,
     unit_of,
@@ -169,7 +170,7 @@ def _layers(
     result: Result, options: ExportOptions, frames: Ints, points: Floats, compared: Comparison | None
 ) -> list[dict[str, Any]]:
     """Return the values (F, P) that points can be colored by, the most telling ones first."""
-    distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)[frames]
+    distances = reprojection_errors(result)[frames]
     found = [("reprojection error", distances, str(result.meta.get("units", "px")), "")]
     if compared is not None:
         found.insert(0, ("3-D error", compared.errors[frames], compared.unit, compared.alignment))

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import CameraModel, Result, load_result, save_result, simulate
+from core import WRITERS, CameraModel, Result, load_result, save_result, simulate
 from core.cameras import calibrate
 from core.cameras.calibration import orthogonal_intrinsics
 from core.cli import as_lines, main, summary_of
+from core.io.writers import KINDS
 
 
 def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys):
@@ -70,7 +71,7 @@ def test_export_colors_by_standard_deviation_where_there_is_one(
         assert main(["export", str(path), "-o", str(tmp_path / f"{name}.glb"), "--color", "std"]) == code
     assert "has no standard deviations" in capsys.readouterr().err
     assert main(["export", str(path), "-o", str(tmp_path / "a.ply"), "--color", "std"]) == 2
-    assert "--color has no effect on a.ply; it is for .usda, .gltf, .glb" in capsys.readouterr().err
+    assert "--color has no effect on a.ply; it is for .usda, .glb, .gltf" in capsys.readouterr().err
 
 
 def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
@@ -204,3 +205,22 @@ def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
     assert main([*words, "--align", "sequence", "--mirror", "--fps", "25", "--interpolation", "step"]) == 0
     assert len((tmp_path / "c.trajectories.csv").read_text().splitlines()) == 1 + 14 * 24
     assert (tmp_path / "c.glb").read_bytes().startswith(b"glTF")
+
+
+def test_every_format_is_listed_by_the_help_and_by_the_page_of_formats(capsys):
+    assert main(["export", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert main(["formats"]) == 0
+    page = capsys.readouterr().out
+    for suffix, writer in WRITERS.items():
+        assert f"    {suffix} " in told and writer.label in told and writer.purpose in told
+        assert f"`{suffix}`" in page
+    assert [line.strip() for line in told.splitlines() if line.strip() in KINDS.values()] == [*KINDS.values()]
+
+
+def test_new_formats_are_written_by_solve_and_by_export(solved, tmp_path, capsys):
+    names = ["a.usda", "a.html", "a.pvd", "a.trc"]
+    outputs = [word for name in names for word in ("-o", str(tmp_path / name))]
+    assert main(["export", str(solved), *outputs, "--align", "sequence"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} >= {*names, "a_0001.vtp", "a_0014.vtp"}
+    assert f"wrote {tmp_path / 'a.pvd'} to {tmp_path / 'a_0014.vtp'}" in capsys.readouterr().err

@@ -73,11 +73,11 @@ REFUSED = {
     "export suffix": (["export", "{solved}", "-o", "a.stl"], "accepted are .npz"),
     "speed of a still shape": (
         ["export", "{solved}", "-o", "a.ply", "--fps", "25"],
-        "--fps has no effect on a.ply; it is for .gltf, .glb",
+        "--fps has no effect on a.ply; it is for .usda, .glb, .gltf, .html, .trc",
     ),
     "alignment of a whole result": (
         ["export", "{solved}", "-o", "a.npz", "-o", "a.mat", "--align", "truth"],
-        "--align has no effect on a.npz, a.mat; it is for .csv",
+        "--align has no effect on a.npz, a.mat; it is for .usda",
     ),
     "numbered glTF": (
         ["export", "{solved}", "-o", "a.glb", "--all-frames"],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core import WRITERS, Alignment, CameraModel, load_result, simulate
 from core.evaluation import Kind
+from core.io.writers import KINDS as WRITER_KINDS
+from nrsfm_gui.export import export_controller
 from nrsfm_gui.export.export_dialog import ExportDialog
 from nrsfm_gui.export.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.export.movie_files import FORMATS
@@ -156,8 +159,6 @@ def test_a_typed_name_keeps_its_stem_when_the_format_changes(dialog, tmp_path):
 
 
 def test_what_is_not_there_is_grayed_out(dialog, context):
-    from dataclasses import replace
-
     missing = {".mp4": "MP4 movie needs PyAV"}
     dialog.set_context(replace(context, truth=False, reconstruction=False, missing=missing))
     assert dialog.form.what.key == "movie" and dialog.form.align.key == "none"
@@ -177,8 +178,68 @@ def test_shapes_are_laid_over_the_truth_as_in_the_views(parts):
     session.set_alignment(Alignment(Kind.NONE))
     assert context_of(session, Path()).align == "none"
     exporting.ask()
-    exporting._dialog.choose("animation")
+    exporting._dialog.choose("scene")
     assert exporting._dialog.request().options["align"] == "none"
+
+
+def test_every_kind_of_format_has_a_line_in_the_menu(solved, press_action):
+    for kind in (*WRITER_KINDS, "movie", "report"):
+        press_action(solved, f"export_{kind}")
+        dialog = solved.export_controller._dialog
+        assert dialog.isVisible() and dialog.form.what.key == kind
+        if kind in WRITER_KINDS:
+            listed = {dialog.form.format.itemData(index) for index in range(dialog.form.format.count())}
+            assert listed == {suffix for suffix, writer in WRITERS.items() if writer.kind == kind}
+        dialog.close()
+
+
+def test_a_format_names_what_it_is_for(dialog):
+    dialog.choose("scene")
+    assert "For Blender, Houdini" in dialog._note.text()
+    dialog.form.format.set_key(".glb")
+    dialog.form.format.chosen.emit(".glb")
+    assert "Unity" in dialog._note.text()
+
+
+def test_colors_and_the_frame_rate_are_those_that_the_sequence_has(dialog, context):
+    dialog.choose("scene")
+    model = dialog.form.color.model()
+
+    def possible():
+        keys = ("plain", "std", "error")
+        return {key for key in keys if model.item(dialog.form.color.findData(key)).isEnabled()}
+
+    assert possible() == {"plain", "error"}
+    dialog.form.color.set_key("error")
+    assert dialog.request().options["color"] == "error" and dialog.request().options["fps"] == 15.0
+    dialog.set_context(replace(context, name="other", truth=False, std=True, fps=29.97))
+    assert possible() == {"plain", "std"} and dialog.request().options["color"] == "plain"
+    assert dialog.request().options["fps"] == 29.97
+
+
+def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
+    opened, works = [], [True]
+    monkeypatch.setattr(
+        export_controller.QDesktopServices,
+        "openUrl",
+        lambda url: opened.append(Path(url.toLocalFile())) or works[0],
+    )
+    exporting = solved.export_controller
+    for name, buttons in (("a.usda", ["Open folder"]), ("a.html", ["Open page", "Open folder"])):
+        with qtbot.waitSignal(exporting.reported, timeout=30_000) as reported:
+            exporting.save_result(tmp_path / name)
+        sentence, actions = reported.args
+        assert sentence == f"Saved {tmp_path / name}" and [text for text, _open in actions] == buttons
+        for _text, callback in actions:
+            callback()
+    assert opened == [tmp_path, tmp_path / "a.html", tmp_path]
+    works[0] = False
+    with qtbot.waitSignal(exporting.failed) as failed:
+        actions[-1][1]()
+    assert failed.args == [f"No program was found that opens {tmp_path}", ""]
+    with qtbot.waitSignal(exporting.reported) as reported:
+        exporting.copy_command()
+    assert reported.args[1] == ()
 
 
 def test_choices_last_while_the_application_runs(parts, press_action):

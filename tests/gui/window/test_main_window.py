@@ -359,7 +359,7 @@ def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
             window.export_controller.save_reconstruction(tmp_path / name)
     assert load_result(tmp_path / "a.npz").loss == run.last.best.loss
     with qtbot.waitSignal(window.export_controller.saved):
-        window.export_controller.save_reconstruction(tmp_path / "all.ply", all_frames=True)
+        window.export_controller.save_result(tmp_path / "all.ply", frames="numbered")
     assert len(list(tmp_path.glob("all_*.ply"))) == 14
     for which in ("view", "tracks"):
         with qtbot.waitSignal(window.export_controller.saved):

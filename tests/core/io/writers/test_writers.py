@@ -23,7 +23,7 @@ def read_ply(path):
     assert lines[0] == "ply"
     binary = lines[1] == "format binary_little_endian 1.0"
     assert binary or lines[1] == "format ascii 1.0"
-    codes = {"double": "d", "int": "i", "uchar": "B"}
+    codes = {"double": "d", "float": "f", "int": "i", "uchar": "B"}
     elements = {}
     for line in lines[2:]:
         words = line.split()
@@ -56,15 +56,29 @@ def read_ply(path):
 
 
 def test_the_table_names_every_format_of_the_command_line():
-    known = {".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".usda", ".gltf", ".glb", ".html"}
+    known = {
+        ".npz",
+        ".mat",
+        ".csv",
+        ".trajectories.csv",
+        ".ply",
+        ".obj",
+        ".usda",
+        ".gltf",
+        ".glb",
+        ".html",
+        ".pvd",
+        ".trc",
+    }
     assert set(WRITERS) == known
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_format_writes_the_file_that_it_was_asked_for(small_result, tmp_path, suffix):
     path = tmp_path / f"shape{suffix}"
-    assert export(small_result, path) == [path]
-    assert list(tmp_path.iterdir()) == [path]
+    files = export(small_result, path)
+    assert files[0] == path and (len(files) == 1 or suffix == ".pvd")
+    assert sorted(tmp_path.iterdir()) == sorted(files)
 
 
 def test_npz_is_the_result_file(small_result, tmp_path):
@@ -234,7 +248,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
-        ("a.stl", {}, r"a\.stl has the suffix '\.stl'; accepted are \.npz, \.mat, \.csv, \.traj"),
+        ("a.stl", {}, r"a\.stl has the suffix '\.stl'; accepted are \.npz, \.mat, \.usda, .*\.csv, \.traj"),
         ("a", {}, "has no suffix"),
         ("a.ply", {"frame": 5}, "frame is 5; the result has frames 0 to 4"),
         ("a.ply", {"frame": -1}, "frame is -1"),
@@ -353,12 +367,58 @@ def test_ply_holds_standard_deviations(refined_result, tmp_path, text):
     assert np.array_equal(vertices[:, 7], np.repeat(np.arange(5), 7))
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path, text):
+    moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
+    result = replace(small_result, truth=replace(small_result.truth, points=moved))
+    fitted = aligned_shapes(result, ExportOptions(align="truth"))[3]
+    expected = np.linalg.norm(fitted - moved[1], axis=0)
+    for align in ("none", "truth"):  # the number is the same: without an alignment, each frame has its own
+        (path,) = export(result, tmp_path / "a.ply", frame=3, text=text, align=align)
+        index, far, error = read_ply(path)["vertex"].T[4:]
+        assert np.array_equal(index, np.arange(7))
+        tracks = np.linalg.norm(result.observations()[3] - result.reprojections()[3], axis=0)
+        assert np.allclose(far, tracks, atol=1e-6)
+        assert np.allclose(error, expected, rtol=1e-6, equal_nan=True) and np.isnan(error).sum() == 1
+        assert b"comment error in mm, per-frame similarity\n" in path.read_bytes()
+    (path,) = export(result, tmp_path / "b.ply", frame=2)  # no truth; point 4 is hidden
+    _index, far, error = read_ply(path)["vertex"].T[4:]
+    assert np.isnan(error).all() and np.flatnonzero(np.isnan(far)).tolist() == [4]
+    (path,) = export(replace(result, truth=None), tmp_path / "c.ply")
+    assert read_ply(path)["vertex"].shape == (7, 6)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_another_library_reads_the_properties_of_a_ply_file(small_result, tmp_path, text):
+    trimesh = pytest.importorskip("trimesh")
+    (path,) = export(small_result, tmp_path / "a.ply", frame=3, text=text, align="truth")
+    mesh = trimesh.load(path, process=False)
+    data = mesh.metadata["_ply_raw"]["vertex"]["data"]
+    read = data if isinstance(data, dict) else {name: data[name] for name in data.dtype.names}
+    assert np.array_equal(mesh.faces, small_result.faces)
+    assert np.array_equal(np.ravel(read["visible"]), small_result.visible[3])
+    assert np.array_equal(np.ravel(read["index"]), np.arange(7))
+    assert np.nanmax(np.ravel(read["error"]).astype(float)) < 1e-6
+
+
 class Stop(Exception):
     pass
 
 
 @pytest.mark.parametrize(
-    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda", "a.html"]
+    "name",
+    [
+        "a.ply",
+        "a.obj",
+        "a.csv",
+        "a.trajectories.csv",
+        "a.glb",
+        "a.gltf",
+        "a.usda",
+        "a.html",
+        "a.pvd",
+        "a.trc",
+    ],
 )
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
     frames = "numbered" if name in ("a.ply", "a.obj") else "one"
