@@ -68,12 +68,12 @@ class ImportController(QObject):
     def _on_inspected(self, contents: FileContents, how: StoredImport) -> None:
         if self.dialog is None:
             self.dialog = ImportDialog(self._window)
+            self.dialog.ready.connect(self.dialog.open)
             self.dialog.imported.connect(self._on_imported)
             self.dialog.rejected.connect(self._opening.give_up)
             self.dialog.help_requested.connect(self._show_help)
         model = CameraModel(how.reading.get("camera", CameraModel.PERSPECTIVE))
         self.dialog.set_contents(contents, how.reading, CameraAnswer(model, how.intrinsics or "auto"))
-        self.dialog.open()
 
     def _on_imported(self, chosen: Import) -> None:
         intrinsics = None if chosen.camera is None else chosen.camera.intrinsics

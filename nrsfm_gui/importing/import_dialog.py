@@ -33,7 +33,7 @@ from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from core import Sequence
@@ -47,10 +47,13 @@ ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
 
 @dataclass(frozen=True, eq=False)
 class Inspected:
-    """What one inspection has found, and what is drawn of it."""
+    """What one inspection has found, and what is shown of it."""
 
     contents: FileContents
-    shapes: Shapes | None
+    shapes: Shapes | None  # None where there are no tracks, as of the fields below
+    summary: str = ""
+    size: tuple[float, float] = (0.0, 0.0)  # of the picture, guessed where it is not known
+    middle: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +72,12 @@ class Import:
 
 
 def inspect(contents: FileContents) -> Inspected:
-    """Return the contents of a file with what is drawn of them."""
+    """Return the contents of a file with what is shown of them: a second's work for very many points."""
     sequence = contents.sequence
-    return Inspected(contents, None if sequence is None else build_shapes(sequence, None))
+    if sequence is None:
+        return Inspected(contents, None)
+    shapes, summary = build_shapes(sequence, None), describe_tracks(sequence)
+    return Inspected(contents, shapes, summary, *image_size_of(sequence))
 
 
 class ImportDialog(QDialog):
@@ -79,12 +85,15 @@ class ImportDialog(QDialog):
 
     Signals
     -------
+    ready()
+        the file of `set_contents` can be seen: the dialog can open.
     imported(Import)
         it was accepted.
     help_requested()
         the page about own tracks is wanted.
     """
 
+    ready = pyqtSignal()
     imported = pyqtSignal(object)
     help_requested = pyqtSignal()
 
@@ -94,7 +103,6 @@ class ImportDialog(QDialog):
         self._jobs = Jobs(self, Order.NEWEST)
         self._inspected: Inspected | None = None
         self._reading: dict[str, Any] = {}  # the options that were given
-        self._given: dict[str, Any] = {}  # those at first
         self._asked = 0  # number of the inspection that was asked for last
         self._make_parts()
         self._place_parts()
@@ -106,10 +114,9 @@ class ImportDialog(QDialog):
         self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
     ) -> None:
         """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self._given, self._reading = dict(reading), dict(reading)
-        self._asked += 1  # what is still being read is of another file
+        self._reading = dict(reading)
         self._camera.set_answer(camera or CameraAnswer())
-        self._show(inspect(contents))
+        self._start(lambda: inspect(contents), then=self.ready.emit)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
@@ -153,7 +160,7 @@ class ImportDialog(QDialog):
         self._import = push_button("Import", "Open the tracks as they are understood", self._accept)
         self._import.setDefault(True)
         self._guess_again = push_button(
-            "Guess again", "Drop what was changed here, and understand the file as at first", self._reset
+            "Guess again", "Drop what was chosen here, and understand the file by itself", self._reset
         )
         self._guess_again.setAutoDefault(False)
         self._buttons.addButton(self._import, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -214,7 +221,7 @@ class ImportDialog(QDialog):
         contents, sequence = inspected.contents, inspected.contents.sequence
         self._title.setText(contents.path.name)
         self._where.set_full_text(" · ".join(filter(None, (contents.producer, str(contents.path.parent)))))
-        self._summary.setText("" if sequence is None else describe_tracks(sequence))
+        self._summary.setText(inspected.summary)
         self._summary.setVisible(sequence is not None)
         self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))
         self._problem.setVisible(bool(contents.problem))
@@ -226,16 +233,17 @@ class ImportDialog(QDialog):
         for part in (self._arrays_heading, self._arrays):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self._reading, accepted)
-        self._show_camera(sequence)
+        self._show_camera(inspected)
         self._guesses.setText("\n".join(f"• {_sentence(guess)}" for guess in contents.guesses))
         for part in (self._guesses_heading, self._guesses):
             part.setVisible(bool(contents.guesses))
         self._picture.set_sequence(sequence, inspected.shapes)
-        self._guess_again.setEnabled(self._reading != self._given)
+        self._guess_again.setEnabled(bool(self._reading))
         self._import.setEnabled(sequence is not None and self._answered)
 
-    def _show_camera(self, sequence: Sequence | None) -> None:
+    def _show_camera(self, inspected: Inspected) -> None:
         """Ask for the camera, or state the one that the file gives."""
+        sequence = inspected.contents.sequence
         known = "" if sequence is None else describe_camera(sequence)
         asked = sequence is not None and asks_for_camera(sequence)
         self._known_camera.setText(known)
@@ -244,9 +252,8 @@ class ImportDialog(QDialog):
         self._camera_heading.setVisible(bool(known) or asked)
         if sequence is None or not asked:
             return
-        size, middle = image_size_of(sequence)
-        self._camera.set_picture(size, middle, guessed=sequence.image_size is None)
-        self._form.set_guessed_size(size)
+        self._camera.set_picture(inspected.size, inspected.middle, guessed=sequence.image_size is None)
+        self._form.set_guessed_size(inspected.size)
 
     @property
     def _answered(self) -> bool:
@@ -284,27 +291,32 @@ class ImportDialog(QDialog):
 
     def _reset(self) -> None:
         self._camera.set_answer(CameraAnswer())
-        self._change(dict(self._given))
+        self._change({})
 
     def _change(self, reading: dict[str, Any]) -> None:
         """Inspect the file with other options."""
         if self._inspected is None or reading == self._reading:
             return
-        self._reading = reading
+        self._reading, path = reading, self._inspected.contents.path
+        self._start(lambda: inspect(inspect_file(path, **reading)))
+
+    def _start(self, function: Callable[[], Inspected], then: Callable[[], object] | None = None) -> None:
         self._asked += 1
-        number, path = self._asked, self._inspected.contents.path
+        number = self._asked
         self._jobs.start(
             Job(
-                lambda _job: inspect(inspect_file(path, **reading)),
-                done=lambda found: self._finish(number, found),
+                lambda _job: function(),
+                done=lambda found: self._finish(number, found, then),
                 failed=lambda sentence, _details: self._fail(number, sentence),
             )
         )
         self._import.setEnabled(False)
 
-    def _finish(self, number: int, inspected: Inspected) -> None:
+    def _finish(self, number: int, inspected: Inspected, then: Callable[[], object] | None) -> None:
         if number == self._asked:
             self._show(inspected)
+            if then is not None:
+                then()
 
     def _fail(self, number: int, sentence: str) -> None:
         if number == self._asked:

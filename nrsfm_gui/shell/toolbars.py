@@ -176,6 +176,7 @@ class Toolbars(QObject):
         menu = QMenu(opener)
         menu.addAction(self.actions["open"])
         menu.addAction(self.actions["open_folder"])
+        menu.addAction(self.actions["import_as"])
         menu.addMenu(self._samples)
         menu.addMenu(self._recent)
         opener.setMenu(menu)

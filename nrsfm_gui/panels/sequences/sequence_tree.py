@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
 ENTRY = Qt.ItemDataRole.UserRole
-HINT = "Drop a folder here\nor Open (Ctrl+O)"
+HINT = "Drop a file or folder here\nor Open (Ctrl+O)"
 
 
 class _Tree(QTreeWidget):

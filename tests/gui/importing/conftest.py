@@ -48,14 +48,15 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def make_dialog(show) -> Iterator[Callable[..., ImportDialog]]:
+def make_dialog(qtbot, show) -> Iterator[Callable[..., ImportDialog]]:
     """Make a dialog that shows a file."""
     made: list[ImportDialog] = []
 
     def make(path: Path, **reading: str) -> ImportDialog:
         dialog = ImportDialog()
         made.append(dialog)
-        dialog.set_contents(inspect_file(path, **reading), reading)
+        with qtbot.waitSignal(dialog.ready):
+            dialog.set_contents(inspect_file(path, **reading), reading)
         show(dialog)
         return dialog
 

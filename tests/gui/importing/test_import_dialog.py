@@ -167,7 +167,8 @@ def test_the_estimate_of_the_focal_length_is_left_to_the_runs(qtbot, make_dialog
     assert "takes twice as long" in dialog._camera.note("camera")
     found = imported(qtbot, dialog)
     assert found.camera.intrinsics == "estimate" and found.reading == {}
-    dialog.set_contents(found.contents, {}, found.camera)
+    with qtbot.waitSignal(dialog.ready):
+        dialog.set_contents(found.contents, {}, found.camera)
     assert dialog._camera.kind.key == ESTIMATE
 
 
