@@ -14,6 +14,7 @@ from ..foundation.parameters import ParameterValue, check_parameters, parameter,
 from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
+from .scale import parse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -84,6 +85,7 @@ class SettingsFields(TypedDict, total=False):
     isometry: float
     neighbors: int
     mirror: str | None
+    scale: str | None
     hide: str | None
 
 
@@ -138,6 +140,9 @@ class Settings:
     hide
         observations that are left out: points and their frames, counted from 1, such as
         "3:12-18,40;17:45-;20:*" (`core.data.parse_hidden`).
+
+    scale
+        a length that is known, see `core.reconstruction.scale`: the units of the result.
 
     Raises
     ------
@@ -272,6 +277,17 @@ class Settings:
         live=True,
     )
 
+    # It changes no number of a run, only the units that its result is given in.
+    scale: str | None = parameter(
+        None,
+        "A length that is known, which gives the result its units: the distance of two points counted from "
+        "1, such as 3-17=85mm, or the size of the object, such as size=200mm.",
+        section="Advanced",
+        text=True,
+        optional=True,
+        absent="none: calibrated units",
+    )
+
     __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
@@ -292,6 +308,8 @@ class Settings:
             object.__setattr__(self, "mirror", _checked_frames(self.mirror))
         if self.hide is not None:
             object.__setattr__(self, "hide", normalize_hidden(self.hide))
+        if self.scale is not None:
+            object.__setattr__(self, "scale", str(parse_scale(self.scale)))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
