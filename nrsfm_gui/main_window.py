@@ -25,6 +25,7 @@ from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import Toolbars
+from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
@@ -100,6 +101,7 @@ class MainWindow(PanelWindow):
         self.import_controller = ImportController(
             session, self.sequence_opening, self, show_help=self.help_controller.show_own_tracks
         )
+        self.tracking_controller = TrackingController(self.sequence_opening, session.notifier, self)
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
@@ -194,7 +196,8 @@ class MainWindow(PanelWindow):
         self.session.notifier.close()
         for part in (
             self.timeline_controller, self.run_control, self.session_saver, self.display,
-            self.sequence_opening, self.import_controller, self.export_controller, self.background_controller,
+            self.sequence_opening, self.import_controller, self.tracking_controller, self.export_controller,
+            self.background_controller,
             self.guidance_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()
