@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
 HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
-OPTION = re.compile(r" \((--[^)]*|\w+=)\)|: --[\w-]+ \S+")  # as sentences on files name it
+# What the sentences on files say about options of the command line; the dialog has fields for them.
+OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[;,] (name|choose|decide|give) [^;]*?--.*")
 ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
 
 
@@ -114,9 +115,14 @@ class ImportDialog(QDialog):
         self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
     ) -> None:
         """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self._reading = dict(reading)
+        self._reading, several = dict(reading), contents.individuals
         self._camera.set_answer(camera or CameraAnswer())
-        self._start(lambda: inspect(contents), then=self.ready.emit)
+        if contents.sequence is None and len(several) > 1 and "individual" not in reading:
+            self._reading["individual"] = several[0]  # there is something to see, and the others are offered
+            path, options = contents.path, self.reading
+            self._start(lambda: inspect(inspect_file(path, **options)), then=self.ready.emit)
+        else:
+            self._start(lambda: inspect(contents), then=self.ready.emit)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -239,6 +240,35 @@ def test_scores_chosen_as_the_visibility_count_from_one_half(qtbot, make_dialog,
     assert dialog.reading == {"visible": "unnamed", "threshold": "0.5"}
     assert dialog._form.threshold.text() == "0.5"
     np.testing.assert_array_equal(dialog._inspected.contents.sequence.visible, tracks.visible)
+
+
+def test_of_several_individuals_the_first_is_drawn_and_another_can_be_chosen(
+    qtbot, make_dialog, tmp_path, tracks
+):
+    path = tmp_path / "videos.pkl"
+    one = {"points": tracks.xy.swapaxes(0, 1), "occluded": ~tracks.visible.T}
+    other = {name: array[:15] for name, array in one.items()}
+    path.write_bytes(pickle.dumps({"horse": one, "cow": other}))
+    dialog = make_dialog(path)
+    assert dialog.problem == "" and summary(dialog).startswith("12 frames of 20 points")
+    assert dialog._form.individual.key == "horse"
+    choose(dialog._form.individual, "cow")
+    settled(qtbot, dialog)
+    assert summary(dialog).startswith("12 frames of 15 points")
+    assert imported(qtbot, dialog).reading["individual"] == "cow"
+
+
+def test_arrays_whose_names_tell_nothing_are_chosen(qtbot, make_dialog, write, tracks):
+    dialog = make_dialog(write(a=tracks.xy, b=tracks.xy[::-1], c=tracks.visible.astype(float)))
+    assert dialog.problem and "--" not in dialog.problem
+    choose(dialog._arrays.choice("b"), "tracks")
+    settled(qtbot, dialog)
+    choose(dialog._arrays.choice("c"), "visible")
+    settled(qtbot, dialog)
+    sequence = imported(qtbot, dialog).sequence
+    seen = tracks.visible
+    np.testing.assert_array_equal(sequence.visible, seen)
+    np.testing.assert_allclose(sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[::-1][seen], rtol=1e-12)
 
 
 def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tracks):
