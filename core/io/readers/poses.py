@@ -93,6 +93,7 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
         tracks=parts.tracks * np.array(size, dtype=np.float64)[:, None],
         image_size=size,
         camera=CameraModel.PERSPECTIVE,
+        reading={**parts.reading, "size": f"{size[0]}x{size[1]}"},
         units="px",
         provenance="; ".join(filter(None, (parts.provenance, note))),
     )
