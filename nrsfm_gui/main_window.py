@@ -22,6 +22,7 @@ from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import LayoutMemory
 from nrsfm_gui.shell.panel_navigation import PanelNavigation
 from nrsfm_gui.shell.preferences_controller import PreferencesController
+from nrsfm_gui.shell.scale_controller import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import Toolbars
@@ -109,6 +110,7 @@ class MainWindow(PanelWindow):
         self.preferences_controller = PreferencesController(
             session, store, self, restart_first_steps=self.first_steps.restart
         )
+        self.scale_controller = ScaleController(session, self)
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from core import Iterate, Sequence
     from core.foundation import Bools, Floats
 
+UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
@@ -258,7 +259,7 @@ def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Sim
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))
     radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
-    factor, unit = 1.0 / radius if radius > 0 else 1.0, "units"
+    factor, unit = 1.0 / radius if radius > 0 else 1.0, UNKNOWN_UNIT
     if scale is not None:
         try:
             rule = parse_scale(scale)

@@ -274,6 +274,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Show the numbers of the selected points next to them, or hide them",
                "selection_controller.toggle_labels",
                ("N",), with_sequence),
+    ActionSpec("scale", "&Points", "Set the s&cale…",
+               "Give shapes, tables and exports a unit by a length that is known: the distance of two "
+               "selected points, or the size of the object",
+               "scale_controller.show", (), with_sequence, separated=True),
     # -- Tracks ---------------------------------------------------------------------------------------------
     ActionSpec("hide_observation", "&Tracks", "Hide this &observation",
                "Hide the selected points in this frame from the solver: they are drawn as crosses",
