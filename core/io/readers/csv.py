@@ -36,6 +36,8 @@ from .reading_options import NO_MASK
 from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence as SequenceOf
+
     from ...data.sequence import Sequence
     from ...foundation.types import Bools, Floats, Ints
     from .reading_options import ReadingOptions
@@ -64,6 +66,7 @@ _OF_POINT = {
 _FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
 _LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
 _MOST_NAMED = 12
+_LONGEST = 160  # characters of a list of names
 COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
 
 
@@ -126,13 +129,18 @@ def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
         return in_pixels(_read_long(table, found, options), options)
     points = _points_of(table)
     if len(points) < MIN_POINTS:
-        names = ", ".join(table.columns[:_MOST_NAMED])
-        more = f", ... ({len(table.columns)} columns)" if len(table.columns) > _MOST_NAMED else ""
         raise InputError(
-            f"the columns are {names[:200]}{more}; it is not clear which are frame, point, x and y: name "
-            f"them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
+            f"the columns are {_listed(table.columns)}; it is not clear which are frame, point, x and y: "
+            f"name them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
         )
     return _read_wide(table, points, options)
+
+
+def _listed(names: SequenceOf[str]) -> str:
+    """Return names as a sentence lists them: the first of many, shortened."""
+    text = ", ".join(names)
+    more = len(names) > _MOST_NAMED or len(text) > _LONGEST
+    return f"{', '.join(names[:_MOST_NAMED])[:_LONGEST]}, ... ({len(names)} columns)" if more else text
 
 
 def _plain(name: str) -> str:
@@ -159,9 +167,7 @@ def _named_columns(table: Table, asked: str) -> dict[str, int]:
         if role not in SYNONYMS or not name:
             raise InputError(f"columns has {pair!r}; accepted is {COLUMNS_OPTION}")
         if name not in table.columns:
-            raise InputError(
-                f"there is no column {name!r}; there are {', '.join(table.columns[:_MOST_NAMED])}"
-            )
+            raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
         named[role] = table.columns.index(name)
     if missing := [role for role in _COLUMNS if role not in named]:
         raise InputError(f"columns names no {', '.join(missing)}; accepted is {COLUMNS_OPTION}")
@@ -210,7 +216,7 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions) -> 
     if "individual" in found:
         roles[table.columns[found["individual"]]] = "names"
     left_out = [name for name in table.columns if name not in roles]
-    notes += gaps + ([f"not read: {', '.join(left_out[:_MOST_NAMED])}"] if left_out else [])
+    notes += gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
     return Parts(
         tracks,
         CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
@@ -282,7 +288,7 @@ def _mask_column(table: Table, found: dict[str, int], options: ReadingOptions) -
         return column, column is not None and _plain(table.columns[column]) in _HIDDEN
     name = options.visible.removeprefix("~")
     if name != NO_MASK and name not in table.columns:
-        raise InputError(f"there is no column {name!r}; there are {', '.join(table.columns[:_MOST_NAMED])}")
+        raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
     return None if name == NO_MASK else table.columns.index(name), options.visible.startswith("~")
 
 
@@ -372,7 +378,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
         notes, guesses = notes + gaps, guesses + gaps
     left_out = [name for index, name in enumerate(table.columns) if index not in read and name]
     if left_out:
-        notes.append(f"not read: {', '.join(left_out[:_MOST_NAMED])}")
+        notes.append(f"not read: {_listed(left_out)}")
     parts = Parts(
         places,
         CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels

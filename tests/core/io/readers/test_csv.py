@@ -88,6 +88,14 @@ def test_columns_are_named_by_an_option(tmp_path):
     assert inspect_file(path).columns == ("tick", "who", "across", "down", "ok")
 
 
+def test_many_columns_are_listed_in_one_short_sentence(tmp_path):
+    names = [f"a column of a rather long name {number}" for number in range(300)]
+    path = write(tmp_path / "t.csv", [names], [range(300)] * 3)
+    with pytest.raises(InputError, match=r"\.\.\. \(300 columns\); it is not clear") as caught:
+        read_sequence(path)
+    assert len(str(caught.value).removeprefix(str(tmp_path))) < 400
+
+
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
