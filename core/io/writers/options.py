@@ -116,7 +116,7 @@ class ExportOptions:
         """The alignment with the truth, as a phrase."""
         if self.align in ("truth", "sequence"):
             return alignment_of(self).label()
-        return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
+        return {"none": "none", "scale": "one size for all frames"}[self.align]
 
 
 def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
