@@ -114,7 +114,7 @@ class MainWindow(PanelWindow):
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),
-            show_worst=self.worst_frame.go_to_frame,
+            show_worst=self.worst_frame.go_to_frame, show_outliers=self.outliers_controller.show,
             show_own_tracks=self.help_controller.show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
         status_bar = self.statusBar()
