@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import (
 
 from core import CameraModel
 from core.cameras import image_size_of
-from core.io.readers import READERS, READING_OPTIONS, FileContents, inspect_file
+from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
 from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
@@ -127,6 +127,7 @@ class ImportDialog(QDialog):
     def shut_down(self) -> None:
         """Wait for what is being read."""
         self._jobs.shut_down()
+        self._picture.shut_down()
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -159,6 +160,7 @@ class ImportDialog(QDialog):
         self._known_camera = QLabel()
         self._known_camera.setWordWrap(True)
         self._picture = TracksPicture()
+        self.finished.connect(lambda _result: self._picture.close_video())
         self._arrays.use_chosen.connect(self._on_use_chosen)
         self._form.option_changed.connect(self._on_option_changed)
         self._camera.edited.connect(self._on_camera_edited)
@@ -339,7 +341,7 @@ class ImportDialog(QDialog):
 
 def accepted_options(path: Path) -> frozenset[str]:
     """Return the reading options that the format of a file accepts; all, where its suffix names none."""
-    reader = READERS.get(path.suffix.lower())
+    reader = installed_readers().get(path.suffix.lower())
     return frozenset(READING_OPTIONS if reader is None else reader.options)
 
 

@@ -11,7 +11,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSlider
 
-from core import CameraModel, read_sequence
+from core import CameraModel, read_sequence, write_tracks
 from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
@@ -306,6 +306,33 @@ def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialo
     for theme in (DARK, LIGHT):
         dialog.setPalette(palette(theme))
         assert near(picture.view.grab_image(), theme.measured).any()
+
+
+def test_the_video_that_a_file_names_is_drawn_behind_its_tracks(qtbot, make_dialog, tmp_path, tracks):
+    av = pytest.importorskip("av", reason="a video needs PyAV")
+    video = tmp_path / "video.mp4"
+    with av.open(str(video), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height = 1280, 960
+        for frame in range(12):
+            pixels = np.full((960, 1280, 3), 20 * frame, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    path = tmp_path / "tracks.npz"
+    write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960), video=video)
+    dialog = make_dialog(path)
+    picture = dialog._picture
+    background = picture.view._background
+    for frame in (0, 7):
+        picture.slider.setValue(frame)
+        qtbot.waitUntil(
+            lambda frame=frame: (
+                background.isVisible()
+                and abs(background.pixmap().toImage().pixelColor(9, 9).red() - 20 * frame) < 6
+            )
+        )
+    dialog.reject()
+    assert picture._reader is None and not background.isVisible()
 
 
 def test_everything_that_can_be_changed_has_a_tip_and_a_name_and_is_reached_by_tab(make_dialog, plain):
