@@ -18,7 +18,6 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import CameraModel
 from core.cameras import image_size_of
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
@@ -34,7 +33,6 @@ from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from core import Sequence
 
@@ -43,7 +41,6 @@ LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above it
 HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
 # What the sentences on files say about options of the command line; the dialog has fields for them.
 OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[;,] (name|choose|decide|give) [^;]*?--.*")
-ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +230,7 @@ class ImportDialog(QDialog):
         self._summary.setVisible(sequence is not None)
         self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))
         self._problem.setVisible(bool(contents.problem))
-        accepted = accepted_options(contents.path)
+        accepted = accepted_options(contents)
         self._arrays.set_arrays(
             contents.arrays, {**self._reading, **contents.reading}, editable="tracks" in accepted
         )
@@ -289,12 +286,8 @@ class ImportDialog(QDialog):
         self._change(changed | ({option: value} if value else {}))
 
     def _on_camera_edited(self) -> None:
-        """Read the tracks as another camera's where the model is another; else there is nothing to read."""
-        orthogonal = self._camera.kind.key == CameraModel.ORTHOGONAL.value
-        if orthogonal != (self._reading.get("camera") == CameraModel.ORTHOGONAL.value):
-            others = {key: value for key, value in self._reading.items() if key != "camera"}
-            self._change(others | (ORTHOGONAL if orthogonal else {}))
-        elif self._inspected is not None and not self._jobs:
+        """Allow the import where the answer is accepted; there is nothing to read."""
+        if self._inspected is not None and not self._jobs:
             self._import.setEnabled(self._inspected.contents.sequence is not None and self._answered)
 
     def _reset(self) -> None:
@@ -339,9 +332,11 @@ class ImportDialog(QDialog):
         self.imported.emit(imported)
 
 
-def accepted_options(path: Path) -> frozenset[str]:
-    """Return the reading options that the format of a file accepts; all, where its suffix names none."""
-    reader = installed_readers().get(path.suffix.lower())
+def accepted_options(contents: FileContents) -> frozenset[str]:
+    """Return the reading options that a file accepts: none, where it states itself how it is read."""
+    if contents.sequence is not None and not contents.reading:
+        return frozenset()
+    reader = installed_readers().get(contents.path.suffix.lower())
     return frozenset(READING_OPTIONS if reader is None else reader.options)
 
 

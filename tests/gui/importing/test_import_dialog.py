@@ -11,8 +11,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSlider
 
-from core import CameraModel, read_sequence, write_tracks
-from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
+from core import CameraModel, Settings, read_sequence, write_tracks
+from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 
@@ -187,18 +187,31 @@ def test_a_focal_length_that_is_refused_cannot_be_imported(qtbot, make_dialog, p
     assert button(dialog, "Import").isEnabled()
 
 
-def test_orthogonal_tracks_are_read_again_as_such_and_back(qtbot, make_dialog, plain):
+def test_orthogonal_is_an_answer_for_the_runs_and_is_shown_again(qtbot, make_dialog, plain):
     dialog = make_dialog(plain)
     choose(dialog._camera.kind, ORTHOGONAL)
-    settled(qtbot, dialog)
-    assert dialog._inspected.contents.sequence.camera is CameraModel.ORTHOGONAL
-    choose(dialog._camera.kind, UNKNOWN)
-    settled(qtbot, dialog)
-    assert dialog._inspected.contents.sequence.camera is CameraModel.PERSPECTIVE
-    choose(dialog._camera.kind, ORTHOGONAL)
-    settled(qtbot, dialog)
     found = imported(qtbot, dialog)
-    assert found.reading == {"camera": "orthogonal"} and found.camera.model is CameraModel.ORTHOGONAL
+    assert found.camera == CameraAnswer("orthogonal", "auto") and found.reading == {}
+    assert (
+        Settings().with_changes(**vars(found.camera)).camera_of(CameraModel.PERSPECTIVE).value == ORTHOGONAL
+    )
+    with qtbot.waitSignal(dialog.ready):
+        dialog.set_contents(found.contents, {}, found.camera)
+    assert dialog._camera.kind.key == ORTHOGONAL
+
+
+def test_a_file_that_states_how_it_is_read_leaves_only_the_camera_open(make_dialog, tmp_path, tracks):
+    path = tmp_path / "own.npz"
+    write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
+    dialog = make_dialog(path)
+    assert not dialog._arrays.choice("tracks").isEnabled()
+    assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
+    assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
+
+
+def test_tracks_that_are_read_as_orthogonal_are_not_asked_about(make_dialog, plain):
+    dialog = make_dialog(plain, camera="orthogonal")
+    assert dialog._camera.isHidden() and "Orthogonal" in dialog._known_camera.text()
 
 
 def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialog, write, tracks):
