@@ -10,6 +10,7 @@ from .focal_length import (
     lens_of_focal,
     view_of_focal,
 )
+from .gross_outliers import SUSPICIOUS, find_gross_outliers
 from .intrinsics import (
     ORIGINS,
     Calibration,
@@ -26,6 +27,7 @@ __all__ = [
     "DEFAULT_RATIO",
     "ORIGINS",
     "SENSOR",
+    "SUSPICIOUS",
     "Calibration",
     "IntrinsicsOrigin",
     "MetricUpgrade",
@@ -33,6 +35,7 @@ __all__ = [
     "calibrate",
     "estimate_intrinsics",
     "estimate_rotations",
+    "find_gross_outliers",
     "focal_from_lens",
     "focal_from_view",
     "image_size_of",

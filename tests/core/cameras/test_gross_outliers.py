@@ -1,0 +1,84 @@
+"""Gross outliers of tracks that are found before anything is solved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import CameraModel, read_sequence, simulate
+from core.cameras import SUSPICIOUS, find_gross_outliers
+
+
+def moved(tracks, visible, share, seed):
+    """Return tracks of which a share of the visible observations is 40 to 200 away from where it was."""
+    rng = np.random.default_rng(seed)
+    frame, point = np.nonzero(visible)
+    some = rng.choice(len(frame), round(share * len(frame)), replace=False)
+    frame, point = frame[some], point[some]
+    angle, length = rng.uniform(0, 2 * np.pi, len(some)), rng.uniform(40, 200, len(some))
+    tracks = np.array(tracks)
+    tracks[frame, :, point] += (length * [np.cos(angle), np.sin(angle)]).T
+    mask = np.zeros_like(visible)
+    mask[frame, point] = True
+    return tracks, mask
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return simulate("paper", frames=50, points=40, noise=0.5, seed=3)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1])
+def test_observations_that_were_moved_are_found(scene, share):
+    tracks, mask = moved(scene.tracks, scene.visible, share, 1)
+    found = find_gross_outliers(tracks, scene.visible)
+    assert (found & mask).sum() >= 0.9 * mask.sum()
+    assert (found & ~mask).sum() <= 0.001 * scene.visible.sum()
+
+
+@pytest.mark.parametrize("name", ["paper", "balloon", "stretch", "articulated", "tearing"])
+@pytest.mark.parametrize("camera", list(CameraModel))
+def test_clean_tracks_are_not_suspicious(name, camera):
+    scene = simulate(name, frames=40, points=30, noise=0.5, camera=camera)
+    found = find_gross_outliers(scene.tracks, scene.visible)
+    assert found.sum() < 0.5 * SUSPICIOUS * scene.visible.sum()
+
+
+def test_clean_tracks_of_real_shapes_are_not_suspicious(data):
+    for name in ("pickup", "face"):
+        file = data / "challenge_like" / name / "sequence" / "perspective" / "circle.txt"
+        sequence = read_sequence(file)
+        found = find_gross_outliers(sequence.tracks, sequence.visible)
+        assert found.sum() < SUSPICIOUS * sequence.visible.sum()
+        tracks, mask = moved(sequence.tracks, sequence.visible, 0.05, 2)
+        found = find_gross_outliers(tracks, sequence.visible)
+        assert (found & mask).sum() >= 0.95 * mask.sum()
+
+
+def test_hidden_values_and_the_unit_do_not_matter(scene):
+    tracks, _ = moved(scene.tracks, scene.visible, 0.05, 5)
+    found = find_gross_outliers(tracks, scene.visible)
+    hidden = np.where(scene.visible[:, None], tracks, np.nan)
+    assert np.array_equal(find_gross_outliers(hidden, scene.visible), found)
+    assert np.array_equal(find_gross_outliers(1e-3 * tracks + 7.0, scene.visible), found)
+    assert not (found & ~scene.visible).any()
+
+
+def test_many_points_are_examined_part_by_part():
+    scene = simulate("paper", frames=20, points=1300, noise=0.5)
+    tracks, mask = moved(scene.tracks, scene.visible, 0.02, 6)
+    found = find_gross_outliers(tracks, scene.visible)
+    assert (found & mask).sum() >= 0.95 * mask.sum()
+
+
+def test_no_frame_loses_most_of_its_points(scene):
+    tracks, visible = np.array(scene.tracks), scene.visible
+    tracks[12] = np.random.default_rng(0).uniform(0, 900, tracks[12].shape)
+    found = find_gross_outliers(tracks, visible)
+    assert found[12].sum() <= 0.5 * visible[12].sum()
+
+
+def test_too_few_observations_tell_nothing():
+    rng = np.random.default_rng(0)
+    tracks = rng.normal(size=(3, 2, 5))
+    assert not find_gross_outliers(tracks, np.ones((3, 5), dtype=bool)).any()
