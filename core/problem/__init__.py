@@ -14,13 +14,16 @@ from .initialization import (
 )
 from .low_rank import LowRankProblem
 from .nonrigid import NonRigidProblem, Problem
+from .robust import LOSSES, RobustLoss
 
 __all__ = [
     "AGREEMENT",
+    "LOSSES",
     "Factors",
     "LowRankProblem",
     "NonRigidProblem",
     "Problem",
+    "RobustLoss",
     "balance",
     "closed_form_start",
     "closed_form_structure",

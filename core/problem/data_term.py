@@ -98,6 +98,11 @@ class DataTerm(ABC):
         return int(self.features.visible.shape[1])
 
     @property
+    def weights(self) -> Floats | None:
+        """(F, P) weights of the observations, factors of H; None where all are 1."""
+        return self.cameras.weights
+
+    @property
     def offset_size(self) -> int:
         """The number of unknowns of a frame besides its K coefficients: 3 for the offset, or 0."""
         return 3 if self.offsets else 0
@@ -179,6 +184,15 @@ class DataTerm(ABC):
             He[:, :, columns] = self.cameras.rotate_back(Ge)
             total += misfit
         return He, total
+
+    def squares(self, factors: Factors) -> Floats:
+        """Return e' H e of every observation, (F, P), for e = S + s - y; 0 where hidden."""
+        T = self.cameras.rotate(factors.B, factors.s if self.offsets else None)
+        values = np.empty((self.frames, self.points))
+        for block in self.camera_residuals():
+            C = self.shape_columns(factors.C, block.columns)
+            values[:, block.columns] = block.squares((T @ C).reshape(3, self.frames, -1))
+        return np.maximum(values, 0.0)  # of an exact fit rounding leaves either sign
 
     def misfit(self, factors: Factors) -> float:
         """Return e' H e for e = S + s - y."""
@@ -267,7 +281,7 @@ class StoredDataTerm(DataTerm):
 
     @cached_property
     def _forms(self) -> ObservationForms:
-        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis)
+        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis, self.weights)
 
     @cached_property
     def _residuals(self) -> tuple[CameraFrameResiduals, ...]:
@@ -312,11 +326,12 @@ class StreamedDataTerm(DataTerm):
     def forms(self) -> Iterator[ObservationForms]:
         """Yield the planes block by block."""
         for columns in self.column_blocks:
-            yield ObservationForms(columns, self.features.at(columns), self.basis)
+            weights = None if self.weights is None else self.weights[:, columns]
+            yield ObservationForms(columns, self.features.at(columns), self.basis, weights)
 
     def all_forms(self) -> ObservationForms:
         """Return the planes of all columns as one block."""
-        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis)
+        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis, self.weights)
 
     def camera_residuals(self) -> Iterator[CameraFrameResiduals]:
         """Yield the residual terms in float64, block by block."""
@@ -355,14 +370,23 @@ class StreamedDataTerm(DataTerm):
         return y
 
 
-def data_term(features: TrackFeatures, rotations: Floats, eta: float, *, offsets: bool = True) -> DataTerm:
+def data_term(
+    features: TrackFeatures,
+    rotations: Floats,
+    eta: float,
+    *,
+    offsets: bool = True,
+    weights: Floats | None = None,
+) -> DataTerm:
     """Return the data term of tracks' features, for R (F, 3, 3), or (1, 3, 3) for all rows.
 
-    Its planes are stored where they take at most `STORED_BYTES`.
+    Its planes are stored where they take at most `STORED_BYTES`. `weights` (F, P) are those of the
+    observations.
     """
     basis = plane_basis(rotations, eta)
     tracks, visible = features.tracks, features.visible
-    sums = np.matmul(basis, features.sums[:, :, None])[:, :, 0].T
+    of_features = features.sums if weights is None else features.weighted_sums(weights)
+    sums = np.matmul(basis, of_features[:, :, None])[:, :, 0].T
     pin = None
     if offsets and eta == 1:
         R = rotations
@@ -370,11 +394,11 @@ def data_term(features: TrackFeatures, rotations: Floats, eta: float, *, offsets
     kind = StoredDataTerm if 48 * visible.size <= STORED_BYTES else StreamedDataTerm
     return kind(
         features=features,
-        cameras=CameraFrames(tracks, visible, rotations, eta),
+        cameras=CameraFrames(tracks, visible, rotations, eta, weights),
         basis=basis,
         H_sum=np.ascontiguousarray(sums[PLANE]),
         Hy_sum=np.ascontiguousarray(sums[9:]),
-        yHy=eta * float(features.sums[:, 3].sum()),
+        yHy=eta * float(of_features[:, 3].sum()),
         offsets=offsets,
         pin=pin,
     )

@@ -105,7 +105,7 @@ class LowRankProblem(Problem):
 
     def _data_term(self) -> DataTerm:
         R = np.eye(3)[None]
-        return data_term(self.features, R, self.eta, offsets=False)
+        return data_term(self.features, R, self.eta, offsets=False, weights=self.observation_weights)
 
     def restrict(self, views: Ints, points: Ints) -> LowRankProblem:
         """Return the problem of some views and points, under the same weights."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..penalties import Penalty, SpectralPenalty
+    from .robust import RobustLoss
 
 __all__ = ["Factors", "NonRigidProblem", "Problem"]
 
@@ -102,6 +103,8 @@ class Problem(ABC):
     tail: Floats | None  # (min(rows, 3 columns) - K,) weights of the singular values from K + 1 on, or None
     spectral: SpectralPenalty | None  # f, where it is not the linear a'sigma
     offsets: ClassVar[bool]  # whether every row has a free offset s
+    robust: RobustLoss | None = None  # g, which takes the place of the squares of the data term
+    observation_weights: Floats | None = None  # (rows, columns), factors of H; None where all are 1
 
     def _initialize(
         self,
@@ -206,10 +209,17 @@ class Problem(ABC):
 
     def loss(self, factors: Factors) -> float:
         """Return the objective (paper, equations 5.2 and 5.3) at a point."""
-        misfit = self.data.misfit(factors)
+        if self.robust is None:
+            misfit = self.data.misfit(factors)
+        else:
+            misfit = self.robust.value(self.data.squares(factors))
         if self.spectral is not None:
             return misfit + self.spectral.value(np.sort(factors.gamma())[::-1])
         return misfit + penalty(self.weights, factors)
+
+    def robust_weights(self, factors: Factors) -> Floats | None:
+        """Return the weights g' of the observations at a point, (rows, columns); None with least squares."""
+        return None if self.robust is None else self.robust.weights(self.data.squares(factors))
 
     def slopes(self, factors: Factors) -> Floats:
         """Return the weights a of the linear penalty that touches f at a balanced point, (K,)."""
@@ -268,7 +278,7 @@ class Problem(ABC):
         return f"{type(self).__name__}({frames} frames, {points} points, rank {self.rank}, eta {self.eta:g})"
 
     def with_eta(self, eta: float) -> Self:
-        """Return the same problem at another eta, or itself at its own.
+        """Return the same problem at another eta, or itself at its own; by least squares.
 
         Raises
         ------
@@ -276,7 +286,7 @@ class Problem(ABC):
             where the eta is refused.
         """
         if eta == self.eta:
-            return self
+            return self.with_robust(None)
         # Its arrays were checked when this one was made.
         other = object.__new__(type(self))
         other.__dict__.update(
@@ -287,6 +297,36 @@ class Problem(ABC):
         other.__dict__["features"] = self.features
         if "reference" in self.__dict__ and self.affine == other.affine:
             other.__dict__["reference"] = self.reference
+        return other
+
+    def with_observations(self, tracks: Floats, visible: Bools) -> Self:
+        """Return the same problem of other observations, with the penalty as it is.
+
+        Raises
+        ------
+        InputError
+            where the shapes disagree, or a visible observation is not finite.
+        """
+        tracks, visible = checked_tracks(tracks, visible)
+        kept = self.without_data().__dict__ | {"reference": self.reference}
+        other = object.__new__(type(self))
+        other.__dict__.update(kept | {"tracks": tracks, "visible": visible})
+        return other
+
+    def with_robust(self, robust: RobustLoss | None) -> Self:
+        """Return the same problem under a robust loss, or by least squares, sharing its data term."""
+        if robust == self.robust:
+            return self
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__ | {"data": self.data, "robust": robust})
+        return other
+
+    def with_observation_weights(self, weights: Floats) -> Self:
+        """Return the least-squares problem with weights (rows, columns) of the observations."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.__dict__.update(observation_weights=weights, robust=None, features=self.features)
+        other.__dict__.pop("data", None)
         return other
 
     def without_data(self) -> Self:
@@ -370,4 +410,4 @@ class NonRigidProblem(Problem):
             raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
 
     def _data_term(self) -> DataTerm:
-        return data_term(self.features, self.rotations, self.eta)
+        return data_term(self.features, self.rotations, self.eta, weights=self.observation_weights)

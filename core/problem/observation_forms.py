@@ -13,6 +13,8 @@ observation has features 0.
 Planes and features take 16 numbers per observation, tracks only 2.  To form the planes again costs 48 flops
 per observation, where the products that follow cost hundreds.
 
+Observations may have weights (`robust`), which multiply H and H y, but not y.
+
 Residuals and gradients need no planes.  With v = R S + t the error of an observation is the four residuals of
 `nonrigid`, and half of its gradient
 
@@ -116,14 +118,14 @@ class ObservationForms:
     columns: slice
     features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
     basis: Floats  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
+    weights: Floats | None = None  # (rows, p) of the observations, factors of H; None where all are 1
 
     __repr__ = one_line_repr
 
     @cached_property
     def H(self) -> Floats:
         """The planes xx, xy, xz, yy, yz, zz of H, (rows, 6, p)."""
-        planes: Floats = np.matmul(self.basis[:, :6], self.features)
-        return planes
+        return self._weigh(np.matmul(self.basis[:, :6], self.features))
 
     @cached_property
     def y(self) -> Floats:
@@ -134,7 +136,11 @@ class ObservationForms:
     @cached_property
     def Hy(self) -> Floats:
         """H y, (rows, 3, p)."""
-        planes: Floats = np.matmul(self.basis[:, 9:], self.features)
+        return self._weigh(np.matmul(self.basis[:, 9:], self.features))
+
+    def _weigh(self, planes: Floats) -> Floats:
+        if self.weights is not None:
+            planes *= self.weights[:, None]
         return planes
 
 
@@ -158,6 +164,13 @@ class TrackFeatures:
         squared = np.einsum("rip,rip->r", self.tracks, self.tracks)
         seen = self.visible.sum(axis=1)
         return np.concatenate((seen[:, None], self.tracks.sum(axis=2), squared[:, None]), axis=1)
+
+    def weighted_sums(self, weights: Floats) -> Floats:
+        """Return the sums of the features times weights (rows, columns) over the columns, (rows, 4)."""
+        squared = np.einsum("rip,rip,rp->r", self.tracks, self.tracks, weights)
+        seen = (self.visible * weights).sum(axis=1)
+        moments = np.einsum("rip,rp->ri", self.tracks, weights)
+        return np.concatenate((seen[:, None], moments, squared[:, None]), axis=1)
 
     def at(self, columns: slice) -> Floats:
         """Return the features of some columns, (rows, 4, p)."""
@@ -197,6 +210,7 @@ class CameraFrameResiduals:
     m: Reals  # (2, rows, p) calibrated; 0 where hidden
     seen: Reals | None  # (rows, p) 0 or 1; None where all is seen
     eta: float
+    weights: Reals | None = None  # (rows, p), factors of G; None where all are 1
 
     __repr__ = one_line_repr
 
@@ -221,15 +235,26 @@ class CameraFrameResiduals:
         v[:2] -= self.scaled_m * v[2]
         v[2] *= self.scaled_norm
         v[2] -= inner[0]
+        if self.weights is not None:
+            v *= self.weights
         return v
 
     def weigh(self, e: Reals) -> tuple[Reals, float]:
         """Return G e and e' G e for e = v - Y*, given v (3, rows, p), which is overwritten."""
+        Ge = self._error_and_G(e)
+        return Ge, float(np.vdot(e, Ge))
+
+    def squares(self, e: Reals) -> Reals:
+        """Return e' G e of every observation, (rows, p), given v (3, rows, p), which is overwritten."""
+        Ge = self._error_and_G(e)
+        return np.asarray(np.einsum("arp,arp->rp", e, Ge))
+
+    def _error_and_G(self, e: Reals) -> Reals:
+        """Replace v by e = v - Y* and return G e."""
         e[:2] -= self.m
         if self.eta < 1:
             e[2] -= 1.0 if self.seen is None else self.seen
-        Ge = self.apply_G(e.copy())
-        return Ge, float(np.vdot(e, Ge))
+        return self.apply_G(e.copy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +265,7 @@ class CameraFrames:
     visible: Bools  # (rows, columns)
     rotations: Floats  # (rows, 3, 3), or (1, 3, 3) for all rows
     eta: float
+    weights: Floats | None = None  # (rows, columns) of the observations; None where all are 1
 
     __repr__ = one_line_repr
 
@@ -255,7 +281,8 @@ class CameraFrames:
         for columns in blocks:
             m = self.tracks[:, :, columns].transpose(1, 0, 2).astype(dtype, order="C")
             seen = None if self.complete else self.visible[:, columns].astype(dtype)
-            yield CameraFrameResiduals(columns, m, seen, self.eta)
+            weights = None if self.weights is None else self.weights[:, columns].astype(dtype)
+            yield CameraFrameResiduals(columns, m, seen, self.eta, weights)
 
     def rotate(self, B: Floats, s: Floats | None = None) -> Floats:
         """Return T with T (C; 1) = R (B C + s), (3 rows, 3K + 1); without s (3 rows, 3K)."""

@@ -45,6 +45,15 @@ def _observations(problem: Problem) -> tuple[Ints, Ints, Floats, Floats]:
     return row, column, m, np.broadcast_to(np.eye(3), (len(m), 3, 3))
 
 
+def _observation_residuals(problem: Problem, factors: Factors) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return row, column, and the affine and the perspective residuals (N, 2) of every observation."""
+    frame, point, m, R = _observations(problem)
+    shape = np.einsum("nk,kcn->nc", factors.B[frame], factors.C[:, :, point])
+    Y = np.einsum("nab,nb->na", R, shape + factors.s[frame])
+    affine = np.sqrt(problem.eta) * (Y[:, :2] - m)
+    return frame, point, affine, np.sqrt(1.0 - problem.eta) * (Y[:, :2] - Y[:, 2:] * m)
+
+
 def pack(problem: Problem, factors: Factors) -> Floats:
     """Return z = [vec(B); vec(C'); t], shape ((F + 3P) K + 3F,)."""
     C = factors.C.reshape(factors.rank, -1).T  # (3P, K), the paper's C
@@ -68,11 +77,10 @@ def unpack(problem: Problem, z: Floats) -> Factors:
 
 def residual_vector(problem: Problem, factors: Factors) -> Floats:
     """Return r_a of Algorithm 1, shape (4N + (F + 3P) K,)."""
-    frame, point, m, R = _observations(problem)
-    shape = np.einsum("nk,kcn->nc", factors.B[frame], factors.C[:, :, point])
-    Y = np.einsum("nab,nb->na", R, shape + factors.s[frame])
-    affine = np.sqrt(problem.eta) * (Y[:, :2] - m)
-    perspective = np.sqrt(1.0 - problem.eta) * (Y[:, :2] - Y[:, 2:] * m)
+    frame, point, affine, perspective = _observation_residuals(problem, factors)
+    if problem.observation_weights is not None:
+        trust = np.sqrt(problem.observation_weights[frame, point])[:, None]
+        affine, perspective = trust * affine, trust * perspective
     root = np.sqrt(0.5 * problem.weights)
     B_rows = root[:, None] * factors.B.T
     C_rows = factors.C.reshape(factors.rank, -1).T * root
@@ -90,6 +98,8 @@ def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
     A[0, :, [0, 1], [0, 1]] = np.sqrt(problem.eta)
     A[1, :, [0, 1], [0, 1]] = np.sqrt(1.0 - problem.eta)
     A[1, :, :, 2] = -np.sqrt(1.0 - problem.eta) * m
+    if problem.observation_weights is not None:
+        A *= np.sqrt(problem.observation_weights[frame, point])[None, :, None, None]
     AR = A @ R
     values = np.empty((2, observations, 2, 4 * rank + offsets))
     values[..., :rank] = AR @ factors.C[:, :, point].transpose(2, 1, 0)
@@ -120,6 +130,17 @@ def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
     return sparse.csr_array(
         (data, indices, starts), shape=(4 * observations + penalized, penalized + offsets * frames)
     )
+
+
+def squares(problem: Problem, factors: Factors) -> Floats:
+    """Return the sums of the squares of the residuals of every observation, (rows, columns); 0 where hidden.
+
+    Those of the problem without weights of observations.
+    """
+    frame, point, affine, perspective = _observation_residuals(problem, factors)
+    values = np.zeros(problem.shape)
+    values[frame, point] = np.square(affine).sum(axis=1) + np.square(perspective).sum(axis=1)
+    return values
 
 
 def loss(problem: Problem, factors: Factors) -> float:

@@ -8,6 +8,7 @@ from .irnn import IRNN
 from .levenberg_marquardt import LevenbergMarquardt
 from .majorized import Majorized
 from .methods import METHODS, PROBLEMS, Method
+from .reweighted import Reweighted
 from .solver import Algorithm, Progress, Snapshot, Status, iterate, set_solver_threads, single_threaded, solve
 from .variable_projection import VariableProjection
 
@@ -25,6 +26,7 @@ __all__ = [
     "Majorized",
     "Method",
     "Progress",
+    "Reweighted",
     "Snapshot",
     "Status",
     "VariableProjection",

@@ -17,12 +17,15 @@ from .algorithm_one import AlgorithmOne
 from .bmm import BMM, RBMM
 from .irnn import IRNN
 from .levenberg_marquardt import LevenbergMarquardt
+from .majorized import Majorized
+from .reweighted import Reweighted
 from .variable_projection import VariableProjection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..penalties import Penalty
+    from ..problem.nonrigid import Problem
     from .solver import Algorithm
 
 PROBLEMS = {
@@ -156,6 +159,15 @@ METHODS: dict[str, Method] = {
         penalty=WeightedNuclearNorm(),
     ),
 }
+
+
+def adapted(algorithm: Algorithm[Any], problem: Problem) -> Algorithm[Any]:
+    """Return an algorithm for least squares and linear penalties so that it minimizes a problem's own."""
+    if problem.robust is not None:
+        algorithm = Reweighted(algorithm, algorithm.damping)  # type: ignore[attr-defined]  # second order
+    if problem.spectral is not None and algorithm.linear_only:
+        algorithm = Majorized(algorithm)
+    return algorithm
 
 
 def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str | None:

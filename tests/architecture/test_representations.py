@@ -83,8 +83,9 @@ from core.experiments.benchmark import (
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
-from core.reconstruction import Verdict, parse_scale
-from core.solvers import Majorized, solve
+from core.problem import RobustLoss
+from core.reconstruction import Verdict
+from core.solvers import Majorized, Reweighted, solve
 from core.synthetic import render
 from core.tracking import track_video
 
@@ -144,7 +145,6 @@ def reconstruction_values(folder):
         scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
         Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
-        parse_scale("3-17=85mm"),
         outliers, *outliers.drifting,
         HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip
@@ -168,6 +168,9 @@ def solver_values():
         algorithm = method.algorithm()
         moments += [algorithm, next(iterate(problem, algorithm))]
     moments.append(Majorized(core.VariableProjection()))
+    robust = problem.with_robust(RobustLoss("cauchy", 0.01))
+    reweighted = Reweighted(core.VariableProjection(), 1e-3)
+    moments += [robust.robust, reweighted, next(iterate(robust, reweighted))]
     return [problem, problem.data, low_rank, low_rank.data, low_rank.closed_form(), moments]
 
 
