@@ -154,6 +154,11 @@ def optimality(result: Result) -> dict[str, Any]:
     """
     problem, factors = _solved(result)
     again = residuals.loss(problem, factors)
+    robust = result.robust_loss
+    if robust is not None:  # the weighted problem has the same gradient
+        squares = residuals.squares(problem, factors)
+        again += robust.value(squares) - float(squares.sum())
+        problem = problem.with_observation_weights(robust.weights(squares))
     settings = result.meta.get("settings")
     penalty = settings_from_dict(settings).penalty if settings else None
     if isinstance(penalty, ConcavePenalty):  # the weights are its slopes, and the gradient is the same

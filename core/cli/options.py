@@ -26,6 +26,7 @@ from ..io.readers import (
     read_sequence,
 )
 from ..penalties import PENALTIES, ExplicitWeights, penalty_name
+from ..problem import LOSSES
 from ..reconstruction.settings import (
     DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
@@ -200,11 +201,7 @@ SOURCES = {
     "rotations": ("an npz file with R (F, 3, 3)", ROTATION_SOURCES),
     "intrinsics": ("fx,fy,cx,cy, a file", INTRINSICS_SOURCES),
 }
-METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {
-    "mirror": "FRAMES",
-    "hide": "ENTRIES",
-    "scale": "RULE",
-}  # of texts
+METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {"mirror": "FRAMES", "hide": "ENTRIES"}  # of texts
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -285,6 +282,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
             tip += f" Accepted: {accepted}, or {_entries(known)}."
         elif name == "refine":
             tip += f" {_entries(REFINEMENTS)}."
+        elif name == "loss":
+            tip += f" {_entries(LOSSES)}."
         elif name == "hide":
             tip += " Or a file of such entries."
         defaults = {preset: getattr(settings, name) for preset, settings in PRESETS.items()}

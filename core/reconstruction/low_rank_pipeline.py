@@ -45,6 +45,7 @@ from .pipeline import (
     End,
     RunContext,
     cannot_improve,
+    continued_loss,
     find_reached_end,
     point_at,
     run_last_phase,
@@ -115,8 +116,8 @@ def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     sequence = hide_observations(sequence, settings.hide)
     norm = measurement_norm(sequence.tracks, sequence.visible)
     tracks = _divided_tracks(sequence, norm, settings.camera_of(sequence.camera))
-    context = _context(sequence, settings, tracks)
-    problem = _pose(tracks, settings)
+    context = _context(sequence, settings, tracks).without_gross_outliers()
+    problem = _pose(context.tracks, settings)
     run = run_on_matrix if context.method.on_matrix else _search
     return _with_metric_view(context, run(context, problem))
 
@@ -136,6 +137,7 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     context = _context(sequence, settings, tracks)
     nothing = is_collapsed(problem, factors)  # a strong penalty has shrunk the point to zero
     point = problem.closed_form() if nothing else with_rank(factors, problem.rank, context.rng(0))
+    problem = continued_loss(start, settings, problem, point)
     if context.method.on_matrix:
         iterates = run_on_matrix(context, problem, point)
     else:
@@ -185,7 +187,9 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     if not complete:
         log.best = None
     last = context.refining_algorithm(near=complete)
-    yield from run_last_phase(context, problem, last, factors, "refine", lowest.name if complete else "")
+    final = context.last_problem(problem, factors)
+    name = lowest.name if complete and final is problem else ""
+    yield from run_last_phase(context, final, last, factors, "refine", name)
 
 
 def _start_name(index: int, grown: int) -> str:

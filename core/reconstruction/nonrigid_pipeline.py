@@ -44,6 +44,7 @@ from .pipeline import (
     RunContext,
     calibrate_tracks,
     cannot_improve,
+    continued_loss,
     count_phases,
     find_reached_end,
     follow_merges,
@@ -90,14 +91,16 @@ def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     sequence = hide_observations(sequence, settings.hide)
     context = RunContext(sequence, settings, prepare(sequence, settings))
     others: dict[str, Point] = {}
+    context = context.without_gross_outliers()
     yield from with_refinement(context, _run_bilinear(context, others), others, thorough=True)
 
 
 def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Iterate]:
     """Yield the iterates of all phases before a refinement; `others` receives the lowest candidates."""
     sequence, settings, log, method = context.sequence, context.settings, context.log, context.method
+    searched = replace(sequence, visible=context.tracks.visible)
     candidates = rotation_candidates(
-        sequence,
+        searched,
         context.tracks.tracks,
         source=settings.rotations,
         rank=settings.rotation_rank,
@@ -141,6 +144,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)
     factors = with_rank(point, settings.rank, context.rng(0))
+    problem = continued_loss(start, settings, problem, factors)
     if context.method.on_matrix:
         run = run_on_matrix(context, problem, factors)
     else:
@@ -219,8 +223,10 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
         end = yield from run_phase(part, level.small, short, start, "refine (subset)")
         factors = end.factors
     last = context.refining_algorithm(near=complete)
-    name = lowest.name if complete else ""
-    yield from run_last_phase(context, problem, last, searched.to_full(factors), "refine", name)
+    factors = searched.to_full(factors)
+    final = context.last_problem(problem, factors)
+    name = lowest.name if complete and final is problem else ""
+    yield from run_last_phase(context, final, last, factors, "refine", name)
 
 
 def _compete(

@@ -14,20 +14,22 @@ The starts that are not random are not screened.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..cameras.calibration import calibrate, spread
+from ..cameras.gross_outliers import find_gross_outliers
 from ..cameras.intrinsics import resolve_intrinsics
 from ..data.sequence import CameraModel, Sequence
+from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
 from ..problem.nonrigid import NonRigidProblem, Problem, checked_tracks
-from ..solvers.majorized import Majorized
-from ..solvers.methods import METHODS
+from ..problem.robust import RobustLoss
+from ..solvers.methods import METHODS, adapted
 from ..solvers.screening import span_distance
 from ..solvers.solver import ROUNDING, Status, iterate
 from .progress import HistoryEntry, Iterate, Point, StartReport
@@ -36,16 +38,18 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from ..cameras.intrinsics import IntrinsicsOrigin
-    from ..data.sequence import Sequence
     from ..foundation.types import Bools, Floats
     from ..penalties import Penalty
     from ..problem.factors import Factors
-    from ..problem.nonrigid import Problem
     from ..solvers.methods import Method
     from ..solvers.solver import Algorithm
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
+ProblemT = TypeVar("ProblemT", bound=Problem)
+
+# The scale of a robust loss, where none is given: of the median residual, or of the noise of a coordinate.
+RESIDUALS, NOISES, LEAST_SCALE = 3.0, 4.0, 1e-9
 GIVEN_UP = "given up"  # the note of a start that was not followed to its end
 CONTINUED = "from where it was"  # the only start of a run that continues another one
 
@@ -106,6 +110,49 @@ def calibrate_tracks(
     return CalibratedTracks(tracks, visible, K, camera, origin)
 
 
+def without_gross_outliers(tracks: CalibratedTracks) -> CalibratedTracks:
+    """Return the tracks without the gross outliers among them."""
+    found = find_gross_outliers(tracks.tracks, tracks.visible)
+    if not found.any():
+        return tracks
+    kept, visible = checked_tracks(tracks.tracks, tracks.visible & ~found)
+    return replace(tracks, tracks=kept, visible=visible)
+
+
+def focal_length(intrinsics: Floats) -> float:
+    """Return the units of the tracks per calibrated unit; the geometric mean where x and y have others."""
+    return float(np.sqrt(intrinsics[0, 0] * intrinsics[1, 1]))
+
+
+def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsics: Floats) -> RobustLoss:
+    """Return the robust loss that the settings ask for; without a scale that of a point's residuals.
+
+    `intrinsics` are from calibrated tracks to those of the sequence.
+    """
+    if settings.loss_scale is not None:
+        return RobustLoss(settings.loss, settings.loss_scale / focal_length(intrinsics))
+    squares = problem.data.squares(factors)[problem.features.visible]
+    usual = RESIDUALS * float(np.sqrt(np.median(squares)))
+    noise = NOISES * estimate_noise(problem.tracks, problem.visible)
+    return RobustLoss(settings.loss, max(usual, noise, LEAST_SCALE))
+
+
+def continued_loss(start: Iterate, settings: Settings, problem: ProblemT, factors: Factors) -> ProblemT:
+    """Return the problem of a run that continues from an iterate, under the loss of the settings.
+
+    The scale that residuals gave is kept until what they depend on is changed.
+    """
+    if settings.loss == "squared":
+        return problem.with_robust(None)
+    before, robust = start.settings, start.current.problem.robust
+    same = (before.loss, before.loss_scale, before.eta, before.hide) == (
+        settings.loss, settings.loss_scale, settings.eta, settings.hide,
+    )  # fmt: skip
+    if robust is None or not same:
+        robust = robust_loss(settings, problem, factors, start.intrinsics)
+    return problem.with_robust(robust)
+
+
 @dataclass
 class RunLog:
     """The counts and results that a run accumulates over its phases."""
@@ -147,6 +194,7 @@ class RunContext:
     full_rank: Problem | None = None  # the problem at full rank, while the rank grows
     displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
+    robust_tracks: CalibratedTracks | None = None  # all, where gross outliers are left out of the search
 
     __repr__ = one_line_repr
 
@@ -164,6 +212,24 @@ class RunContext:
         make = self.method.second if self.method.refined else self.method.first
         limit = min(self.settings.max_iterations, most or self.settings.max_iterations)
         return make(dict(self.settings.options), tolerance=tolerance, max_iterations=limit)
+
+    def without_gross_outliers(self) -> RunContext:
+        """Return the context of the search: under a robust loss without gross outliers."""
+        if self.settings.loss == "squared":
+            return self
+        return replace(self, tracks=without_gross_outliers(self.tracks), robust_tracks=self.tracks)
+
+    def last_problem(self, problem: Problem, factors: Factors) -> Problem:
+        """Return the problem of the last phase, given that of the search and where it ended.
+
+        Under a robust loss that is another objective, of all observations.
+        """
+        tracks = self.robust_tracks
+        if tracks is None:
+            return problem
+        self.log.best = None
+        robust = robust_loss(self.settings, problem, factors, tracks.intrinsics)
+        return problem.with_observations(tracks.tracks, tracks.visible).with_robust(robust)
 
     def refining_algorithm(self, *, near: bool) -> Algorithm[Any]:
         """Return the algorithm of the last phase; `near` is whether its start is near a minimum."""
@@ -197,8 +263,7 @@ def solve_phase(
     """Yield the steps of an algorithm."""
     log = context.log
     iteration, seconds = log.iteration, log.seconds
-    if problem.spectral is not None and algorithm.linear_only:
-        algorithm = Majorized(algorithm)
+    algorithm = adapted(algorithm, problem)
     for snapshot in iterate(problem, algorithm, start):
         log.iteration = iteration + snapshot.progress.iteration
         log.seconds = seconds + snapshot.progress.seconds

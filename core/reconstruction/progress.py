@@ -18,7 +18,6 @@ from .geometry import Geometry, geometry_of, refined_geometry
 from .provenance import (
     as_provenance,
     command_for,
-    in_units_of,
     preset_name,
     python_for,
     settings_to_dict,
@@ -73,6 +72,16 @@ class Point:
     loss: float
 
     __repr__ = one_line_repr
+
+
+def observation_weights(point: Point) -> Floats | None:
+    """Return the weights of the observations at a point, (F, P), 0 where hidden; None with least squares."""
+    problem = point.problem
+    weights = problem.robust_weights(point.factors)
+    if weights is None:
+        return None
+    by_frame = weights if problem.offsets else weights.T  # the rows of a low-rank problem are points
+    return np.where(problem.visible, by_frame, 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,6 +155,14 @@ class Iterate:
     def displayed(self) -> Point:
         """The point to show: the current one while rotations are compared, then the best one."""
         return self.best if self.rotations_chosen else self.current
+
+    @cached_property
+    def robust_weights(self) -> Floats | None:
+        """(F, P) weights of the observations in what is displayed, 0 to 1, 0 where hidden.
+
+        None with least squares, and while a search has not come to the robust objective.
+        """
+        return observation_weights(self.displayed)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -283,7 +300,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         pixels = to_pixels(tracks, last.intrinsics)
         tracks = np.where(problem.visible[:, None], from_pixels(pixels, geometry.intrinsics), 0.0)
         camera = CameraModel.PERSPECTIVE
-    result = Result(
+    return Result(
         tracks=tracks,
         visible=problem.visible,
         rotations=geometry.rotations,
@@ -304,10 +321,9 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         homogeneous=None if solved is None else solved.homogeneous,
         norm=None if solved is None else solved.norm,
         std=geometry.std,
+        robust_weights=observation_weights(last.best),
         **refined,
     )
-    metric = (meta.get("low_rank") or {}).get("metric", True)
-    return result if settings.scale is None or not metric else result.with_scale(settings.scale)
 
 
 def _energy_of_best(last: Iterate) -> float | None:
@@ -341,8 +357,11 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
     """
     status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
-    made = in_units_of(known or as_provenance(settings), settings)
+    made = known or as_provenance(settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": steps_to_list(made.steps)}
+    robust = last.best.problem.robust
+    if robust is not None:
+        steered["robust"] = asdict(robust)
     if made.start is not None:
         steered["start"] = str(made.start.resolve())
     return {

@@ -38,6 +38,7 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
 from .diagnostics import is_collapsed
 from .geometry import geometry_of
+from .pipeline import focal_length
 from .settings import frame_range
 from .verdicts import Verdict, find_verdicts
 
@@ -45,12 +46,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..depth import DepthSubset
-    from ..foundation.types import Floats, Ints
+    from ..foundation.types import Bools, Floats, Ints
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
 
 JUDGED = "depth, uncertainty"  # the phase after the last level
+# Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
+REJECTED, UNUSUAL = 2.0, 4.0
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
 BILINEAR_SHARE = 0.4  # about, of the time of a run: the phases before the refinement
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
@@ -112,7 +115,7 @@ def with_refinement(
         return
     if earlier is not None and earlier.best.affine != problem.affine:
         earlier = None
-    if continued is not None and continued.settings.hide != context.settings.hide:
+    if continued is not None and not np.array_equal(problem.visible, _trusted(continued.best)):
         own, earlier = (None if each is None else _on_rays(each, problem) for each in (own, earlier))
     yield replace(each, status=Status.RUNNING, fraction=share)
     options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
@@ -209,11 +212,23 @@ def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> Dept
         )
     if not np.isfinite(point.loss) or is_collapsed(problem, point.factors):
         raise InputError("the bilinear solution has no shape")
+    visible = _trusted(point)
     if noise is None:
-        calibrated = estimate_noise(problem.tracks, problem.visible)
+        calibrated = estimate_noise(problem.tracks, visible)
     else:
-        calibrated = noise / _focal_length(intrinsics)
-    return DepthProblem(problem.tracks, problem.visible, problem.affine, calibrated)
+        calibrated = noise / focal_length(intrinsics)
+    return DepthProblem(problem.tracks, visible, problem.affine, calibrated)
+
+
+def _trusted(point: Point) -> Bools:
+    """Return which observations give rays, (F, P): the visible ones that a robust loss does not reject."""
+    problem = point.problem
+    if problem.robust is None:
+        return problem.visible
+    squares = problem.data.squares(point.factors)
+    usual = float(np.median(squares[problem.visible]))
+    limit = max((REJECTED * problem.robust.scale) ** 2, UNUSUAL**2 * usual)
+    return problem.visible & (squares <= limit)
 
 
 def _mirrored_block(context: RunContext) -> FrameBlock | None:
@@ -234,7 +249,8 @@ def has_refinement(iterate: Iterate) -> bool:
 
 def _same_objective(one: Settings, other: Settings) -> bool:
     """Whether a bilinear run under other settings of the same problem has the same objective."""
-    return (one.eta, one.rank, one.penalty, one.hide) == (other.eta, other.rank, other.penalty, other.hide)
+    names = ("eta", "rank", "penalty", "hide", "loss", "loss_scale")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def _on_rays(step: DepthStep, problem: DepthProblem) -> DepthStep:
@@ -253,7 +269,7 @@ def _refinement_of(refined: Iterate) -> DepthStep:
         energy = depth.best_energy
     shown, problem = refined.geometry, refined.best.problem
     Y = shown.rotations @ shown.points + shown.translations[:, :, None]
-    tracks = DepthProblem(problem.tracks, problem.visible, shown.affine)
+    tracks = DepthProblem(problem.tracks, _trusted(refined.best), shown.affine)
     point = DepthPoint.from_camera_points(tracks, Y, shown.rotations)
     return DepthStep(point, energy, energy, refined.phase, 1.0, finished=True)
 
@@ -275,11 +291,6 @@ def depth_point(problem: DepthProblem, point: Point, points: Ints | None = None)
     Y = geometry.rotations @ geometry.points
     Y += geometry.translations[:, :, None]
     return DepthPoint.from_camera_points(problem, Y, geometry.rotations)
-
-
-def _focal_length(intrinsics: Floats) -> float:
-    """Return the units of the tracks per calibrated unit; the geometric mean where x and y have others."""
-    return float(np.sqrt(intrinsics[0, 0] * intrinsics[1, 1]))
 
 
 def usable_starts(subset: DepthSubset, candidates: Mapping[str, Point]) -> dict[str, DepthPoint]:
@@ -306,7 +317,7 @@ def _refine(
     """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
     record = end.record
     steps = refine_part(subset, anchor, starts, options)
-    noise = subset.problem.noise * _focal_length(end.intrinsics)
+    noise = subset.problem.noise * focal_length(end.intrinsics)
     while True:
         began = time.perf_counter()
         with single_threaded():

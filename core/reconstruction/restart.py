@@ -162,7 +162,7 @@ def _point(result: Result, sequence: Sequence, settings: Settings) -> Point:
         )
         s = np.einsum("fab,fa->fb", R, t)
         factors = Factors(B, np.ascontiguousarray(C.T.reshape(B.shape[1], 3, -1)), s)
-    return Point(problem, factors, result.loss)
+    return Point(problem.with_robust(result.robust_loss), factors, result.loss)
 
 
 def _view(result: Result) -> Geometry:

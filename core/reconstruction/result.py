@@ -34,6 +34,7 @@ weights (R,), eta and loss are of the solution that the refinement started from,
 
 Where it is known there is also
 
+    robust_weights (F, P)     0 to 1, of the observations under the robust loss meta["robust"]; 0 where hidden
     std (F, 3, P)             standard deviation of the points along x, y, z of the camera, calibrated units
 """
 
@@ -41,7 +42,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.contents import load_arrays, read_bytes
-from .scale import parse_scale
+from ..problem.robust import RobustLoss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +87,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "bilinear_translations": ("F", 3),
     "energy": (),
     "energy_history": ("M", 3),
+    "robust_weights": ("F", "P"),
     "std": ("F", 3, "P"),
     "edges": ("E", 2),
     "faces": ("T", 3),
@@ -96,7 +98,11 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
 BILINEAR = ("bilinear_B", "bilinear_C", "bilinear_rotations", "bilinear_translations")
 REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
-OPTIONAL = LOW_RANK | REFINED | {"std", "edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+OPTIONAL = (
+    LOW_RANK
+    | REFINED
+    | {"robust_weights", "std", "edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+)
 # Arrays that must be finite; hidden tracks, the truth, histories and std may hold NaN.
 FINITE = (
     *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
@@ -153,6 +159,7 @@ class Result:
     energy: float | None = None
     energy_history: Floats | None = None  # (M, 3) iteration, seconds, energy
     std: Floats | None = None  # (F, 3, P) along the axes of the camera
+    robust_weights: Floats | None = None  # (F, P) of the observations, 0 to 1; None with least squares
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
@@ -230,27 +237,6 @@ class Result:
         return int(self.weights.size)
 
     @property
-    def scale(self) -> tuple[float, str]:
-        """Units of length per calibrated unit, and their name; 1 and "" where no length is known."""
-        held = self.meta.get("scale")
-        return (float(held["factor"]), str(held["unit"])) if isinstance(held, dict) else (1.0, "")
-
-    def with_scale(self, rule: str) -> Result:
-        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm".
-
-        Raises
-        ------
-        InputError
-            where the text is no rule, or it is not of this result.
-        """
-        known = parse_scale(rule)
-        if not (self.meta.get("low_rank") or {}).get("metric", True):
-            raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
-        factor = known.factor(self.points)
-        scale = {"rule": str(known), "factor": factor, "unit": known.unit}
-        return replace(self, meta=self.meta | {"scale": scale})
-
-    @property
     def low_rank(self) -> bool:
         """Whether this is a solution of the low-rank problem."""
         return self.cameras is not None
@@ -259,6 +245,12 @@ class Result:
     def refined(self) -> bool:
         """Whether its points are those of a refinement, which the loss is not of."""
         return self.bilinear_B is not None
+
+    @property
+    def robust_loss(self) -> RobustLoss | None:
+        """The robust loss that its loss is of; None with least squares."""
+        values = self.meta.get("robust")
+        return None if values is None else RobustLoss(**values)
 
     @property
     def bilinear(self) -> tuple[Floats, Floats, Floats, Floats]:

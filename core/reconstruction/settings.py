@@ -13,8 +13,8 @@ from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
 from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
+from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
-from .scale import parse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -42,7 +42,7 @@ REFINEMENTS = {
     "depth": "unknown depths along the observed rays, from the end of the bilinear form",
     "none": "the bilinear solution as it is",
 }
-REFINED_METHODS = ("bilinear", "lm")  # that a refinement follows unless it is declined
+REFINED_METHODS = ("bilinear", "lm")  # that a refinement follows unless declined; they have robust losses
 
 
 def suited_refinement(method: str, problem: str) -> str:
@@ -85,8 +85,9 @@ class SettingsFields(TypedDict, total=False):
     isometry: float
     neighbors: int
     mirror: str | None
-    scale: str | None
     hide: str | None
+    loss: str
+    loss_scale: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,9 +141,12 @@ class Settings:
     hide
         observations that are left out: points and their frames, counted from 1, such as
         "3:12-18,40;17:45-;20:*" (`core.data.parse_hidden`).
-
-    scale
-        a length that is known, see `core.reconstruction.scale`: the units of the result.
+    loss
+        a key of `LOSSES`: what the residuals of observations cost. Under a robust one, rotations and starts
+        are searched without gross outliers, and the refinement of depths does not use what has little weight.
+    loss_scale
+        residual up to which a robust loss is about that of least squares, in the units of the tracks; None:
+        a multiple of the median residual, or of the noise where that is larger.
 
     Raises
     ------
@@ -276,16 +280,23 @@ class Settings:
         absent="none",
         live=True,
     )
-
-    # It changes no number of a run, only the units that its result is given in.
-    scale: str | None = parameter(
-        None,
-        "A length that is known, which gives the result its units: the distance of two points counted from "
-        "1, such as 3-17=85mm, or the size of the object, such as size=200mm.",
+    loss: str = parameter(
+        "squared",
+        "What the residuals of observations cost. A robust loss gives outliers little weight.",
         section="Advanced",
-        text=True,
+        choices=tuple(LOSSES),
+        live=True,
+    )
+    loss_scale: float | None = parameter(
+        None,
+        "Residual up to which a robust loss is about that of least squares, in the units of the tracks. "
+        "Without it the residuals and the noise give it.",
+        label="scale of the loss",
+        section="Advanced",
+        open_below=True,
         optional=True,
-        absent="none: calibrated units",
+        absent="from the residuals",
+        live=True,
     )
 
     __repr__ = one_line_repr
@@ -308,8 +319,6 @@ class Settings:
             object.__setattr__(self, "mirror", _checked_frames(self.mirror))
         if self.hide is not None:
             object.__setattr__(self, "hide", normalize_hidden(self.hide))
-        if self.scale is not None:
-            object.__setattr__(self, "scale", str(parse_scale(self.scale)))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
@@ -333,6 +342,11 @@ class Settings:
         """Return the reason why these are not offered together for a camera model; None where they are."""
         if self.problem == "lowrank" and self.refine != "none":
             return "the low-rank problem has no depth refinement: its cameras are not calibrated"
+        if self.loss != "squared" and self.method not in REFINED_METHODS:
+            return (
+                f"{METHODS[self.method].title} minimizes squares only; a robust loss needs the method "
+                f"{' or '.join(REFINED_METHODS)}"
+            )
         orthogonal = self.problem == "nonrigid" and self.camera_of(camera) is CameraModel.ORTHOGONAL
         affine = self.eta == 1 or orthogonal
         return refusal(self.method, self.problem, self.penalty, affine=affine)

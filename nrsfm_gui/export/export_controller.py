@@ -228,8 +228,7 @@ class ExportController(QObject):
         def make() -> Result:
             from core import finish
 
-            settings = run.settings.with_changes(scale=self._session.settings.scale)
-            return finish(run.sequence, settings, last, run.history.records)
+            return finish(run.sequence, run.settings, last, run.history.records)
 
         return make
 

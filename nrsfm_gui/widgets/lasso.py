@@ -37,19 +37,7 @@ def inside(polygon: Floats, points: Floats) -> Bools:
 
 
 class Lasso(QObject):
-    """Filters the left button of a widget: a click is emitted, a drag draws a closed curve.
-
-    Parameters
-    ----------
-    surface
-        the widget.
-    modifier
-        the key that has to be pressed with the button.
-
-    Attributes
-    ----------
-    rectangular
-        whether a rectangle is drawn in place of a curve.
+    """Filters the left button with Ctrl of a widget: a click is emitted, a drag draws a closed curve.
 
     Signals
     -------
@@ -65,14 +53,8 @@ class Lasso(QObject):
     closed = pyqtSignal(object, bool)
     changed = pyqtSignal()
 
-    def __init__(
-        self,
-        surface: QWidget,
-        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.ControlModifier,
-    ) -> None:
+    def __init__(self, surface: QWidget) -> None:
         super().__init__(surface)
-        self._modifier = modifier
-        self.rectangular = False
         self._corners: list[QPointF] = []
         self._adding = False
         self._drawing = False  # the mouse has moved enough
@@ -94,9 +76,9 @@ class Lasso(QObject):
         """Handle the events of the curve only."""
         if not isinstance(event, QMouseEvent):
             return False
-        kind, held = event.type(), self._modifier in event.modifiers()
+        kind, control = event.type(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
         left = event.button() == Qt.MouseButton.LeftButton
-        if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and left and held:
+        if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and left and control:
             self._corners, self._drawing = [event.position()], False
             self._adding = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             return True
@@ -111,16 +93,10 @@ class Lasso(QObject):
         return False
 
     def _extend(self, position: QPointF) -> None:
-        last = self._corners[2 if self.rectangular and self._drawing else -1]
-        travel = (position - last).manhattanLength()
+        travel = (position - self._corners[-1]).manhattanLength()
         if travel >= (STEP if self._drawing else CLICK_TRAVEL):
             self._drawing = True
-            if self.rectangular:
-                first = self._corners[0]
-                right, down = QPointF(position.x(), first.y()), QPointF(first.x(), position.y())
-                self._corners = [first, right, position, down]
-            else:
-                self._corners.append(position)
+            self._corners.append(position)
             self.changed.emit()
 
     def _end(self) -> None:

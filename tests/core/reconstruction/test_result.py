@@ -54,7 +54,7 @@ def test_a_result_survives_its_file_bit_for_bit(request, tmp_path, kind):
 def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp_path):
     path = save_result(small_result, tmp_path / "result.npz")
     with np.load(path, allow_pickle=False) as archive:
-        assert set(archive.files) == set(SHAPES) - LOW_RANK - REFINED - {"std"} | {"meta"}
+        assert set(archive.files) == set(SHAPES) - LOW_RANK - REFINED - {"std", "robust_weights"} | {"meta"}
         S = (archive["B"] @ archive["C"].T).reshape(5, 3, 7)
         assert np.array_equal(archive["points"], S)
         meta = json.loads(str(archive["meta"]))

@@ -1,1 +1,0 @@
-"""Points that are followed through a video: the dialog, its picture, and what it opens."""
