@@ -92,7 +92,7 @@ def _load_hdf5(content: bytes, path: Path) -> Variables:
 def _from_hdf5(file: Any, item: Any, h5py: Any) -> Any:
     """Return an HDF5 item as `_from_scipy` would; MATLAB stores arrays with the axes reversed.
 
-    Arrays of text, which other programs write, are returned, too.
+    Arrays of text and tables with named columns, which other programs write, are returned, too.
     """
     if isinstance(item, h5py.Group):
         return {name: _from_hdf5(file, below, h5py) for name, below in item.items()}
@@ -105,6 +105,8 @@ def _from_hdf5(file: Any, item: Any, h5py: Any) -> Any:
         return item.asstr()[()].astype(str) if value.ndim else None
     if value.dtype == object:
         return [_from_hdf5(file, file[reference], h5py) for reference in value.ravel()]
+    if value.dtype.names:
+        return {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
     return value.T if value.dtype.kind in "biufc" else None
 
 

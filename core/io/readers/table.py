@@ -30,11 +30,21 @@ if TYPE_CHECKING:
 
     from .variables import Parts
 
+# Files of pose tools that are no tables of tracks, by an item that they have.
+OTHER_HDF5 = {
+    "df_with_missing": "is a table of pandas, which is not read; accepted is the csv that DeepLabCut writes: "
+    "deeplabcut.analyze_videos(config, videos, save_as_csv=True)",
+    "pred_points": "is a project of SLEAP; accepted is its analysis file: sleap-convert --format analysis -o "
+    "tracks.h5 FILE.slp",
+}
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
     variables = load_variables(content, path)
+    for name, sentence in OTHER_HDF5.items():
+        if name in variables:
+            raise InputError(sentence)
     individuals = sleap.individuals_of(variables) if sleap.is_analysis(variables) else ()
     return LoadedFile(path, content, variables, individuals)
 

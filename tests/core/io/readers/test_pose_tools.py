@@ -87,6 +87,20 @@ def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     assert_read(read_sequence(path, individual=second), TRACKS + 10, np.ones_like(VISIBLE))
 
 
+def test_other_hdf5_files_of_pose_tools_refer_to_what_is_read(tmp_path):
+    row = np.dtype([("index", "i8"), ("values_block_0", "f8", (6,))])
+    with h5py.File(tmp_path / "videoDLC_resnet50.h5", "w") as file:
+        file["df_with_missing/table"] = np.zeros(4, row)
+    with pytest.raises(InputError, match=r"DLC_resnet50\.h5: is a table of pandas.*save_as_csv=True"):
+        read_sequence(tmp_path / "videoDLC_resnet50.h5")
+    point = np.dtype([("x", "f8"), ("y", "f8"), ("visible", "?"), ("complete", "?"), ("score", "f8")])
+    with h5py.File(tmp_path / "labels.v001.slp", "w") as file:
+        file["pred_points"] = np.zeros(4, point)
+        file["metadata"] = np.zeros(1)
+    with pytest.raises(InputError, match=r"labels\.v001\.slp: is a project of SLEAP.*--format analysis"):
+        read_sequence(tmp_path / "labels.v001.slp")
+
+
 def test_a_folder_of_analysis_files_is_listed(tmp_path):
     analysis(tmp_path / "a.analysis.h5")
     (entry,) = list_sequences(tmp_path)
