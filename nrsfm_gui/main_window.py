@@ -22,9 +22,11 @@ from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import LayoutMemory
 from nrsfm_gui.shell.panel_navigation import PanelNavigation
 from nrsfm_gui.shell.preferences_controller import PreferencesController
+from nrsfm_gui.shell.scale_controller import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import Toolbars
+from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
@@ -100,6 +102,7 @@ class MainWindow(PanelWindow):
         self.import_controller = ImportController(
             session, self.sequence_opening, self, show_help=self.help_controller.show_own_tracks
         )
+        self.tracking_controller = TrackingController(self.sequence_opening, session.notifier, self)
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
@@ -107,10 +110,11 @@ class MainWindow(PanelWindow):
         self.preferences_controller = PreferencesController(
             session, store, self, restart_first_steps=self.first_steps.restart
         )
+        self.scale_controller = ScaleController(session, self)
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),
-            show_worst=self.worst_frame.go_to_frame,
+            show_worst=self.worst_frame.go_to_frame, show_outliers=self.outliers_controller.show,
             show_own_tracks=self.help_controller.show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
         status_bar = self.statusBar()
@@ -194,7 +198,8 @@ class MainWindow(PanelWindow):
         self.session.notifier.close()
         for part in (
             self.timeline_controller, self.run_control, self.session_saver, self.display,
-            self.sequence_opening, self.import_controller, self.export_controller, self.background_controller,
+            self.sequence_opening, self.import_controller, self.tracking_controller, self.export_controller,
+            self.background_controller,
             self.guidance_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()

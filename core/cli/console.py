@@ -100,6 +100,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "refinement": meta.get("refinement"),
         "verdicts": meta.get("verdicts", []),
         "errors": errors_of(result),
+        "scale": meta.get("scale"),
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
     }
@@ -152,6 +153,8 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     ]
     if summary["rotations"]:
         lines.append(f"rotations: {summary['rotations']}")
+    if summary["scale"]:
+        lines.append("one calibrated unit is {factor:.6g} {unit} ({rule})".format(**summary["scale"]))
     lines += [f"note: {remark}" for remark in summary["remarks"]]
     lines += start_lines(summary["starts"])
     if summary["low_rank"]:

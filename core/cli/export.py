@@ -82,6 +82,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let --align truth and --align sequence use the mirror image where it is nearer",
     )
+    parser.add_argument(
+        "--scale",
+        metavar="RULE",
+        help="a length that is known, which gives the shapes their units where they are not aligned: "
+        "3-17=85mm, the distance of two points counted from 1, or size=200mm (default: that of solve)",
+    )
     parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
     parser.add_argument(
         "--fps",
@@ -110,6 +116,8 @@ def run(args: argparse.Namespace) -> None:
     _check_applicable(given, args.output)
     check_outputs([("-o", path) for path in args.output], {args.result: "the input"})
     result = load_result(args.result)
+    if args.scale is not None:
+        result = result.with_scale(args.scale)
     for path in args.output:
         written = export(result, path, **given)
         last = f" to {written[-1]}" if len(written) > 1 else ""

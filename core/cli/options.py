@@ -201,7 +201,11 @@ SOURCES = {
     "rotations": ("an npz file with R (F, 3, 3)", ROTATION_SOURCES),
     "intrinsics": ("fx,fy,cx,cy, a file", INTRINSICS_SOURCES),
 }
-METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {"mirror": "FRAMES", "hide": "ENTRIES"}  # of texts
+METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {
+    "mirror": "FRAMES",
+    "hide": "ENTRIES",
+    "scale": "RULE",
+}  # of texts
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:

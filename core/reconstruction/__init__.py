@@ -32,6 +32,7 @@ from .provenance import (
 from .reconstruct import iterate, iterate_sequence, reconstruct, replay
 from .restart import load_start, start_from
 from .result import Result, load_result, save_result
+from .scale import UNITS, ScaleRule, parse_scale
 from .settings import (
     CAMERA_MODELS,
     DEFAULT_PRESETS,
@@ -64,6 +65,7 @@ __all__ = [
     "REFINEMENTS",
     "ROTATION_SOURCES",
     "SETTINGS",
+    "UNITS",
     "VERDICT_ACTIONS",
     "VERDICT_KINDS",
     "Geometry",
@@ -74,6 +76,7 @@ __all__ = [
     "Provenance",
     "ProvenanceChain",
     "Result",
+    "ScaleRule",
     "Settings",
     "SolveStep",
     "StartReport",
@@ -89,6 +92,7 @@ __all__ = [
     "load_result",
     "load_start",
     "options_for",
+    "parse_scale",
     "penalty_from_dict",
     "penalty_to_dict",
     "preset_name",

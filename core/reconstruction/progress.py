@@ -18,6 +18,7 @@ from .geometry import Geometry, geometry_of, refined_geometry
 from .provenance import (
     as_provenance,
     command_for,
+    in_units_of,
     preset_name,
     python_for,
     settings_to_dict,
@@ -300,7 +301,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         pixels = to_pixels(tracks, last.intrinsics)
         tracks = np.where(problem.visible[:, None], from_pixels(pixels, geometry.intrinsics), 0.0)
         camera = CameraModel.PERSPECTIVE
-    return Result(
+    result = Result(
         tracks=tracks,
         visible=problem.visible,
         rotations=geometry.rotations,
@@ -324,6 +325,8 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         robust_weights=observation_weights(last.best),
         **refined,
     )
+    metric = (meta.get("low_rank") or {}).get("metric", True)
+    return result if settings.scale is None or not metric else result.with_scale(settings.scale)
 
 
 def _energy_of_best(last: Iterate) -> float | None:
@@ -357,7 +360,7 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
     """
     status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
-    made = known or as_provenance(settings)
+    made = in_units_of(known or as_provenance(settings), settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": steps_to_list(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:

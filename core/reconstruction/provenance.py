@@ -154,6 +154,27 @@ def preset_name(settings: Settings) -> str | None:
     return next((name for name, preset in PRESETS.items() if preset == settings), None)
 
 
+def in_units_of(how: Provenance, settings: Settings) -> Provenance:
+    """Return the same steps, the last of which gives its result the units that some settings ask for.
+
+    Parameters
+    ----------
+    how
+        the steps of a run.
+    settings
+        those of which `scale` is used.
+
+    Returns
+    -------
+    Provenance
+        with the same numbers.
+    """
+    if how.settings.scale == settings.scale:
+        return how
+    last = replace(how.steps[-1], settings=how.settings.with_changes(scale=settings.scale))
+    return replace(how, steps=(*how.steps[:-1], last))
+
+
 def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
     """Return the shell command that makes this reconstruction.
 

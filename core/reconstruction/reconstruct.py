@@ -17,6 +17,7 @@ from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline, self_calibration
 from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
+from .scale import parse_scale
 from .settings import settings_of
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ def iterate_sequence(
     refusal = settings.refusal(sequence.camera)
     if refusal:
         raise InputError(refusal)
+    if settings.scale is not None:
+        parse_scale(settings.scale).check(sequence.point_count)
     low_rank = settings.problem == "lowrank"
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.contents import load_arrays, read_bytes
 from ..problem.robust import RobustLoss
+from .scale import parse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -235,6 +236,27 @@ class Result:
     def rank(self) -> int:
         """The rank that was solved for: the number of basis shapes, but for low-rank and refined results."""
         return int(self.weights.size)
+
+    @property
+    def scale(self) -> tuple[float, str]:
+        """Units of length per calibrated unit, and their name; 1 and "" where no length is known."""
+        held = self.meta.get("scale")
+        return (float(held["factor"]), str(held["unit"])) if isinstance(held, dict) else (1.0, "")
+
+    def with_scale(self, rule: str) -> Result:
+        """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm".
+
+        Raises
+        ------
+        InputError
+            where the text is no rule, or it is not of this result.
+        """
+        known = parse_scale(rule)
+        if not (self.meta.get("low_rank") or {}).get("metric", True):
+            raise InputError(f"scale is {rule!r}, but the result has no metric view, whose lengths compare")
+        factor = known.factor(self.points)
+        scale = {"rule": str(known), "factor": factor, "unit": known.unit}
+        return replace(self, meta=self.meta | {"scale": scale})
 
     @property
     def low_rank(self) -> bool:

@@ -15,6 +15,7 @@ from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
+from .scale import parse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -85,6 +86,7 @@ class SettingsFields(TypedDict, total=False):
     isometry: float
     neighbors: int
     mirror: str | None
+    scale: str | None
     hide: str | None
     loss: str
     loss_scale: float | None
@@ -147,6 +149,9 @@ class Settings:
     loss_scale
         residual up to which a robust loss is about that of least squares, in the units of the tracks; None:
         a multiple of the median residual, or of the noise where that is larger.
+
+    scale
+        a length that is known, see `core.reconstruction.scale`: the units of the result.
 
     Raises
     ------
@@ -299,6 +304,17 @@ class Settings:
         live=True,
     )
 
+    # It changes no number of a run, only the units that its result is given in.
+    scale: str | None = parameter(
+        None,
+        "A length that is known, which gives the result its units: the distance of two points counted from "
+        "1, such as 3-17=85mm, or the size of the object, such as size=200mm.",
+        section="Advanced",
+        text=True,
+        optional=True,
+        absent="none: calibrated units",
+    )
+
     __repr__ = one_line_repr
 
     def __post_init__(self) -> None:
@@ -319,6 +335,8 @@ class Settings:
             object.__setattr__(self, "mirror", _checked_frames(self.mirror))
         if self.hide is not None:
             object.__setattr__(self, "hide", normalize_hidden(self.hide))
+        if self.scale is not None:
+            object.__setattr__(self, "scale", str(parse_scale(self.scale)))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 

@@ -1,8 +1,9 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
+from .editing import cut_track, replace_track, without_track
 from .opencv import missing_packages, plugin_warning
 from .samples import sample_videos, video_path
-from .tracker import CHECK, POINTS, TrackingStep, rectangle, track_video
+from .tracker import CHECK, POINTS, TrackingStep, follow_places, rectangle, track_video
 from .video import VIDEO_SUFFIXES, Video
 
 __all__ = [
@@ -11,10 +12,14 @@ __all__ = [
     "VIDEO_SUFFIXES",
     "TrackingStep",
     "Video",
+    "cut_track",
+    "follow_places",
     "missing_packages",
     "plugin_warning",
     "rectangle",
+    "replace_track",
     "sample_videos",
     "track_video",
     "video_path",
+    "without_track",
 ]

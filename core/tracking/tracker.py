@@ -29,7 +29,7 @@ from .registration import RADIUS, Sampler, Templates, ambiguity, register
 from .video import Video
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Collection, Generator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -210,13 +210,76 @@ def track_video(
         video.close()
 
 
+def follow_places(
+    path: Path,
+    places: npt.ArrayLike,
+    *,
+    pictures: npt.ArrayLike,
+    check: float = CHECK,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
+) -> Floats:
+    """Follow given points through a video; none are added, and none are left out.
+
+    Parameters
+    ----------
+    path
+        the video.
+    places
+        (N, 2) px where they are in the first picture.
+    pictures
+        (F,) numbers of the frames, counted from 0, increasing; those between are used to follow the points.
+    check
+        as in `track_video`.
+    watch
+        called with the frames that are done and all of them; it may raise to end this.
+
+    Returns
+    -------
+    Floats
+        (F, 2, N) px, NaN where a point has ended.
+
+    Raises
+    ------
+    InputError
+        where PyAV or OpenCV is not installed, the video cannot be read, or a place is outside the picture.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from core.tracking import follow_places, video_path
+    >>> follow_places(video_path(Path("sample:sheet")), [[300, 200]], pictures=[0, 1, 2]).shape
+    (3, 2, 1)
+    """
+    cv2, numbers = load_opencv(), np.asarray(pictures, dtype=np.int64)
+    begin = np.asarray(places, dtype=np.float32).reshape(-1, 2)
+    video = Video(path)
+    try:
+        follower = _PointFollower(cv2, video, max(len(begin), 1), None, check, numbers.tolist(), begin)
+        for done, picture in enumerate(range(int(numbers[0]), int(numbers[-1]) + 1), 1):
+            watch(done, int(numbers[-1] - numbers[0]) + 1)
+            image = video.read(picture)
+            follower.follow(image)
+            if picture in numbers:
+                step = follower.keep(picture, image)
+        return np.array(step.tracks)
+    finally:
+        video.close()
+
+
 class _PointFollower:
     """The points that are followed, and where they have been."""
 
     def __init__(
-        self, cv2: Any, video: Video, points: int, region: Floats | None, check: float, kept: range
+        self,
+        cv2: Any,
+        video: Video,
+        points: int,
+        region: Floats | None,
+        check: float,
+        kept: Collection[int],
+        begin: Singles | None = None,  # where the points begin, in place of corners
     ) -> None:
-        self._cv2, self._video, self._kept = cv2, video, kept
+        self._cv2, self._video, self._kept, self._given = cv2, video, list(kept), begin
         self._most, self._check = points, check
         width, height = video.size
         full = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
@@ -245,7 +308,10 @@ class _PointFollower:
         sampler = Sampler(cv2, smooth)
         if self._before is not None and len(self._names):
             self._move(self._before, gray, sampler)
-        if self._passed % RESEED == 0 and len(self._names) < self._most:
+        if self._given is not None:
+            if not self._passed:
+                self._add(self._given, Templates.at(sampler, self._given))
+        elif self._passed % RESEED == 0 and len(self._names) < self._most:
             self._begin(gray, sampler)
         if not self._passed and not len(self._names):
             raise InputError(
@@ -281,7 +347,7 @@ class _PointFollower:
         tracks = tracks[:, :, longest]
         crowded = np.isfinite(tracks[:, 0]).sum(axis=1) >= MIN_POINTS
         covered = int(np.argmin(crowded)) if not crowded.all() else frames
-        path, first, step = self._video.path, self._kept.start + 1, self._kept.step
+        path, first, step = self._video.path, self._kept[0] + 1, self._kept[1] - self._kept[0]
         if len(longest) < MIN_POINTS or covered < MIN_FRAMES:
             raise InputError(
                 f"{path}: {len(longest)} points are followed through at least {shortest} frames; at least "
@@ -353,8 +419,10 @@ class _PointFollower:
         while not self._passed and len(begun) < self._most and self._spacing > LEAST_SPACING:
             self._spacing = max(LEAST_SPACING, CLOSER * self._spacing)
             begun, fresh = self._corners(gray, sampler, free)
-        if fresh is None:
-            return
+        if fresh is not None:
+            self._add(begun, fresh)
+
+    def _add(self, begun: Singles, fresh: Templates) -> None:
         kept = self._templates
         self._templates = fresh if kept is None else Templates.joined(kept, fresh)
         self._names = np.concatenate([self._names, self._count + np.arange(len(begun))])

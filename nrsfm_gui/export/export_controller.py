@@ -228,7 +228,8 @@ class ExportController(QObject):
         def make() -> Result:
             from core import finish
 
-            return finish(run.sequence, run.settings, last, run.history.records)
+            settings = run.settings.with_changes(scale=self._session.settings.scale)
+            return finish(run.sequence, settings, last, run.history.records)
 
         return make
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SIZE = (1280, 720)  # pixels, at first
 ALIGN_TITLES = {
-    "none": "none: calibrated units",
+    "none": "none: calibrated units, or those of a known length",
     "scale": "size of the ground truth",
     "truth": "every frame by a similarity",
     "sequence": "all frames by one similarity",

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
 Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy in pixels
-UNKNOWN, ESTIMATE, KNOWN, ORTHOGONAL = "auto", "estimate", "known", "orthogonal"
+AUTO = "auto"  # the file's perspective camera, with the assumed focal length
+UNKNOWN, ESTIMATE, KNOWN, ORTHOGONAL = AUTO, "estimate", "known", CameraModel.ORTHOGONAL.value
 TITLES = {
     UNKNOWN: "perspective, focal length not known",
     ESTIMATE: "perspective, focal length estimated by each run",
@@ -35,10 +36,10 @@ TIPS = {
 
 @dataclass(frozen=True)
 class CameraAnswer:
-    """What was answered: the model, and the value of `Settings.intrinsics`."""
+    """What was answered, as `Settings` has it."""
 
-    model: CameraModel = CameraModel.PERSPECTIVE
-    intrinsics: str | Intrinsics = "auto"
+    camera_model: str = AUTO
+    intrinsics: str | Intrinsics = AUTO
 
 
 class CameraForm(Form):
@@ -73,7 +74,7 @@ class CameraForm(Form):
 
     def set_answer(self, answer: CameraAnswer) -> None:
         """Show an answer; emits nothing."""
-        if answer.model is CameraModel.ORTHOGONAL:
+        if answer.camera_model == ORTHOGONAL:
             self.kind.set_key(ORTHOGONAL)
         elif isinstance(answer.intrinsics, str):
             self.kind.set_key(ESTIMATE if answer.intrinsics == ESTIMATE else UNKNOWN)
@@ -92,7 +93,7 @@ class CameraForm(Form):
             with a sentence, where the focal length is refused.
         """
         if self.kind.key == ORTHOGONAL:
-            return CameraAnswer(CameraModel.ORTHOGONAL)
+            return CameraAnswer(ORTHOGONAL)
         if self.kind.key in (UNKNOWN, ESTIMATE):
             return CameraAnswer(intrinsics=self.kind.key)
         focal = self.focal.focal_length()

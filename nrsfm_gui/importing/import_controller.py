@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
-from core import CameraModel
-from nrsfm_gui.importing.camera_form import CameraAnswer
+from nrsfm_gui.importing.camera_form import AUTO, CameraAnswer
 from nrsfm_gui.importing.import_dialog import ImportDialog
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.widgets.path_dialog import ask_for_path
@@ -72,9 +71,9 @@ class ImportController(QObject):
             self.dialog.imported.connect(self._on_imported)
             self.dialog.rejected.connect(self._opening.give_up)
             self.dialog.help_requested.connect(self._show_help)
-        model = CameraModel(how.reading.get("camera", CameraModel.PERSPECTIVE))
-        self.dialog.set_contents(contents, how.reading, CameraAnswer(model, how.intrinsics or "auto"))
+        answer = CameraAnswer(how.camera_model or AUTO, how.intrinsics or AUTO)
+        self.dialog.set_contents(contents, how.reading, answer)
 
     def _on_imported(self, chosen: Import) -> None:
-        intrinsics = None if chosen.camera is None else chosen.camera.intrinsics
-        self._opening.open_imported(chosen.sequence, StoredImport(chosen.reading, intrinsics))
+        answer = {} if chosen.camera is None else vars(chosen.camera)
+        self._opening.open_imported(chosen.sequence, StoredImport(chosen.reading, **answer))

@@ -18,9 +18,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import CameraModel
 from core.cameras import image_size_of
-from core.io.readers import READERS, READING_OPTIONS, FileContents, inspect_file
+from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
 from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
@@ -34,15 +33,14 @@ from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from core import Sequence
 
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
 HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
-OPTION = re.compile(r" \((--[^)]*|\w+=)\)|: --[\w-]+ \S+")  # as sentences on files name it
-ORTHOGONAL = {"camera": CameraModel.ORTHOGONAL.value}
+# What the sentences on files say about options of the command line; the dialog has fields for them.
+OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[;,] (name|choose|decide|give) [^;]*?--.*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +112,19 @@ class ImportDialog(QDialog):
         self, contents: FileContents, reading: Mapping[str, Any], camera: CameraAnswer | None = None
     ) -> None:
         """Show a file that was inspected with some options, and the answer about its camera, if any."""
-        self._reading = dict(reading)
+        self._reading, several = dict(reading), contents.individuals
         self._camera.set_answer(camera or CameraAnswer())
-        self._start(lambda: inspect(contents), then=self.ready.emit)
+        if contents.sequence is None and len(several) > 1 and "individual" not in reading:
+            self._reading["individual"] = several[0]  # there is something to see, and the others are offered
+            path, options = contents.path, self.reading
+            self._start(lambda: inspect(inspect_file(path, **options)), then=self.ready.emit)
+        else:
+            self._start(lambda: inspect(contents), then=self.ready.emit)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
         self._jobs.shut_down()
+        self._picture.shut_down()
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -153,6 +157,7 @@ class ImportDialog(QDialog):
         self._known_camera = QLabel()
         self._known_camera.setWordWrap(True)
         self._picture = TracksPicture()
+        self.finished.connect(lambda _result: self._picture.close_video())
         self._arrays.use_chosen.connect(self._on_use_chosen)
         self._form.option_changed.connect(self._on_option_changed)
         self._camera.edited.connect(self._on_camera_edited)
@@ -225,7 +230,7 @@ class ImportDialog(QDialog):
         self._summary.setVisible(sequence is not None)
         self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))
         self._problem.setVisible(bool(contents.problem))
-        accepted = accepted_options(contents.path)
+        accepted = accepted_options(contents)
         self._arrays.set_arrays(
             contents.arrays, {**self._reading, **contents.reading}, editable="tracks" in accepted
         )
@@ -281,12 +286,8 @@ class ImportDialog(QDialog):
         self._change(changed | ({option: value} if value else {}))
 
     def _on_camera_edited(self) -> None:
-        """Read the tracks as another camera's where the model is another; else there is nothing to read."""
-        orthogonal = self._camera.kind.key == CameraModel.ORTHOGONAL.value
-        if orthogonal != (self._reading.get("camera") == CameraModel.ORTHOGONAL.value):
-            others = {key: value for key, value in self._reading.items() if key != "camera"}
-            self._change(others | (ORTHOGONAL if orthogonal else {}))
-        elif self._inspected is not None and not self._jobs:
+        """Allow the import where the answer is accepted; there is nothing to read."""
+        if self._inspected is not None and not self._jobs:
             self._import.setEnabled(self._inspected.contents.sequence is not None and self._answered)
 
     def _reset(self) -> None:
@@ -331,9 +332,11 @@ class ImportDialog(QDialog):
         self.imported.emit(imported)
 
 
-def accepted_options(path: Path) -> frozenset[str]:
-    """Return the reading options that the format of a file accepts; all, where its suffix names none."""
-    reader = READERS.get(path.suffix.lower())
+def accepted_options(contents: FileContents) -> frozenset[str]:
+    """Return the reading options that a file accepts: none, where it states itself how it is read."""
+    if contents.sequence is not None and not contents.reading:
+        return frozenset()
+    reader = installed_readers().get(contents.path.suffix.lower())
     return frozenset(READING_OPTIONS if reader is None else reader.options)
 
 

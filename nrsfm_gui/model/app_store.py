@@ -32,10 +32,14 @@ LAYOUT_VERSION = 3
 
 @dataclass(frozen=True)
 class StoredImport:
-    """How a file was imported: the options of `read_sequence`, and what was answered about its camera."""
+    """How a file was imported: the options of `read_sequence`, and what was answered about its camera.
+
+    The answer is values of `Settings`; there are none where the file gives the camera.
+    """
 
     reading: Mapping[str, Any] = field(default_factory=dict)
-    intrinsics: str | tuple[float, float, float, float] | None = None  # as in `Settings`; None: not asked
+    intrinsics: str | tuple[float, float, float, float] | None = None
+    camera_model: str | None = None
 
 
 class AppStore:
@@ -79,14 +83,14 @@ class AppStore:
         entry = self._imports().get(str(path.absolute()))
         if not isinstance(entry, dict):
             return None
-        reading, numbers = entry.get("reading"), entry.get("intrinsics")
-        if not isinstance(reading, dict):
+        reading, model, numbers = (entry.get(name) for name in ("reading", "camera_model", "intrinsics"))
+        if not isinstance(reading, dict) or not isinstance(model, str | None):
             return None
         if numbers is None or isinstance(numbers, str):
-            return StoredImport(reading, numbers)
+            return StoredImport(reading, numbers, model)
         if isinstance(numbers, list) and len(numbers) == 4 and all(type(n) in (int, float) for n in numbers):
             fx, fy, cx, cy = numbers
-            return StoredImport(reading, (fx, fy, cx, cy))
+            return StoredImport(reading, (fx, fy, cx, cy), model)
         return None
 
     def set_imported(self, path: Path, how: StoredImport) -> None:
@@ -94,7 +98,7 @@ class AppStore:
         name = str(path.absolute())
         others = {key: value for key, value in self._imports().items() if key != name}
         newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
-        newest[name] = {"reading": dict(how.reading), "intrinsics": how.intrinsics}
+        newest[name] = {**vars(how), "reading": dict(how.reading)}
         self._backend.setValue("imports", json.dumps(newest))
 
     def recent_reports(self) -> list[Path]:

@@ -50,13 +50,14 @@ class Arguments:
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
     from core.cli import add_reading_options, add_settings_options
+    from core.io.readers import READERS
 
     parser = argparse.ArgumentParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
     )
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
-        help="a sequence (.txt, .mat, .npz, .csv), a session (.nrsfm), a result (.npz), a folder of the "
+        help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "
         "NRSfM Challenge, or sample:NAME; "
         "without it, the first bundled sample is shown",
     )  # fmt: skip

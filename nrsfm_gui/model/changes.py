@@ -83,8 +83,10 @@ def live_settings(run: Settings, requested: Settings) -> Settings:
 def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
     """Return the names of the requested settings that a run was not made with.
 
-    That a run has mirrored frames asks for nothing: the next one mirrors none.
+    That a run has mirrored frames asks for nothing: the next one mirrors none. Nor does a scale, in which
+    all runs are shown.
     """
+    run = run.with_changes(scale=requested.scale)
     if requested.mirror is None:
         run = run.with_changes(mirror=None)
     return tuple(dict.fromkeys(difference.name for difference in differences(run, requested)))

@@ -80,7 +80,7 @@ class Display(QObject):
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
         self._moved_at = -DRAG_RESTS  # time of the last change of a drag
-        self._hide = session.settings.hide  # as the marks are drawn
+        self._drawn_settings = _drawn(session.settings)
         self._over = False  # whether the window closes
         self.scene: Scene | None = None
         self.without_opengl = False
@@ -180,8 +180,8 @@ class Display(QObject):
 
     def _on_settings_changed(self, settings: Settings) -> None:
         self._moved_at = time.perf_counter()  # there is nothing else to draw yet
-        if settings.hide != self._hide:  # but for the marks of what is hidden
-            self._hide = settings.hide
+        if _drawn(settings) != self._drawn_settings:  # but for these
+            self._drawn_settings = _drawn(settings)
             self._schedule()
 
     def _on_moment_changed(self, *_: object) -> None:
@@ -196,7 +196,13 @@ class Display(QObject):
         session = self._session
         if session.sequence is None:
             return None
-        return SceneRequest(session.sequence, session.seen, session.alignment, session.seen_compared)
+        return SceneRequest(
+            session.sequence,
+            session.seen,
+            session.alignment,
+            session.seen_compared,
+            session.settings.scale,
+        )
 
     @property
     def _newest_of(self) -> Run | None:
@@ -348,3 +354,8 @@ class _SceneDispatch(QObject):
         if self._queue and self._scene is not None:
             self._queue.pop(0).set_scene(self._scene)
             self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS)
+
+
+def _drawn(settings: Settings) -> tuple[str | None, str | None]:
+    """Return what is drawn of settings before a run has them: marks of what is hidden, and the scale."""
+    return settings.hide, settings.scale

@@ -53,7 +53,15 @@ class Qualities(QObject):
         """Set the errors of a run."""
         self._known[run] = request, quality
 
-    def of(self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False) -> Quality | None:
+    def of(
+        self,
+        run: Run,
+        alignment: Alignment,
+        *,
+        compute: bool,
+        exact: bool = False,
+        scale: str | None = None,
+    ) -> Quality | None:
         """Return the errors of a run, or those it had before; None where it had none in this alignment.
 
         None, too, where they are to be `exact` and only those that it had before are known. Where they are
@@ -61,7 +69,7 @@ class Qualities(QObject):
         """
         if run.last is None:
             return None
-        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment)
+        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment, scale=scale)
         if known is not None and known[0].shapes_as(request):
             return known[1]
         if compute:
@@ -165,7 +173,10 @@ class RunErrors(QObject):
         """
         seen = run is self._session.shown and self._session.newest_seen  # published with its picture
         compute = not run.state.alive and not seen
-        return self._qualities.of(run, self._session.alignment, compute=compute, exact=exact)
+        session = self._session
+        return self._qualities.of(
+            run, session.alignment, compute=compute, exact=exact, scale=session.settings.scale
+        )
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""

@@ -18,7 +18,7 @@ from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.scene.shapes import Cameras, Shapes, build_shapes
+from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Cameras, Shapes, build_shapes
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -358,7 +358,8 @@ def _caption(sequence: Sequence, shapes: Shapes, frame: int, other: Floats | Non
         metric = shapes.figures["metric"]
         parts.append("metric upgrade" if metric else "no metric upgrade: camera coordinates")
     if shapes.truth is None:
-        parts.append(shapes.obstacle or "no alignment, unit size")
+        sized = "unit size" if shapes.unit == UNKNOWN_UNIT else f"in {shapes.unit}"
+        parts.append(shapes.obstacle or f"no alignment, {sized}")
     elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
         parts.append(shapes.alignment_name)
         apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"

@@ -23,11 +23,12 @@ class SceneRequest:
     iterate: Iterate | None
     alignment: Alignment
     compared: Iterate | None = None
+    scale: str | None = None  # a length that is known, see `core.reconstruction.scale`
 
     def shapes_as(self, other: SceneRequest) -> bool:
         """Whether the same shapes show it, with any second run."""
         same = _point(self.iterate) == _point(other.iterate)
-        return self.sequence is other.sequence and same and self.alignment == other.alignment
+        return self.sequence is other.sequence and same and self._placed_as(other)
 
     def same_as(self, other: SceneRequest) -> bool:
         """Whether the same picture shows it."""
@@ -37,7 +38,10 @@ class SceneRequest:
         """Whether only the iterate is another one, so that a frame of it fits among those before."""
         if self.iterate is None or before.iterate is None or before.shapes_as(self):
             return False
-        return before.sequence is self.sequence and before.alignment == self.alignment
+        return before.sequence is self.sequence and self._placed_as(before)
+
+    def _placed_as(self, other: SceneRequest) -> bool:
+        return (self.alignment, self.scale) == (other.alignment, other.scale)
 
 
 def _point(iterate: Iterate | None) -> tuple[int, int]:
@@ -92,7 +96,7 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
     """Compute what is drawn, reusing what an earlier picture has in common."""
     compared = None
     if request.compared is not None:
-        other = SceneRequest(request.sequence, request.compared, request.alignment)
+        other = SceneRequest(request.sequence, request.compared, request.alignment, scale=request.scale)
         known = None if before is None else before.compared
         compared = known if known is not None and known.of.same_as(other) else _picture_of(other)
     if before is not None and before.of.shapes_as(request):
@@ -104,13 +108,17 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
 
 
 def _picture_of(request: SceneRequest) -> Picture:
-    shapes = build_shapes(request.sequence, request.iterate, request.alignment)
+    shapes = _shapes_of(request)
     return Picture(request, shapes, error_series(request.sequence, shapes), _quality(request, shapes))
 
 
 def find_quality(request: SceneRequest) -> Quality:
     """Return the errors of what a picture would show, without making it."""
-    return _quality(request, build_shapes(request.sequence, request.iterate, request.alignment))
+    return _quality(request, _shapes_of(request))
+
+
+def _shapes_of(request: SceneRequest) -> Shapes:
+    return build_shapes(request.sequence, request.iterate, request.alignment, request.scale)
 
 
 def _quality(request: SceneRequest, shapes: Shapes) -> Quality:

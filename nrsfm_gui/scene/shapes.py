@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import Alignment, CameraModel, Result
+from core import Alignment, CameraModel, InputError, Result
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, find_truth_outliers, is_mirrored
 from core.foundation import Similarity, read_only
+from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from core import Iterate, Sequence
     from core.foundation import Bools, Floats
 
+UNKNOWN_UNIT = "units"  # of shapes whose size is not known
+BILINEAR = "bilinear"  # the name of the solution that a refinement started from
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
@@ -121,7 +124,10 @@ class Shapes:
 
 
 def build_shapes(
-    sequence: Sequence, source: Iterate | Result | None, alignment: Alignment = PER_FRAME
+    sequence: Sequence,
+    source: Iterate | Result | None,
+    alignment: Alignment = PER_FRAME,
+    scale: str | None = None,
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 
@@ -133,6 +139,8 @@ def build_shapes(
         an iterate of the solver (its best point is shown), a result, or None before any reconstruction.
     alignment
         how the estimate is moved onto the truth; without any, the estimate is shown by itself.
+    scale
+        a length that is known, which gives an estimate by itself its size, see `core.reconstruction.scale`.
     """
     if source is None:
         return _without_estimate(sequence, alignment)
@@ -144,7 +152,7 @@ def build_shapes(
     if hindered or not alignment.compares or not found.metric:
         truth = None
         background = replace(background, corners=None, covered=False)
-    aligned = truth is not None
+    aligned, unit = truth is not None, sequence.truth_units
     errors_without = None
     if truth is not None and sequence.truth is not None:
         views, kept = _views(sequence, source, found), _truth_without_outliers(sequence)
@@ -154,7 +162,7 @@ def build_shapes(
             errors_without = read_only(np.linalg.norm(without.apply(S) - kept, axis=1))
         truth = truth if alignment.outliers else kept
     else:
-        similarity = _unit_size(S, R)
+        similarity, unit = _own_size(S, R, scale if found.metric else None)
     Q = similarity.apply(S)
     cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
@@ -168,7 +176,7 @@ def build_shapes(
         reprojected=read_only(reprojected),
         errors=None if errors is None else read_only(errors),
         residuals=read_only(residuals),
-        unit=sequence.truth_units if aligned else "units",
+        unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         extent=_extent(background, Q),
         image_extent=background.image_extent,
@@ -189,6 +197,21 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
         return source.visible
     hidden = excluded(sequence, source.settings)
     return sequence.visible if hidden is None else sequence.visible & ~hidden
+
+
+def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
+    """Return the distances (F, P) of tracks and bilinear solution, NaN where not solved, in their units.
+
+    Those of refined depths tell nothing of wrong tracks: they lie on the observed rays, on wrong ones too.
+    """
+    bilinear = iterate.alternatives.get(BILINEAR, iterate)
+    found = solver_geometry(sequence, bilinear)
+    reprojected = found.reprojected
+    if reprojected is None:
+        K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
+        reprojected = project(Cameras(found.rotations, found.translations, K, found.affine), found.points)
+    distances = np.linalg.norm(reprojected - sequence.tracks, axis=1)
+    return read_only(np.where(solved(sequence, bilinear), distances, np.nan))
 
 
 def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
@@ -243,16 +266,25 @@ def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry) 
     )
 
 
-def _unit_size(points: Floats, rotations: Floats) -> Similarity:
-    """Rotate the mean camera upright, center the sequence, and scale it to radius 1."""
+def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Similarity, str]:
+    """Return what rotates the mean camera upright, centers the sequence and scales it, and the unit.
+
+    The scale is that of a known length; to radius 1 without one, or while the points have no such length.
+    """
     U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))
     radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
-    scale = 1.0 / radius if radius > 0 else 1.0
+    factor, unit = 1.0 / radius if radius > 0 else 1.0, UNKNOWN_UNIT
+    if scale is not None:
+        try:
+            rule = parse_scale(scale)
+            factor, unit = rule.factor(points), rule.unit
+        except InputError:  # a point that this sequence does not have, or a shape that has shrunk to zero
+            pass
     frames = len(points)
-    offset = np.repeat((-scale * A @ center)[None], frames, axis=0)
-    return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
+    offset = np.repeat((-factor * A @ center)[None], frames, axis=0)
+    return Similarity(np.full(frames, factor), np.repeat(A[None], frames, axis=0), offset), unit
 
 
 def moved_cameras(found: SolverGeometry, similarity: Similarity) -> Cameras:

@@ -106,8 +106,8 @@ class SequenceOpening(QObject):
         all of what was asked for is on view: of a session or a result with its runs and parameters, too.
     inspected(FileContents, StoredImport)
         a file was not opened, because it is not clear or its import was asked for; and how it was read.
-    camera_known(object)
-        follows `opened`: what `Settings.intrinsics` was answered for it.
+    camera_known(str, object)
+        follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`.
     guessed(str)
         follows `opened`: sentences on what was guessed, where nobody was asked.
     given_up()
@@ -128,7 +128,7 @@ class SequenceOpening(QObject):
     result_read = pyqtSignal(object, object, object)
     shown = pyqtSignal()
     inspected = pyqtSignal(object, object)
-    camera_known = pyqtSignal(object)
+    camera_known = pyqtSignal(str, object)
     guessed = pyqtSignal(str)
     given_up = pyqtSignal()
     failed = pyqtSignal(str, str)
@@ -275,8 +275,8 @@ class SequenceOpening(QObject):
         if recent is not None:
             self._store.add_recent(recent)
         self.opened.emit(sequence, entry)
-        if how.intrinsics is not None:
-            self.camera_known.emit(how.intrinsics)
+        if how.camera_model is not None:
+            self.camera_known.emit(how.camera_model, how.intrinsics)
         self.shown.emit()
 
     def _list(self, entries: tuple[SequenceEntry, ...]) -> None:

@@ -120,6 +120,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("import_as", "&File", "&Import as…",
                "Show how a file with tracks is understood, and change it: arrays, axes, threshold, camera",
                "import_controller.ask", ("Ctrl+Shift+I",)),
+    ActionSpec("track_video", "&File", "&Track a video…",
+               "Follow points through a video, and open their tracks with the video behind them",
+               "tracking_controller.show", ("Ctrl+Shift+V",)),
     ActionSpec("save", "&File", "&Save session", "Save sequence, runs, parameters and view in one file",
                "session_saver.save", ("Ctrl+S",), with_sequence),
     ActionSpec("save_as", "&File", "Save session &as…", "Save the session in another file",
@@ -271,6 +274,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Show the numbers of the selected points next to them, or hide them",
                "selection_controller.toggle_labels",
                ("N",), with_sequence),
+    ActionSpec("scale", "&Points", "Set the s&cale…",
+               "Give shapes, tables and exports a unit by a length that is known: the distance of two "
+               "selected points, or the size of the object",
+               "scale_controller.show", (), with_sequence, separated=True),
     # -- Tracks ---------------------------------------------------------------------------------------------
     ActionSpec("hide_observation", "&Tracks", "Hide this &observation",
                "Hide the selected points in this frame from the solver: they are drawn as crosses",

@@ -6,14 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from core.evaluation import find_outliers
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.scene.shapes import bilinear_residuals
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.overlay_frame import OverlayFrame
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDEST, MARGIN = 460, 24  # pixels
+# Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
+MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
 NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
@@ -123,9 +128,9 @@ class StateCards(QObject):
         is asked whether something more important is shown.
     place
         the card stands in its middle.
-    show_log, show_worst, show_own_tracks, act
-        what the messages offer: the log, the worst frame of the run that is shown, the page of help on files
-        with tracks, the action of a verdict.
+    show_log, show_worst, show_outliers, show_own_tracks, act
+        what the messages offer: the log, the worst frame of the run that is shown, the panel of outliers, the
+        page of help on files with tracks, the action of a verdict.
 
     Attributes
     ----------
@@ -144,13 +149,14 @@ class StateCards(QObject):
         place: QWidget,
         show_log: Callable[[], object],
         show_worst: Callable[[], object],
+        show_outliers: Callable[[], object],
         show_own_tracks: Callable[[], object],
         act: Callable[[Verdict], object],
     ) -> None:
         super().__init__(place)
         self._session, self._errors, self._opening, self._messages = session, errors, opening, messages
         self._notifier, self._show_log, self._show_worst = session.notifier, show_log, show_worst
-        self._act, self._show_own_tracks = act, show_own_tracks
+        self._act, self._show_own_tracks, self._show_outliers = act, show_own_tracks, show_outliers
         self.announces = False
         self.card = StateCard(place)
         self._reading = ""
@@ -238,7 +244,27 @@ class StateCards(QObject):
             sentence += f" {verdict.sentence}"
             if verdict.action is not None:
                 actions.insert(0, (verdict.action.capitalize(), partial(self._act, verdict)))
+        wrong = outliers_sentence(run)
+        if wrong:
+            sentence += f" {wrong}"
+            actions.insert(0, ("Find outliers", self._show_outliers))
         self._notifier.inform(sentence, action=tuple(actions))
+
+
+def outliers_sentence(run: Run) -> str:
+    """Return a sentence about tracks of a run that may be wrong, "" where none stand out."""
+    if run.last is None:
+        return ""
+    found = find_outliers(bilinear_residuals(run.sequence, run.last))
+    if not found.count or (
+        found.share < MANY_OUTLIERS and not np.nanmax(found.residuals) > GROSS * found.threshold
+    ):
+        return ""
+    plural = found.count > 1
+    return (
+        f"{found.count} observation{'s do' if plural else ' does'} not fit it "
+        f"({100 * found.share:.2g} %): their tracks may be wrong."
+    )
 
 
 def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:

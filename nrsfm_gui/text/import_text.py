@@ -27,7 +27,9 @@ def describe_tracks(sequence: Sequence) -> str:
 
 def describe_camera(sequence: Sequence) -> str:
     """Return what the file itself gives of the camera, "" where that is to be asked for."""
-    if sequence.camera is CameraModel.ORTHOGONAL or sequence.intrinsics is None:
+    if sequence.camera is CameraModel.ORTHOGONAL:
+        return "Orthogonal: no perspective at all."
+    if sequence.intrinsics is None:
         return ""
     K = sequence.intrinsics
     fx, fy = float(K[0, 0]), float(K[1, 1])
@@ -42,7 +44,8 @@ def describe_camera(sequence: Sequence) -> str:
 
 def asks_for_camera(sequence: Sequence) -> bool:
     """Return whether only the user knows the camera: tracks in pixels without K and without ground truth."""
-    return sequence.units == "px" and sequence.intrinsics is None and sequence.truth is None
+    perspective = sequence.camera is CameraModel.PERSPECTIVE
+    return perspective and sequence.units == "px" and sequence.intrinsics is None and sequence.truth is None
 
 
 def _extras(sequence: Sequence) -> str:

@@ -37,7 +37,19 @@ def inside(polygon: Floats, points: Floats) -> Bools:
 
 
 class Lasso(QObject):
-    """Filters the left button with Ctrl of a widget: a click is emitted, a drag draws a closed curve.
+    """Filters the left button of a widget: a click is emitted, a drag draws a closed curve.
+
+    Parameters
+    ----------
+    surface
+        the widget.
+    modifier
+        the key that has to be pressed with the button.
+
+    Attributes
+    ----------
+    rectangular
+        whether a rectangle is drawn in place of a curve.
 
     Signals
     -------
@@ -53,8 +65,14 @@ class Lasso(QObject):
     closed = pyqtSignal(object, bool)
     changed = pyqtSignal()
 
-    def __init__(self, surface: QWidget) -> None:
+    def __init__(
+        self,
+        surface: QWidget,
+        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.ControlModifier,
+    ) -> None:
         super().__init__(surface)
+        self._modifier = modifier
+        self.rectangular = False
         self._corners: list[QPointF] = []
         self._adding = False
         self._drawing = False  # the mouse has moved enough
@@ -76,9 +94,9 @@ class Lasso(QObject):
         """Handle the events of the curve only."""
         if not isinstance(event, QMouseEvent):
             return False
-        kind, control = event.type(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        kind, held = event.type(), self._modifier in event.modifiers()
         left = event.button() == Qt.MouseButton.LeftButton
-        if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and left and control:
+        if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick) and left and held:
             self._corners, self._drawing = [event.position()], False
             self._adding = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             return True
@@ -93,10 +111,16 @@ class Lasso(QObject):
         return False
 
     def _extend(self, position: QPointF) -> None:
-        travel = (position - self._corners[-1]).manhattanLength()
+        last = self._corners[2 if self.rectangular and self._drawing else -1]
+        travel = (position - last).manhattanLength()
         if travel >= (STEP if self._drawing else CLICK_TRAVEL):
             self._drawing = True
-            self._corners.append(position)
+            if self.rectangular:
+                first = self._corners[0]
+                right, down = QPointF(position.x(), first.y()), QPointF(first.x(), position.y())
+                self._corners = [first, right, position, down]
+            else:
+                self._corners.append(position)
             self.changed.emit()
 
     def _end(self) -> None:

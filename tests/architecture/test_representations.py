@@ -84,7 +84,7 @@ from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.problem import RobustLoss
-from core.reconstruction import Verdict
+from core.reconstruction import Verdict, parse_scale
 from core.solvers import Majorized, Reweighted, solve
 from core.synthetic import render
 from core.tracking import track_video
@@ -145,6 +145,7 @@ def reconstruction_values(folder):
         scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
         Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
+        parse_scale("3-17=85mm"),
         outliers, *outliers.drifting,
         HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip

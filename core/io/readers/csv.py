@@ -36,6 +36,8 @@ from .reading_options import NO_MASK
 from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence as SequenceOf
+
     from ...data.sequence import Sequence
     from ...foundation.types import Bools, Floats, Ints
     from .reading_options import ReadingOptions
@@ -64,6 +66,7 @@ _OF_POINT = {
 _FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
 _LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
 _MOST_NAMED = 12
+_LONGEST = 160  # characters of a list of names
 COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
 
 
@@ -94,9 +97,7 @@ def load_csv(path: Path, content: bytes) -> LoadedTable:
         raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
     if deeplabcut.is_pose_table(table):
         arrays = deeplabcut.arrays_of(table)
-        return LoadedTable(
-            path, content, arrays, deeplabcut.individuals_of(table), table.columns, table=table
-        )
+        return LoadedTable(path, content, arrays, deeplabcut.individuals_of(table), table=table)
     variables = {name: _values(table, column) for column, name in enumerate(table.columns)}
     individual = _found_columns(table).get("individual")
     individuals = () if individual is None else tuple(dict.fromkeys(table.texts(individual)))
@@ -128,13 +129,18 @@ def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
         return in_pixels(_read_long(table, found, options), options)
     points = _points_of(table)
     if len(points) < MIN_POINTS:
-        names = ", ".join(table.columns[:_MOST_NAMED])
-        more = f", ... ({len(table.columns)} columns)" if len(table.columns) > _MOST_NAMED else ""
         raise InputError(
-            f"the columns are {names[:200]}{more}; it is not clear which are frame, point, x and y: name "
-            f"them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
+            f"the columns are {_listed(table.columns)}; it is not clear which are frame, point, x and y: "
+            f"name them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
         )
     return _read_wide(table, points, options)
+
+
+def _listed(names: SequenceOf[str]) -> str:
+    """Return names as a sentence lists them: the first of many, shortened."""
+    text = ", ".join(names)
+    more = len(names) > _MOST_NAMED or len(text) > _LONGEST
+    return f"{', '.join(names[:_MOST_NAMED])[:_LONGEST]}, ... ({len(names)} columns)" if more else text
 
 
 def _plain(name: str) -> str:
@@ -161,9 +167,7 @@ def _named_columns(table: Table, asked: str) -> dict[str, int]:
         if role not in SYNONYMS or not name:
             raise InputError(f"columns has {pair!r}; accepted is {COLUMNS_OPTION}")
         if name not in table.columns:
-            raise InputError(
-                f"there is no column {name!r}; there are {', '.join(table.columns[:_MOST_NAMED])}"
-            )
+            raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
         named[role] = table.columns.index(name)
     if missing := [role for role in _COLUMNS if role not in named]:
         raise InputError(f"columns names no {', '.join(missing)}; accepted is {COLUMNS_OPTION}")
@@ -189,17 +193,30 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions) -> 
         point = labels[columns[row]]
         raise InputError(f"line {table.lines[row]} is a second one for frame {frames[row]}, point {point}")
     xy = table.numbers([found["x"], found["y"]])
-    seen, notes, guesses = _seen_in_lines(table, found, xy, options)
+    seen: Bools = np.asarray(np.isfinite(xy).all(axis=1))
+    column, hidden = _mask_column(table, found, options)
+    roles = {table.columns[index]: "tracks" for role, index in found.items() if role in _COLUMNS}
+    notes: list[str] = []
+    guesses: list[str] = []
+    if column is not None:
+        seen, least = _seen_in_lines(table, column, hidden, xy, options)
+        name = table.columns[column]
+        roles[name] = "visibility"
+        reading["visible"] = f"~{name}" if hidden else name
+        if least is not None:
+            reading["threshold"] = f"{least:g}"
+            marked = "hidden" if hidden else "visible"
+            notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
+            guesses += notes if options.threshold is None else []
     gaps = _gaps(there)
     tracks = np.full((len(there), 2, len(labels)), np.nan)
     visible = np.zeros((len(there), len(labels)), dtype=bool)
     tracks[rows, :, columns] = xy
     visible[rows, columns] = seen
-    roles = {table.columns[index]: "tracks" for role, index in found.items() if role in _COLUMNS}
-    if "visible" in found:
-        roles[table.columns[found["visible"]]] = "visibility"
-    left_out = [name for name in table.columns if name not in roles and name != reading.get("individual")]
-    notes += gaps + ([f"not read: {', '.join(left_out[:_MOST_NAMED])}"] if left_out else [])
+    if "individual" in found:
+        roles[table.columns[found["individual"]]] = "names"
+    left_out = [name for name in table.columns if name not in roles]
+    notes += gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
     return Parts(
         tracks,
         CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
@@ -264,25 +281,24 @@ def _gaps(frames: Ints) -> list[str]:
     ]
 
 
-def _seen_in_lines(
-    table: Table, found: dict[str, int], xy: Floats, options: ReadingOptions
-) -> tuple[Bools, list[str], list[str]]:
-    """Return which lines are of a visible point, and the sentences and guesses on it."""
-    absent: Bools = np.asarray(np.isnan(xy).any(axis=1))
-    if options.visible == NO_MASK or (options.visible is None and "visible" not in found):
-        return ~absent, [], []
+def _mask_column(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[int | None, bool]:
+    """Return the column that says what is visible, None for none, and whether it marks what is hidden."""
     if options.visible is None:
-        name = table.columns[found["visible"]]
-        hidden = _plain(name) in _HIDDEN
-    else:
-        name, hidden = options.visible.removeprefix("~"), options.visible.startswith("~")
-        if name not in table.columns:
-            raise InputError(
-                f"there is no column {name!r}; there are {', '.join(table.columns[:_MOST_NAMED])}"
-            )
-    flags = table.numbers([table.columns.index(name)])[:, 0]
-    known = flags[~np.isnan(flags)]
-    if options.threshold is None and (name == "visible" or np.isin(known, (0, 1)).all()):
+        column = found.get("visible")
+        return column, column is not None and _plain(table.columns[column]) in _HIDDEN
+    name = options.visible.removeprefix("~")
+    if name != NO_MASK and name not in table.columns:
+        raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
+    return None if name == NO_MASK else table.columns.index(name), options.visible.startswith("~")
+
+
+def _seen_in_lines(
+    table: Table, column: int, hidden: bool, xy: Floats, options: ReadingOptions
+) -> tuple[Bools, float | None]:
+    """Return which lines are of a visible point, and the threshold where the column holds scores."""
+    absent: Bools = np.asarray(np.isnan(xy).any(axis=1))
+    flags, name = table.numbers([column])[:, 0], table.columns[column]
+    if options.threshold is None and (name == "visible" or np.isin(flags[~np.isnan(flags)], (0, 1)).all()):
         bad = ~np.isin(flags, (0, 1)) | (absent & ((flags == 1) != hidden))
         if bad.any():
             row = int(bad.argmax())
@@ -290,14 +306,16 @@ def _seen_in_lines(
                 f"line {table.lines[row]} has {name} {flags[row]:g} with x, y = {xy[row, 0]:g}, "
                 f"{xy[row, 1]:g}; accepted is {int(not hidden)} with two numbers, or {int(hidden)}"
             )
-        return np.asarray((flags == 1) != hidden), [], []
-    least = options.threshold
-    guesses = []
-    if least is None:
-        least = CUTOFF if _plain(name) == "likelihood" else HALF
-        guesses = [f"{name} is a score, and a point is visible from {least:g} on (threshold)"]
+        return np.asarray((flags == 1) != hidden), None
+    least = _least(name, options)
     seen = (flags < least) if hidden else (flags >= least)  # both are false where the score is NaN
-    return np.asarray(seen & ~absent), guesses or [f"visible from {name} {least:g} on"], guesses
+    return np.asarray(seen & ~absent), least
+
+
+def _least(name: str, options: ReadingOptions) -> float:
+    """Return the score from which on a point is visible."""
+    usual = CUTOFF if "likelihood" in name.lower() else HALF
+    return usual if options.threshold is None else options.threshold
 
 
 # -- wide tables ---------------------------------------------------------------------------------------------
@@ -323,21 +341,29 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
     places = np.stack([table.numbers([points[name][axis] for name in names]) for axis in "xy"], axis=1)
     numbered = all(name.isdigit() for name in names)
     point_names = None if numbered else tuple(names)
-    read = {index for columns in points.values() for index in columns.values()}
+    read = {
+        index for columns in points.values() for kind, index in columns.items() if kind in ("x", "y", "score")
+    }
     if all({"z", "3-D"} <= columns.keys() for columns in points.values()):
         depths = table.numbers([points[name]["z"] for name in names])
         shapes = np.concatenate([places, depths[:, None]], axis=1)
         return replace(turning_views(shapes, "units"), point_names=point_names, producer="Anipose")
     visible: Bools = np.asarray(np.isfinite(places).all(axis=1))
-    notes, guesses = [], []
-    if all("score" in columns for columns in points.values()) and options.visible != NO_MASK:
-        scores = table.numbers([points[name]["score"] for name in names])
-        least = HALF if options.threshold is None else options.threshold
-        visible &= scores >= least
-        score = table.columns[points[names[0]]["score"]]
-        notes.append(f"a point is visible where its score ({score}, ...) is at least {least:g} (threshold)")
+    notes: list[str] = []
+    guesses: list[str] = []
+    reading: dict[str, str] = {}
+    scored = [number for number, name in enumerate(names) if "score" in points[name]]
+    if scored and options.visible != NO_MASK:
+        first = table.columns[points[names[scored[0]]]["score"]]
+        scores, least = (
+            table.numbers([points[names[number]]["score"] for number in scored]),
+            _least(first, options),
+        )
+        visible[:, scored] &= scores >= least
+        notes.append(f"a point is visible where its score ({first}, ...) is at least {least:g} (threshold)")
         if options.threshold is None and not np.isin(scores[np.isfinite(scores)], (0, 1)).all():
             guesses.append(notes[-1])
+        reading["threshold"] = f"{least:g}"
     frame = _found_columns(table).get("frame")
     if frame is not None and frame not in read:
         read.add(frame)
@@ -352,7 +378,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
         notes, guesses = notes + gaps, guesses + gaps
     left_out = [name for index, name in enumerate(table.columns) if index not in read and name]
     if left_out:
-        notes.append(f"not read: {', '.join(left_out[:_MOST_NAMED])}")
+        notes.append(f"not read: {_listed(left_out)}")
     parts = Parts(
         places,
         CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
@@ -368,6 +394,7 @@ def _read_wide(table: Table, points: dict[str, dict[str, int]], options: Reading
             for kind, index in columns.items()
             if kind in ("x", "y", "score")
         },
+        reading=reading,
     )
     return in_pixels(parts, options)
 

@@ -60,16 +60,24 @@ class Table:
             naming the line of a field that is no number, or is infinite.
         """
         table = np.empty((len(self.rows), len(columns)))
-        decimal_comma = self.separator != ","
-        for row, (fields, line) in enumerate(zip(self.rows, self.lines, strict=True)):
-            for place, column in enumerate(columns):
-                value = _number(fields[column], decimal_comma)
-                if value is None or np.isinf(value):
-                    shown = self.separator.join(fields)[:40]
-                    found = f"line {line} is {shown!r}; accepted are numbers"
-                    raise InputError(found if value is None else f"line {line} holds an infinity")
-                table[row, place] = value
+        for place, column in enumerate(columns):
+            try:
+                table[:, place] = [float(fields[column]) for fields in self.rows]  # the usual column, fast
+            except ValueError:
+                table[:, place] = [
+                    self._number(fields, column, line)
+                    for fields, line in zip(self.rows, self.lines, strict=True)
+                ]
+        infinite = np.isinf(table).any(axis=1)
+        if infinite.any():
+            raise InputError(f"line {self.lines[int(infinite.argmax())]} holds an infinity")
         return table
+
+    def _number(self, fields: list[str], column: int, line: int) -> float:
+        value = _number(fields[column], self.separator != ",")
+        if value is None:
+            raise InputError(f"line {line} is {self.separator.join(fields)[:40]!r}; accepted are numbers")
+        return value
 
     def texts(self, column: int) -> list[str]:
         """Return a column as it is written."""

@@ -25,7 +25,7 @@ _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 def is_mat(content: bytes) -> bool:
     """Return whether bytes begin as a MATLAB file of version 5 or later does."""
-    return content.startswith(b"MATLAB ") or is_hdf5(content)
+    return content.startswith(b"MATLAB ")
 
 
 def is_hdf5(content: bytes) -> bool:

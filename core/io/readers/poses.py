@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CUTOFF = 0.6  # of a likelihood, as in the projects of DeepLabCut
 HALF = 0.5  # of any other score
 _MOST_NAMED = 8
+_LONGEST = 30  # characters of a name
 _INSIDE = 0.95  # share of the positions from 0 to 1 by which all are relative to the picture
 
 
@@ -46,7 +47,9 @@ def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, 
     """
     listed = [shortened(name) for name in names]
     if shares is not None:
-        listed = [f"{name} ({share:.0%} visible)" for name, share in zip(listed, shares, strict=True)]
+        listed = [
+            f"{name[:_LONGEST]} ({share:.0%} visible)" for name, share in zip(listed, shares, strict=True)
+        ]
     there = ", ".join(listed[:_MOST_NAMED]) + (", ..." if len(listed) > _MOST_NAMED else "")
     if asked is not None and asked not in names:
         raise InputError(f"there is no individual {asked!r}; there are {there}")
@@ -93,6 +96,7 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
         tracks=parts.tracks * np.array(size, dtype=np.float64)[:, None],
         image_size=size,
         camera=CameraModel.PERSPECTIVE,
+        reading={**parts.reading, "size": f"{size[0]}x{size[1]}"},
         units="px",
         provenance="; ".join(filter(None, (parts.provenance, note))),
     )

@@ -15,7 +15,7 @@ from .assembly import complete
 from .contents import is_zip, naming, parse_matrix, read_bytes
 from .csv import interpret_csv, is_csv, load_csv
 from .layouts import parts_of
-from .mat import is_mat, load_variables
+from .mat import is_hdf5, is_mat, load_variables
 from .npy import interpret_npy, is_npy, load_npy
 from .npz import interpret_npz, load_npz
 from .pickles import interpret_pickle, is_pickle, load_pickle
@@ -93,7 +93,7 @@ READERS: dict[str, Reader] = {
         Reader(
             ".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=(*ARRAY_OPTIONS, "individual")
         ),
-        Reader(".h5", "HDF5 arrays", parts_of, _load_mat, options=(*ARRAY_OPTIONS, "individual")),
+        Reader(".h5", "HDF5 arrays", parts_of, _load_mat, is_hdf5, options=(*ARRAY_OPTIONS, "individual")),
         Reader(
             ".csv",
             "Table of observations",

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import reprojection_errors, shapes, std_of, with_progress, write_each
+from .options import reprojection_errors, shapes, std_of, unit_of, with_progress, write_each
 from .scene import compare
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def _write_ply_file(
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"
     lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment: {options.alignment}")
+    lines.append(f"comment x, y, z in {unit_of(result, options) or 'calibrated units'}")
     lines.append(f"comment reprojection_error in {result.meta.get('units', 'px')}")
     if compared is not None:
         lines.append(f"comment error in {compared.unit}, {compared.alignment}")

@@ -38,7 +38,7 @@ COORDINATES = {
     "camera": "the camera's coordinates, Y = R S + t",
 }
 ALIGNMENTS = {
-    "none": "calibrated units, as the solver has them",
+    "none": "calibrated units, as the solver has them, or those of a known length",
     "scale": "scaled by the one factor that fits the sizes of the ground truth",
     "truth": "every frame that has a ground truth moved onto it by a similarity",
     "sequence": "all frames moved by the one similarity that fits the ground truth best",
@@ -116,7 +116,7 @@ class ExportOptions:
         """The alignment with the truth, as a phrase."""
         if self.align in ("truth", "sequence"):
             return alignment_of(self).label()
-        return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
+        return {"none": "none", "scale": "one size for all frames"}[self.align]
 
 
 def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
@@ -154,7 +154,9 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
         where an alignment is asked for and there is no ground truth, or not enough of it.
     """
     points = unaligned_shapes(result, options)
-    return points if options.align == "none" else placement(result, options).apply(points)
+    if options.align == "none" and not result.scale[1]:
+        return points
+    return placement(result, options).apply(points)
 
 
 def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
@@ -174,7 +176,7 @@ def placement(result: Result, options: ExportOptions) -> Similarity:
     truth = _needed_truth(result, options)
     if truth is None or options.align == "scale":
         points = unaligned_shapes(result, options)
-        factor = 1.0 if truth is None else common_scale(points, truth)
+        factor = result.scale[0] if truth is None else common_scale(points, truth)
         return Similarity(np.full(frames, factor), np.tile(np.eye(3), (frames, 1, 1)), np.zeros((frames, 3)))
     return align_all(unaligned_shapes(result, options), truth, alignment_of(options))
 
@@ -211,8 +213,8 @@ def alignment_of(options: ExportOptions) -> Alignment:
 
 
 def unit_of(result: Result, options: ExportOptions) -> str:
-    """Return the unit of `aligned_shapes`: that of the ground truth, "" for calibrated units."""
-    return "" if options.align == "none" else str(result.meta.get("truth_units", "mm"))
+    """Return the unit of `aligned_shapes`: that of the ground truth or of a known length, "" without."""
+    return result.scale[1] if options.align == "none" else str(result.meta.get("truth_units", "mm"))
 
 
 def _needed_truth(result: Result, options: ExportOptions) -> GroundTruth | None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = Path(__file__).with_name("page.html")
 UNKNOWN = 65535  # of a number of 16 bits
+OFTEN = 0.4  # share of the frames with a ground truth from which the page opens with the 3-D error
 COMMON = 0.99  # share of the values that the colors cover: few outliers leave them as they are
 
 
@@ -173,7 +174,9 @@ def _layers(
     distances = reprojection_errors(result)[frames]
     found = [("reprojection error", distances, str(result.meta.get("units", "px")), "")]
     if compared is not None:
-        found.insert(0, ("3-D error", compared.errors[frames], compared.unit, compared.alignment))
+        errors = compared.errors[frames]
+        often = np.isfinite(errors).any(axis=1).mean() >= OFTEN
+        found.insert(0 if often else 1, ("3-D error", errors, compared.unit, compared.alignment))
     if result.std is not None:
         spread = np.stack(
             [

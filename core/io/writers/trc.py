@@ -2,7 +2,8 @@
 
 Five lines of head, then a row for every frame: its number from 1, its time in seconds, and x, y, z of every
 marker, separated by tabs. Markers have the names of the points, or P1, P2 ... Lengths are in mm, cm or m;
-where the unit of the shapes is not one of them, one unit is a meter. y points up, as OpenSim has it.
+other lengths become meters, and what has no unit of length is written as if it were in meters. y points up,
+as OpenSim has it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ...reconstruction.result import Result
     from .options import ExportOptions
 
+UNITS = ("mm", "cm", "m")  # that those programs know
 HEADINGS = (
     *("DataRate", "CameraRate", "NumFrames", "NumMarkers", "Units"),
     *("OrigDataRate", "OrigDataStartFrame", "OrigNumFrames"),
@@ -35,12 +37,14 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     InputError
         where a coordinate is not finite.
     """
-    points = TURN[:, None] * aligned_shapes(result, options)
-    require_finite(points, path, "TRC")
     unit, rate = unit_of(result, options), frame_rate(result, options)
+    points = TURN[:, None] * aligned_shapes(result, options)
+    if unit not in UNITS:
+        unit, points = "m", TO_METERS.get(unit, 1.0) * points
+    require_finite(points, path, "TRC")
     frames, markers = result.frame_count, result.point_count
     speed = f"{rate:.10g}"
-    values = (speed, speed, frames, markers, unit if unit in TO_METERS else "m", speed, 1, frames)
+    values = (speed, speed, frames, markers, unit, speed, 1, frames)
     names = _marker_names(result.meta.get("point_names") or (), markers)
     lines = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",

@@ -1,7 +1,4 @@
-"""Outliers of the reconstruction that is shown: found, hidden and counted in rounds.
-
-The residuals are those of the bilinear solution: refined depths lie on the observed rays, on wrong ones too.
-"""
+"""Outliers of the reconstruction that is shown: found, hidden and counted in rounds."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core.evaluation import NO_ALIGNMENT, find_outliers
+from core.evaluation import find_outliers
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
-from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.shapes import bilinear_residuals
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
-
-BILINEAR = "bilinear"  # the solution whose residuals count
 
 
 @dataclass(frozen=True)
@@ -136,9 +131,7 @@ class OutliersController(QObject):
         """Find the outliers of an iterate among what is not hidden now."""
         known, hide = self._residuals, self._session.settings.hide
         if known is None or known[0] is not seen or known[1] != hide:
-            bilinear = seen.alternatives.get(BILINEAR, seen)
-            residuals = build_shapes(sequence, bilinear, NO_ALIGNMENT).residuals
-            assert residuals is not None  # there is a reconstruction
+            residuals = bilinear_residuals(sequence, seen)
             excluded = self._session.excluded
             if excluded is not None:
                 residuals = np.where(excluded, np.nan, residuals)

@@ -58,9 +58,9 @@ class SequencesController(QObject):
         session = self._session
         self._notifier.show_status(summaries.activity(session.active_run or session.shown))
 
-    def _on_camera_known(self, intrinsics: str | tuple[float, float, float, float]) -> None:
-        settings = self._session.settings
-        self._session.set_settings(settings.with_changes(intrinsics=intrinsics), undoable=False)
+    def _on_camera_known(self, model: str, intrinsics: str | tuple[float, float, float, float]) -> None:
+        answered = self._session.settings.with_changes(camera_model=model, intrinsics=intrinsics)
+        self._session.set_settings(answered, undoable=False)
 
     def _on_opened(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
         session = self._session

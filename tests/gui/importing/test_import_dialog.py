@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSlider
 
-from core import CameraModel, read_sequence
-from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN
+from core import CameraModel, Settings, read_sequence, write_tracks
+from nrsfm_gui.importing.camera_form import ESTIMATE, KNOWN, ORTHOGONAL, UNKNOWN, CameraAnswer
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.widgets.style import palette
 
@@ -186,18 +187,31 @@ def test_a_focal_length_that_is_refused_cannot_be_imported(qtbot, make_dialog, p
     assert button(dialog, "Import").isEnabled()
 
 
-def test_orthogonal_tracks_are_read_again_as_such_and_back(qtbot, make_dialog, plain):
+def test_orthogonal_is_an_answer_for_the_runs_and_is_shown_again(qtbot, make_dialog, plain):
     dialog = make_dialog(plain)
     choose(dialog._camera.kind, ORTHOGONAL)
-    settled(qtbot, dialog)
-    assert dialog._inspected.contents.sequence.camera is CameraModel.ORTHOGONAL
-    choose(dialog._camera.kind, UNKNOWN)
-    settled(qtbot, dialog)
-    assert dialog._inspected.contents.sequence.camera is CameraModel.PERSPECTIVE
-    choose(dialog._camera.kind, ORTHOGONAL)
-    settled(qtbot, dialog)
     found = imported(qtbot, dialog)
-    assert found.reading == {"camera": "orthogonal"} and found.camera.model is CameraModel.ORTHOGONAL
+    assert found.camera == CameraAnswer("orthogonal", "auto") and found.reading == {}
+    assert (
+        Settings().with_changes(**vars(found.camera)).camera_of(CameraModel.PERSPECTIVE).value == ORTHOGONAL
+    )
+    with qtbot.waitSignal(dialog.ready):
+        dialog.set_contents(found.contents, {}, found.camera)
+    assert dialog._camera.kind.key == ORTHOGONAL
+
+
+def test_a_file_that_states_how_it_is_read_leaves_only_the_camera_open(make_dialog, tmp_path, tracks):
+    path = tmp_path / "own.npz"
+    write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960))
+    dialog = make_dialog(path)
+    assert not dialog._arrays.choice("tracks").isEnabled()
+    assert not any(dialog.findChild(object, name).isVisible() for name in dialog._form.names)
+    assert dialog._camera.isVisible() and "Picture 1280 × 960 px:" in dialog._camera.note("camera")
+
+
+def test_tracks_that_are_read_as_orthogonal_are_not_asked_about(make_dialog, plain):
+    dialog = make_dialog(plain, camera="orthogonal")
+    assert dialog._camera.isHidden() and "Orthogonal" in dialog._known_camera.text()
 
 
 def test_what_cannot_be_read_is_one_sentence_and_can_be_mended(qtbot, make_dialog, write, tracks):
@@ -241,6 +255,35 @@ def test_scores_chosen_as_the_visibility_count_from_one_half(qtbot, make_dialog,
     np.testing.assert_array_equal(dialog._inspected.contents.sequence.visible, tracks.visible)
 
 
+def test_of_several_individuals_the_first_is_drawn_and_another_can_be_chosen(
+    qtbot, make_dialog, tmp_path, tracks
+):
+    path = tmp_path / "videos.pkl"
+    one = {"points": tracks.xy.swapaxes(0, 1), "occluded": ~tracks.visible.T}
+    other = {name: array[:15] for name, array in one.items()}
+    path.write_bytes(pickle.dumps({"horse": one, "cow": other}))
+    dialog = make_dialog(path)
+    assert dialog.problem == "" and summary(dialog).startswith("12 frames of 20 points")
+    assert dialog._form.individual.key == "horse"
+    choose(dialog._form.individual, "cow")
+    settled(qtbot, dialog)
+    assert summary(dialog).startswith("12 frames of 15 points")
+    assert imported(qtbot, dialog).reading["individual"] == "cow"
+
+
+def test_arrays_whose_names_tell_nothing_are_chosen(qtbot, make_dialog, write, tracks):
+    dialog = make_dialog(write(a=tracks.xy, b=tracks.xy[::-1], c=tracks.visible.astype(float)))
+    assert dialog.problem and "--" not in dialog.problem
+    choose(dialog._arrays.choice("b"), "tracks")
+    settled(qtbot, dialog)
+    choose(dialog._arrays.choice("c"), "visible")
+    settled(qtbot, dialog)
+    sequence = imported(qtbot, dialog).sequence
+    seen = tracks.visible
+    np.testing.assert_array_equal(sequence.visible, seen)
+    np.testing.assert_allclose(sequence.tracks.transpose(0, 2, 1)[seen], tracks.xy[::-1][seen], rtol=1e-12)
+
+
 def test_sentences_name_no_options_of_the_command_line(make_dialog, tmp_path, tracks):
     shares = (tracks.xy / 1280).tolist()
     path = tmp_path / "marks.json"
@@ -276,6 +319,33 @@ def test_the_slider_shows_another_frame_with_its_hidden_points_hollow(make_dialo
     for theme in (DARK, LIGHT):
         dialog.setPalette(palette(theme))
         assert near(picture.view.grab_image(), theme.measured).any()
+
+
+def test_the_video_that_a_file_names_is_drawn_behind_its_tracks(qtbot, make_dialog, tmp_path, tracks):
+    av = pytest.importorskip("av", reason="a video needs PyAV")
+    video = tmp_path / "video.mp4"
+    with av.open(str(video), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.width, stream.height = 1280, 960
+        for frame in range(12):
+            pixels = np.full((960, 1280, 3), 20 * frame, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    path = tmp_path / "tracks.npz"
+    write_tracks(path, tracks.xy, tracks.visible, size=(1280, 960), video=video)
+    dialog = make_dialog(path)
+    picture = dialog._picture
+    background = picture.view._background
+    for frame in (0, 7):
+        picture.slider.setValue(frame)
+        qtbot.waitUntil(
+            lambda frame=frame: (
+                background.isVisible()
+                and abs(background.pixmap().toImage().pixelColor(9, 9).red() - 20 * frame) < 6
+            )
+        )
+    dialog.reject()
+    assert picture._reader is None and not background.isVisible()
 
 
 def test_everything_that_can_be_changed_has_a_tip_and_a_name_and_is_reached_by_tab(make_dialog, plain):

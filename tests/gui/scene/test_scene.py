@@ -326,3 +326,15 @@ def test_what_an_alignment_lacks_is_shown_in_its_place(known):
     shapes = build_shapes(sequence, known.result, Alignment(Kind.AS_IS))
     assert shapes.truth is None and shapes.errors is None and not shapes.alignment.compares
     assert "as is needs the true cameras" in build_scene(sequence, shapes, frame=0).caption
+
+
+def test_without_truth_a_known_length_gives_the_object_its_size_and_unit(known):
+    bare = replace(known.sequence, truth=None)
+    shapes = build_shapes(bare, known.result, scale="1-4=30mm")
+    assert shapes.unit == "mm"
+    apart = np.linalg.norm(shapes.points[:, :, 0] - shapes.points[:, :, 3], axis=1)
+    assert np.isclose(apart.mean(), 30.0)
+    np.testing.assert_allclose(shapes.reprojected, build_shapes(bare, known.result).reprojected, atol=1e-6)
+    aligned = build_shapes(known.sequence, known.result, scale="1-4=30mm")
+    np.testing.assert_array_equal(aligned.points, build_shapes(known.sequence, known.result).points)
+    assert build_shapes(bare, known.result, scale="1-4000=30mm").unit == "units"

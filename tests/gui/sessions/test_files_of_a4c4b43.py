@@ -28,7 +28,8 @@ EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 SAME = 1e-12  # relative
 LATER = {
     **{"refine": "none", "noise": None, "isometry": 0.3, "neighbors": 8, "mirror": None},
-    **{"hide": None, "camera_model": "auto", "loss": "squared", "loss_scale": None},
+    **{"hide": None, "camera_model": "auto", "scale": None},
+    **{"loss": "squared", "loss_scale": None},
 }
 
 

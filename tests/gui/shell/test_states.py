@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QGuiApplication
@@ -51,6 +53,7 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
         return StateCards(
             session, control, display.errors, opening, messages, place=scene_view,
             show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
+            show_outliers=lambda: asked.append("outliers"),
             show_own_tracks=lambda: asked.append("own tracks"),
             act=lambda verdict: asked.append(verdict.kind),
         )  # fmt: skip
@@ -150,3 +153,18 @@ def test_a_refused_run_shows_why_and_shows_the_log(
     qtbot.waitUntil(lambda: "is refused" in messages.text)
     press(qtbot, messages, "Show the log")
     assert asked == ["log"]
+
+
+def test_tracks_that_may_be_wrong_are_announced_with_the_result(
+    qtbot, sequence, session, control, messages, asked, make_states
+):
+    tracks = np.array(sequence.tracks)
+    for frame, point in ((1, 15), (3, 4), (5, 9)):
+        tracks[frame, :, point] += 80.0
+    make_states(control).announces = True
+    session.set_settings(QUICK.with_changes(rotations="truth", starts=1))
+    session.set_sequence(replace(sequence, tracks=tracks, digest="wrong"))
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: "their tracks may be wrong" in messages.text, timeout=30_000)
+    press(qtbot, messages, "Find outliers")
+    assert asked == ["outliers"]

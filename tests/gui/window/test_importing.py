@@ -182,7 +182,7 @@ def test_the_page_about_own_tracks_is_opened_from_the_dialog(qtbot, window, aske
 
 
 def test_what_is_stored_of_imports_survives_and_broken_entries_count_as_absent(store, tmp_path):
-    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0))
+    how = StoredImport({"visible": "none", "threshold": 0.5}, (900.0, 900.0, 640.0, 480.0), "auto")
     store.set_imported(tmp_path / "a.npz", how)
     store.set_imported(tmp_path / "b.npz", StoredImport())
     assert store.imported(tmp_path / "a.npz") == how

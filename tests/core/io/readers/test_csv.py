@@ -88,6 +88,14 @@ def test_columns_are_named_by_an_option(tmp_path):
     assert inspect_file(path).columns == ("tick", "who", "across", "down", "ok")
 
 
+def test_many_columns_are_listed_in_one_short_sentence(tmp_path):
+    names = [f"a column of a rather long name {number}" for number in range(300)]
+    path = write(tmp_path / "t.csv", [names], [range(300)] * 3)
+    with pytest.raises(InputError, match=r"\.\.\. \(300 columns\); it is not clear") as caught:
+        read_sequence(path)
+    assert len(str(caught.value).removeprefix(str(tmp_path))) < 400
+
+
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
@@ -184,7 +192,9 @@ def test_one_of_several_individuals_is_read_by_name(tmp_path):
     ):
         read_sequence(path)
     assert inspect_file(path).individuals == ("a", "b")
-    assert_read(read_sequence(path, individual="b"))
+    read = read_sequence(path, individual="b")
+    assert_read(read)
+    assert "not read" not in read.provenance
 
 
 # -- wide tables ---------------------------------------------------------------------------------------------
@@ -237,6 +247,29 @@ def test_landmarks_of_mediapipe_in_a_wide_table_need_the_size_of_the_picture(tmp
     assert read.image_size == (640, 960)
     np.testing.assert_array_equal(read.visible, VISIBLE)
     np.testing.assert_allclose(read.tracks.transpose(0, 2, 1), TRACKS)
+
+
+def test_scores_that_only_some_points_have_hide_these(tmp_path):
+    header = [f"{kind}_{name}" for name in NAMES for kind in ("x", "y", "z")] + ["nose_likelihood"]
+    values = np.concatenate([TRACKS, np.ones((FRAMES, POINTS, 1))], axis=2).reshape(FRAMES, -1)
+    likelihood = np.where(np.arange(FRAMES) == 3, 0.55, 0.9)
+    path = write(tmp_path / "t.csv", [header], np.column_stack([values, likelihood]).tolist())
+    visible = np.ones_like(VISIBLE)
+    visible[3, 0] = False
+    read = read_sequence(path)
+    assert_read(read, visible=visible)
+    assert "not read: z_nose, z_left ear" in read.provenance
+    assert "(nose_likelihood, ...) is at least 0.6" in inspect_file(path).guesses[0]
+
+
+def test_what_is_understood_of_a_table_reads_it_the_same_again(tmp_path):
+    rows = [(name, *row, 0.7 if row[1] else 0.4) for row in long_rows() for name in ("a", "b")]
+    path = write(tmp_path / "t.csv", [["animal", "frame", "point", "x", "y", "conf"]], rows)
+    first = inspect_file(path, individual="b")
+    again = inspect_file(path, **first.reading)
+    np.testing.assert_array_equal(first.sequence.tracks, again.sequence.tracks)
+    assert again.clear and dict(again.reading) == dict(first.reading)
+    assert first.reading["visible"] == "conf" and first.reading["threshold"] == "0.5"
 
 
 def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):

@@ -341,6 +341,14 @@ def test_colors_have_a_scale_with_a_unit_and_keys_choose_them(opened, small_resu
     assert browser.run("alignment.textContent").startswith("frame 1: unknown")
 
 
+def test_a_page_of_few_true_frames_opens_with_the_error_that_all_frames_have(opened, small_result):
+    truth = small_result.truth
+    single = replace(truth, frames=truth.frames[1:], points=truth.points[1:])
+    browser = opened(replace(small_result, truth=single), frame=2)
+    assert browser.run("quantity.textContent") == "reprojection error (px)"
+    assert browser.run("tools.innerText").startswith("Color\nreprojection error\n3-D error\nnone")
+
+
 def test_layers_are_hidden_by_their_keys_and_buttons(opened):
     browser = opened(frame=2)
     everything = browser.picture()

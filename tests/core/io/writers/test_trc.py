@@ -41,6 +41,15 @@ def test_markers_move_in_time_and_y_points_up(small_result, tmp_path, align, uni
     assert np.allclose(positions, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize(("unit", "written", "factor"), [("cm", "cm", 1.0), ("in", "m", 0.0254)])
+def test_lengths_that_trc_does_not_know_become_meters(small_result, tmp_path, unit, written, factor):
+    result = replace(small_result, meta=small_result.meta | {"truth_units": unit})
+    (path,) = export(result, tmp_path / "a.trc", align="sequence")
+    head, _names, _times, positions = read_trc(path)
+    expected = aligned_shapes(result, ExportOptions(align="sequence")).transpose(0, 2, 1) * [1, -1, -1]
+    assert head["Units"] == written and np.allclose(positions, factor * expected, atol=1e-6)
+
+
 def test_points_without_names_are_numbered(small_result, tmp_path):
     (path,) = export(small_result, tmp_path / "a.trc", fps=12.5)
     head, names, times, _positions = read_trc(path)

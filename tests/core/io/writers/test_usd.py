@@ -225,6 +225,19 @@ def test_the_frame_rate_is_that_of_the_sequence_unless_another_is_chosen(seen, t
         assert stage.GetFramesPerSecond() == expected
 
 
+def test_a_known_length_gives_the_unit(seen, tmp_path):
+    result = seen.with_scale("size=200mm")
+    stage, root = opened(result, tmp_path / "a.usda")
+    factor, unit = result.scale
+    assert unit == "mm" and UsdGeom.GetStageMetersPerUnit(stage) == 1e-3
+    assert np.allclose(points_at(child(root, "estimate"), 2), factor * Y_UP * seen.points[2], rtol=1e-5)
+    camera = child(root, "camera")
+    got = pictures(root, 2, points_at(child(root, "estimate"), 2), camera.GetAttribute("picture").Get())
+    assert np.abs(got - seen.reprojections()[2]).max() < 2e-2
+    truth = points_at(child(root, "ground_truth"), 1)
+    assert np.allclose(truth, factor * Y_UP * seen.points[1], rtol=1e-4, atol=1e-3)
+
+
 def test_what_usd_cannot_hold_is_refused(seen, tmp_path):
     with pytest.raises(InputError, match="USD holds all frames in one file"):
         export(seen, tmp_path / "a.usda", frames="numbered")

@@ -1,0 +1,164 @@
+"""The dialog of the scale: a length that is known gives the reconstruction its units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core import InputError
+from core.reconstruction import UNITS, parse_scale
+from nrsfm_gui.widgets.fields import Choice, NumberField
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+DISTANCE, SIZE, NOTHING = "distance", "size", "nothing"
+KINDS = {
+    DISTANCE: "the distance of two points, on average over the frames",
+    SIZE: "the largest distance of two points of a frame, in the median frame",
+    NOTHING: "shapes have no unit",
+}
+TITLES = {DISTANCE: "distance of two points", SIZE: "size of the object", NOTHING: "nothing"}
+HINT = "Two points that are selected in a view appear here."
+
+
+class ScaleDialog(QDialog):
+    """Edits a rule of the scale; never modal, so that points can be selected meanwhile.
+
+    Signals
+    -------
+    chosen(str or None)
+        an accepted rule as `core.reconstruction.parse_scale` reads it, None for no scale.
+    """
+
+    chosen = pyqtSignal(object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Set the scale")
+        self._point_count = 0
+        self.kind = Choice(KINDS, titles=TITLES)
+        self.points = NumberField(integer=True), NumberField(integer=True)
+        self.length = NumberField()
+        self.unit = Choice(dict.fromkeys(UNITS, "unit of the length, and of all shapes"))
+        for widget, name, title in (
+            (self.kind, "scale kind", "What is known"),
+            (self.points[0], "first point", "First point, counted from 1"),
+            (self.points[1], "second point", "Second point, counted from 1"),
+            (self.length, "scale length", "Length"),
+            (self.unit, "scale unit", "Unit of the length"),
+        ):
+            widget.setObjectName(name)
+            widget.setAccessibleName(title)
+            widget.setToolTip(title)
+        self._points_row, self._length_row = QWidget(), QWidget()
+        for row, widgets in (
+            (self._points_row, (self.points[0], QLabel("and"), self.points[1])),
+            (self._length_row, (self.length, self.unit)),
+        ):
+            line = QHBoxLayout(row)
+            line.setContentsMargins(0, 0, 0, 0)
+            for each in widgets:
+                line.addWidget(each)
+        self._form = QFormLayout()
+        self._form.setHorizontalSpacing(18)
+        self._form.setVerticalSpacing(8)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form.addRow("Known is the", self.kind)
+        self._form.addRow("of points", self._points_row)
+        self._form.addRow("which is", self._length_row)
+        self.note = QLabel()
+        self.note.setObjectName("scale note")
+        self.note.setProperty("role", "muted")
+        self.note.setWordWrap(True)
+        self.note.setMinimumWidth(320)
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self.buttons.accepted.connect(self._on_accepted)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(self._form)
+        layout.addWidget(self.note)
+        layout.addWidget(self.buttons)
+        self._remark = ""
+        for field in (*self.points, self.length):
+            field.edited.connect(self._show)
+        for choice in (self.kind, self.unit):
+            choice.chosen.connect(lambda _key: self._show())
+
+    def set_scale(self, text: str | None, *, point_count: int, remark: str) -> None:
+        """Show a rule, None for none, for a sequence; `remark` is where it has no effect."""
+        self._point_count, self._remark = point_count, remark
+        rule = None if text is None else parse_scale(text)
+        self.kind.set_key(SIZE if rule is not None and rule.points is None else DISTANCE)
+        if rule is not None:
+            self.length.set_value(rule.length)
+            self.unit.set_key(rule.unit)
+            for field, point in zip(self.points, rule.points or (), strict=False):
+                field.set_value(point + 1)
+        elif self.unit.currentIndex() <= 0:
+            self.unit.set_key("mm")
+        self._show()
+
+    def set_selection(self, points: Collection[int]) -> None:
+        """Show two selected points, counted from 0; other numbers of points change nothing."""
+        if len(points) == 2:
+            for field, point in zip(self.points, sorted(points), strict=True):
+                field.set_value(point + 1)
+            self._show()
+
+    def rule(self) -> str | None:
+        """Return the rule that the fields hold, None for none.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where they hold no rule.
+        """
+        if self.kind.key == NOTHING:
+            return None
+        length = self.length.value()
+        what = SIZE
+        if self.kind.key == DISTANCE:
+            what = "-".join(str(field.value()) for field in self.points)
+        rule = parse_scale(f"{what}={length}{self.unit.key}")
+        rule.check(self._point_count)
+        return str(rule)
+
+    def _show(self) -> None:
+        """Show the rows of what is known, and whether it can be accepted."""
+        kind = self.kind.key
+        self._form.setRowVisible(self._points_row, kind == DISTANCE)
+        self._form.setRowVisible(self._length_row, kind != NOTHING)
+        ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        assert ok is not None  # it is one of the two
+        try:
+            self.rule()
+            refusal = ""
+        except (ValueError, InputError) as error:
+            refusal = str(error)
+        ok.setEnabled(not refusal)
+        empty = any(not field.text().strip() for field in self._needed())
+        hint = HINT if kind == DISTANCE else ""
+        sentences = [hint if empty or not refusal else f"{refusal[0].upper()}{refusal[1:]}.", self._remark]
+        self.note.setText(" ".join(sentence for sentence in sentences if sentence))
+
+    def _needed(self) -> tuple[NumberField, ...]:
+        if self.kind.key == NOTHING:
+            return ()
+        return (*self.points, self.length) if self.kind.key == DISTANCE else (self.length,)
+
+    def _on_accepted(self) -> None:
+        self.chosen.emit(self.rule())
+        self.accept()

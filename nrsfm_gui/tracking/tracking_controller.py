@@ -1,0 +1,55 @@
+"""The dialog that follows points through a video, in the window: when it opens, and what it opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from core.tracking import missing_packages
+from nrsfm_gui.tracking.tracking_dialog import TrackingDialog
+
+if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QWidget
+
+    from core import Sequence
+    from nrsfm_gui.model.notifier import Notifier
+    from nrsfm_gui.sessions.opening import SequenceOpening
+
+
+class TrackingController(QObject):
+    """Shows the dialog, and opens the tracks that it ends with.
+
+    Parameters
+    ----------
+    opening
+        opens the tracks.
+    notifier
+        states what has to be installed first.
+    window
+        the parent of the dialog.
+    """
+
+    def __init__(self, opening: SequenceOpening, notifier: Notifier, window: QWidget) -> None:
+        super().__init__(window)
+        self._opening, self._notifier, self._window = opening, notifier, window
+        self.dialog: TrackingDialog | None = None  # made when it is first needed
+
+    def show(self) -> None:
+        """Show the dialog, or what has to be installed first."""
+        missing = missing_packages()
+        if missing:
+            self._notifier.fail(missing)
+            return
+        if self.dialog is None:
+            self.dialog = TrackingDialog(self._window)
+            self.dialog.accepted_tracks.connect(self._on_accepted)
+        self.dialog.open()
+
+    def shut_down(self) -> None:
+        """End what is being read or followed."""
+        if self.dialog is not None:
+            self.dialog.shut_down()
+
+    def _on_accepted(self, sequence: Sequence) -> None:
+        self._opening.open_sequence(sequence, listed=False)

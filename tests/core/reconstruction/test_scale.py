@@ -1,0 +1,109 @@
+"""A length that is known gives the result and its files their units, and changes no number of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+import core
+from core import InputError
+from core.reconstruction import parse_scale, settings_from_dict, settings_to_dict
+from core.reconstruction.scale import MOST_PAIRED
+
+QUICK = core.Settings(rank=2, starts=1, rotations="truth", refine="none")
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return core.simulate("paper", frames=12, points=20, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result(scene):
+    return core.reconstruct(scene, QUICK.with_changes(scale="3-17=85mm"))
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("3-17=85mm", "3-17=85mm"),
+        (" 17 - 3 = 8.5e1 mm", "17-3=85mm"),
+        ("size=0.2m", "size=0.2m"),
+        ("size = 7 µm", "size=7um"),
+    ],
+)
+def test_a_rule_is_read_and_written(text, rule):
+    assert str(parse_scale(text)) == rule
+    assert parse_scale(rule) == parse_scale(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "85mm", "3-17=85", "3-3=85mm", "0-4=1mm", "size=0mm", "size=2 lightyears", "3-17=.mm", "3=4mm"],
+)
+def test_what_is_no_rule_is_refused_with_what_is(text):
+    with pytest.raises(InputError, match="accepted"):
+        core.Settings(scale=text)
+
+
+def test_the_two_points_are_as_far_apart_as_the_rule_asks_on_average_over_the_frames(result):
+    factor, unit = result.scale
+    assert unit == "mm"
+    apart = np.linalg.norm(result.points[:, :, 2] - result.points[:, :, 16], axis=1)
+    assert np.isclose(factor * apart.mean(), 85.0)
+
+
+def test_the_size_is_the_largest_distance_of_the_median_frame(result):
+    sized = result.with_scale("size=200mm")
+    largest = [pdist(S.T).max() for S in result.points]
+    assert np.isclose(sized.scale[0] * np.median(largest), 200.0)
+
+
+def test_the_size_of_very_many_points_is_found_without_all_their_distances():
+    shapes = np.random.default_rng(0).normal(size=(3, 3, MOST_PAIRED + 200))
+    exact = np.median([pdist(S.T).max() for S in shapes])
+    assert np.isclose(parse_scale("size=1m").factor(shapes), 1.0 / exact, rtol=0.01)
+
+
+def test_a_run_has_the_same_numbers_with_and_without(scene, result):
+    plain = core.reconstruct(scene, QUICK)
+    assert plain.scale == (1.0, "")
+    assert plain.loss == result.loss
+    np.testing.assert_array_equal(plain.points, result.points)
+    assert plain.errors() == result.errors()
+
+
+def test_files_are_in_the_units_of_the_rule(result, tmp_path):
+    (path,) = core.export(result, tmp_path / "shape.ply", frame=2, text=True)
+    lines = path.read_text().splitlines()
+    first = lines[lines.index("end_header") + 1].split()
+    np.testing.assert_allclose(
+        [float(value) for value in first[:3]], result.scale[0] * result.points[2, :, 0]
+    )
+    (table,) = core.export(result, tmp_path / "shape.csv", frame=2)
+    row = table.read_text().splitlines()[1].split(",")
+    np.testing.assert_allclose([float(value) for value in row[2:5]], result.scale[0] * result.points[2, :, 0])
+    (aligned,) = core.export(result, tmp_path / "aligned.ply", frame=2, text=True, align="truth")
+    (plain,) = core.export(
+        core.Result(**{**vars(result), "meta": {}}), tmp_path / "plain.ply", frame=2, text=True, align="truth"
+    )
+    assert aligned.read_text().splitlines()[-20:] == plain.read_text().splitlines()[-20:]
+
+
+def test_the_command_and_the_file_hold_the_rule(scene, result, tmp_path):
+    assert "--scale 3-17=85mm" in result.meta["command"]
+    assert settings_from_dict(settings_to_dict(QUICK.with_changes(scale="size=2cm"))).scale == "size=2cm"
+    loaded = core.load_result(result.save(tmp_path / "result.npz"))
+    assert loaded.scale == result.scale
+
+
+def test_a_point_that_is_not_there_is_refused_before_anything_is_solved(scene):
+    with pytest.raises(InputError, match="points from 1 to 20"):
+        core.iterate(scene, QUICK.with_changes(scale="3-21=85mm"))
+
+
+def test_a_scene_without_a_metric_view_has_no_lengths(scene, result):
+    flat = core.Result(**{**vars(result), "meta": {"low_rank": {"metric": False}}})
+    with pytest.raises(InputError, match="no metric view"):
+        flat.with_scale("size=1m")

@@ -1,0 +1,209 @@
+"""The dialog that follows points through a video: region, progress, cancel, corrections, and its end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QPushButton
+
+from core.tracking import opencv, video_path
+from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.tracking.tracking_controller import TrackingController
+from nrsfm_gui.tracking.tracking_dialog import LASSO, WHOLE, TrackingDialog
+
+pytest.importorskip("cv2", reason="following points needs OpenCV")
+pytest.importorskip("av", reason="videos need PyAV")
+
+SHEET = (160, 75, 440, 320)  # left, top, right and bottom of the sheet in the first frame of the sample
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def dialog(show):
+    made = TrackingDialog()
+    show(made, 1000, 640)
+    yield made
+    made.shut_down()
+
+
+def button(dialog, text):
+    (found,) = [each for each in dialog.findChildren(QPushButton) if each.text() == text]
+    return found
+
+
+def open_sample(qtbot, dialog, frames=12):
+    button(dialog, "Try the sample").click()
+    qtbot.waitUntil(lambda: dialog._picture._image is not None)
+    dialog._last.setValue(frames)
+    dialog._points.setValue(60)
+
+
+def drag(dialog, places):
+    """Drag the mouse over places in pixels of the picture."""
+    picture = dialog._picture
+    where = [picture.on_screen(x, y).toPoint() for x, y in places]
+    QTest.mousePress(picture, LEFT, NONE, where[0])
+    for before, after in pairwise(where):
+        for share in (0.3, 0.6, 1.0):
+            QTest.mouseMove(picture, before + (after - before) * share)
+    QTest.mouseRelease(picture, LEFT, NONE, where[-1])
+
+
+def click(dialog, x, y):
+    QTest.mouseClick(dialog._picture, LEFT, NONE, dialog._picture.on_screen(x, y).toPoint())
+
+
+def follow(qtbot, dialog):
+    button(dialog, "Start").click()
+    assert dialog.busy
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=20_000)
+
+
+@pytest.fixture
+def followed(qtbot, dialog):
+    """A dialog that has followed points through twelve frames of the sample."""
+    open_sample(qtbot, dialog)
+    left, top, right, bottom = SHEET
+    drag(dialog, [(left, top), (right, bottom)])
+    follow(qtbot, dialog)
+    return dialog
+
+
+def place_of(dialog, point):
+    """Return where a point is in the frame that is shown."""
+    return dialog.sequence.tracks[dialog._slider.value(), :, point]
+
+
+def choose(dialog, point):
+    click(dialog, *place_of(dialog, point))
+    assert dialog._chosen == point
+
+
+def isolated(dialog):
+    """Return a point that is seen throughout and has no other near it."""
+    sequence = dialog.sequence
+    places = np.where(sequence.visible[0], sequence.tracks[0], np.inf)
+    apart = np.linalg.norm(sequence.tracks[0][:, :, None] - places[:, None], axis=0)
+    np.fill_diagonal(apart, np.inf)
+    apart[~sequence.visible.all(axis=0)] = -1
+    return int(apart.min(axis=1).argmax())
+
+
+def test_points_are_followed_in_the_rectangle_that_was_drawn(followed):
+    sequence = followed.sequence
+    assert sequence.frame_count == 12 and 40 < sequence.point_count <= 60
+    assert sequence.video == video_path(Path("sample:sheet")) and sequence.image_size == (640, 360)
+    first = sequence.tracks[0][:, sequence.visible[0]]
+    left, top, right, bottom = SHEET
+    assert (first[0] > left).all() and (first[0] < right).all()
+    assert (first[1] > top).all() and (first[1] < bottom).all()
+    assert followed._time.text().startswith(f"{sequence.point_count} points in 12 frames")
+    assert followed._frame.text().startswith("frame 1 / 12")
+
+
+def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
+    open_sample(qtbot, dialog, frames=3)
+    dialog._region.set_key(LASSO)
+    dialog._region.chosen.emit(LASSO)
+    drag(dialog, [(200, 120), (400, 120), (400, 280), (200, 280)])
+    assert len(dialog._picture.region) > 4
+    follow(qtbot, dialog)
+    assert dialog.sequence.tracks[0, 0].min() > 195
+    button(dialog, "Start over").click()
+    assert dialog.sequence is None and len(dialog._picture.region) > 4
+    dialog._region.set_key(WHOLE)
+    dialog._region.chosen.emit(WHOLE)
+    assert dialog._picture.region is None and not dialog._picture.drawing
+    follow(qtbot, dialog)
+    assert dialog.sequence.point_count > 30
+
+
+def test_tracks_are_drawn_as_they_are_found_and_a_cancel_keeps_them(qtbot, dialog):
+    open_sample(qtbot, dialog, frames=90)
+    button(dialog, "Start").click()
+    qtbot.waitUntil(lambda: dialog._step is not None and dialog._step.done >= 6, timeout=10_000)
+    assert dialog._picture._trails.shape[2] > 30
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=10_000)
+    assert dialog.isVisible() and 6 <= dialog.sequence.frame_count < 90
+    assert button(dialog, "Use these tracks").isEnabled()
+
+
+def test_a_point_is_deleted_and_that_is_undone(followed):
+    before, point = followed.sequence, isolated(followed)
+    choose(followed, point)
+    QTest.keyClick(followed, Qt.Key.Key_Delete)
+    assert followed.sequence.point_count == before.point_count - 1
+    assert np.array_equal(followed.sequence.tracks, np.delete(before.tracks, point, axis=2), equal_nan=True)
+    QTest.keyClick(followed, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert followed.sequence is before and not button(followed, "Undo").isEnabled()
+
+
+def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
+    before, point = followed.sequence, isolated(followed)
+    followed._slider.setValue(5)
+    choose(followed, point)
+    button(followed, "Cut here").click()
+    after = followed.sequence
+    assert after.point_count == before.point_count + 1 and followed._chosen == before.point_count
+    assert after.visible[:5, point].all() and not after.visible[5:, point].any()
+    assert np.array_equal(after.tracks[5:, :, -1], before.tracks[5:, :, point])
+    followed._slider.setValue(0)
+    choose(followed, point)
+    button(followed, "Cut here").click()
+    assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
+
+
+def test_a_point_is_followed_again_from_a_click(qtbot, followed):
+    before, point = followed.sequence, isolated(followed)
+    followed._slider.setValue(4)
+    choose(followed, point)
+    button(followed, "Follow again").click()
+    assert "Click where this point is" in followed._hint.text()
+    x, y = place_of(followed, point)
+    click(followed, x + 4, y)
+    qtbot.waitUntil(lambda: not followed.busy, timeout=20_000)
+    after = followed.sequence
+    assert np.array_equal(after.tracks[:4, :, point], before.tracks[:4, :, point])
+    moved = after.tracks[4:, :, point] - before.tracks[4:, :, point]
+    assert np.linalg.norm(moved[0] - [4, 0]) < 1 and np.nanmax(np.linalg.norm(moved, axis=1)) < 8
+    others = np.delete(np.arange(before.point_count), point)
+    assert np.array_equal(after.tracks[:, :, others], before.tracks[:, :, others], equal_nan=True)
+
+
+def test_the_tracks_are_given_on_and_the_dialog_closes(qtbot, followed):
+    sequence = followed.sequence
+    with qtbot.waitSignal(followed.accepted_tracks) as given:
+        button(followed, "Use these tracks").click()
+    assert given.args == [sequence] and not followed.isVisible()
+
+
+def test_a_file_that_is_no_video_is_refused_in_a_sentence(qtbot, dialog, tmp_path):
+    (tmp_path / "bad.mp4").write_bytes(b"nonsense" * 50)
+    dialog.open_video(tmp_path / "bad.mp4")
+    qtbot.waitUntil(lambda: "cannot be read as a video" in dialog._message.text())
+    assert not button(dialog, "Start").isEnabled()
+
+
+def test_a_region_without_texture_is_refused_in_a_sentence(qtbot, dialog):
+    open_sample(qtbot, dialog)
+    drag(dialog, [(10, 10), (22, 20)])
+    follow(qtbot, dialog)
+    assert "square pixels" in dialog._message.text() and dialog.sequence is None
+
+
+def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, monkeypatch):
+    from PyQt6.QtWidgets import QWidget
+
+    window = QWidget()
+    show(window)
+    controller = TrackingController(SequenceOpening(store, window), session.notifier, window)
+    monkeypatch.setattr(opencv, "find_spec", lambda _name: None)
+    with qtbot.waitSignal(session.notifier.failed) as stated:
+        controller.show()
+    assert "pip install 'nrsfm-gui[track]'" in stated.args[0] and controller.dialog is None
