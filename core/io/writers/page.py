@@ -5,7 +5,8 @@ so that it needs no graphics card, and many of them fit in a notebook.
 
 Numbers have 16 bits. A position is corner + step n, n = 0 ... 65534, with one step for all three axes, and a
 value is n / 65534 of the largest; 65535 is an unknown one. Of consecutive frames the differences modulo 65536
-are kept, all low bytes before all high ones, compressed by zlib, as base64.
+are kept, all low bytes before all high ones, compressed by zlib, as base64. The depth of a point, from the
+mean of its frame along the axis of the camera, is computed by the page.
 
 The axes are those of the first camera, y up, so that the page opens upright.
 """
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = Path(__file__).with_name("page.html")
 UNKNOWN = 65535  # of a number of 16 bits
-OFTEN = 0.4  # share of the frames with a ground truth from which the page opens with the 3-D error
+OFTEN = 0.4  # share of frames with a ground truth from which on a page opens with the 3-D error
 COMMON = 0.99  # share of the values that the colors cover: few outliers leave them as they are
 
 
@@ -145,12 +146,19 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "truthName": "ground truth" if compared is None else compared.name,
         "visible": packed["visible"],
         "layers": [layer | {"values": packed[layer["title"]]} for layer in layers],
-        "cameras": np.round(TURN[:, None] * turns @ upright.T, 4).reshape(-1, 9).tolist(),
+        "cameras": None if cameras is None else _flat(TURN[:, None] * turns @ upright.T),
         "faces": [] if result.faces is None else result.faces.tolist(),
         "edges": [] if result.edges is None else result.edges.tolist(),
         "names": None if names is None else [str(name) for name in names],
         "colors": list(VIRIDIS),
+        "often": compared is not None and bool(np.isfinite(compared.errors).any(axis=1).mean() >= OFTEN),
     }
+
+
+def _flat(rotations: Floats) -> list[list[float]]:
+    """Return rotations (F, 3, 3) as lists of nine numbers."""
+    rows: list[list[float]] = np.round(rotations, 4).reshape(-1, 9).tolist()
+    return rows
 
 
 def _facts(result: Result, options: ExportOptions, frames: Ints, hidden: int) -> list[str]:
@@ -170,13 +178,11 @@ def _facts(result: Result, options: ExportOptions, frames: Ints, hidden: int) ->
 def _layers(
     result: Result, options: ExportOptions, frames: Ints, points: Floats, compared: Comparison | None
 ) -> list[dict[str, Any]]:
-    """Return the values (F, P) that points can be colored by, the most telling ones first."""
+    """Return the errors (F, P) that points can be colored by."""
     distances = reprojection_errors(result)[frames]
     found = [("reprojection error", distances, str(result.meta.get("units", "px")), "")]
     if compared is not None:
-        errors = compared.errors[frames]
-        often = np.isfinite(errors).any(axis=1).mean() >= OFTEN
-        found.insert(0 if often else 1, ("3-D error", errors, compared.unit, compared.alignment))
+        found.insert(0, ("3-D error", compared.errors[frames], compared.unit, compared.alignment))
     if result.std is not None:
         spread = np.stack(
             [
@@ -186,16 +192,12 @@ def _layers(
             ]
         )
         found.append(("standard deviation", spread, unit_of(result, options), ""))
-    layers = []
-    for title, values, unit, detail in found:
-        known = values[np.isfinite(values)]
-        if known.size:
-            top, largest = float(np.quantile(known, COMMON)), float(known.max())
-            layers.append(
-                {"title": title, "unit": unit, "detail": detail, "values": values}
-                | {"top": top or largest, "largest": largest}
-            )
-    return layers
+    return [
+        {"title": title, "unit": unit, "detail": detail, "values": values}
+        | {"top": float(np.quantile(known, COMMON)), "largest": float(known.max())}
+        for title, values, unit, detail in found
+        if (known := values[np.isfinite(values)]).size
+    ]
 
 
 def _grid(points: Floats, over: Floats | None) -> tuple[Floats, float]:

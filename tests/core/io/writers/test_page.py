@@ -341,12 +341,31 @@ def test_colors_have_a_scale_with_a_unit_and_keys_choose_them(opened, small_resu
     assert browser.run("alignment.textContent").startswith("frame 1: unknown")
 
 
-def test_a_page_of_few_true_frames_opens_with_the_error_that_all_frames_have(opened, small_result):
+def test_a_page_of_few_true_frames_opens_with_the_depth_that_all_frames_have(opened, small_result):
     truth = small_result.truth
     single = replace(truth, frames=truth.frames[1:], points=truth.points[1:])
     browser = opened(replace(small_result, truth=single), frame=2)
-    assert browser.run("quantity.textContent") == "reprojection error (px)"
-    assert browser.run("tools.innerText").startswith("Color\nreprojection error\n3-D error\nnone")
+    assert browser.run("quantity.textContent") == "relative depth"
+    colors = "Color\n3-D error\nreprojection error\nrelative depth\nnone"
+    assert browser.run("tools.innerText").startswith(colors)
+    assert browser.run("what.textContent") == "mean 3-D error"  # a depth is no measure of quality
+    depth = small_result.camera_points[:, 2]
+    depth = depth - depth.mean(axis=1, keepdims=True)
+    ticks = browser.run("[ticks.firstElementChild.textContent, ticks.lastElementChild.textContent]")
+    ends = np.quantile(depth, (0.01, 0.99), method="nearest")
+    assert [float(tick.lstrip("≤≥ ").replace("−", "-")) for tick in ticks] == pytest.approx(
+        ends.tolist(), rel=1e-2
+    )
+
+
+def test_a_mirror_image_is_shown_without_its_camera(opened, small_result):
+    depth_inverted = np.repeat([1.0, 1.0, -1.0], small_result.point_count)[:, None]
+    mirrored = replace(small_result, C=small_result.C * depth_inverted)
+    browser = opened(mirrored, options={"align": "sequence", "mirror": True})
+    labels = browser.run("tools.innerText").split("\n")
+    assert "as the camera" not in labels and "relative depth" not in labels
+    browser.press("c")
+    assert lively(browser.picture()) > 0.005 and not browser.problems()[0]
 
 
 def test_layers_are_hidden_by_their_keys_and_buttons(opened):
