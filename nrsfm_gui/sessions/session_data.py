@@ -140,7 +140,7 @@ def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
 def _change(path: Path, recorded: Recorded, name: str) -> str:
     """Return how a file, or one that is read with it, has changed since, "" where it has not."""
     shown = f"{name} is shown as the session contains it."
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         return f"{path} is not there any more: {shown}"
     if not recorded.digest:
         return ""

@@ -145,6 +145,21 @@ def test_a_file_that_is_gone_or_has_changed_is_reported(sequence, tmp_path):
     assert np.array_equal(read.sequence.tracks, sequence.tracks)
 
 
+def test_a_sequence_that_is_a_folder_is_restored_without_a_sentence_while_that_is_there(tmp_path):
+    folder = tmp_path / "clip"
+    folder.mkdir()
+    for frame in range(4):
+        people = [{"pose_keypoints_2d": (np.arange(1.0, 16) + 0.1 * frame).tolist()}]
+        (folder / f"clip_{frame:012d}_keypoints.json").write_text(json.dumps({"people": people}))
+    sequence = read_sequence(folder, threshold=0.5)
+    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
+    read = read_session(path).sequences[0]
+    assert_same(sequence, read.sequence)
+    assert read.change == ""
+    folder.rename(tmp_path / "other")
+    assert f"{folder} is not there any more" in read_session(path).sequences[0].change
+
+
 def test_a_file_of_a_name_that_the_system_refuses_is_gone(sequence, tmp_path):
     named = replace(sequence, source=tmp_path / f"{400 * 'a'}.npz")
     read = read_session(write_session(saved(named), tmp_path / "a.nrsfm")).sequences[0]
