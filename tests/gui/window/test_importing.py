@@ -9,7 +9,7 @@ from PyQt6.QtGui import QDropEvent
 from PyQt6.QtWidgets import QPushButton
 
 from core import CameraModel, simulate
-from nrsfm_gui.importing.camera_form import KNOWN
+from nrsfm_gui.importing.camera_form import KNOWN, ORTHOGONAL
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.arguments import parse
 
@@ -115,6 +115,19 @@ def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot
     window.sequence_opening.open(asked)  # as the list of recent files does
     opened(qtbot, window, asked)
     assert not dialog.isVisible() and window.session.settings.intrinsics == focal
+
+
+def test_orthogonal_tracks_are_a_parameter_of_this_sequence_alone(qtbot, window, asked):
+    window.sequence_opening.open(asked)
+    dialog = dialog_of(qtbot, window)
+    dialog._camera.kind.set_key(ORTHOGONAL)
+    dialog._camera.kind.chosen.emit(ORTHOGONAL)
+    press(qtbot, dialog, "Import")
+    opened(qtbot, window, asked)
+    assert window.session.settings.camera_model == "orthogonal"
+    window.sequence_opening.open("sample:balloon/circle")
+    qtbot.waitUntil(lambda: window.session.sequence.name.startswith("balloon"))
+    assert window.session.settings.camera_model == "auto"
 
 
 def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
