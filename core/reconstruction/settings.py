@@ -288,7 +288,7 @@ class Settings:
     loss: str = parameter(
         "squared",
         "What the residuals of observations cost. A robust loss gives outliers little weight.",
-        section="Advanced",
+        section="Model",
         choices=tuple(LOSSES),
         live=True,
     )
@@ -297,8 +297,9 @@ class Settings:
         "Residual up to which a robust loss is about that of least squares, in the units of the tracks. "
         "Without it the residuals and the noise give it.",
         label="scale of the loss",
-        section="Advanced",
+        section="Model",
         open_below=True,
+        slider=(0.1, 100.0),
         optional=True,
         absent="from the residuals",
         live=True,

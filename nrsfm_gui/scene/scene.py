@@ -42,6 +42,7 @@ __all__ = [
 PLAIN = Appearance()
 MOST_CAMERAS = 100  # of a still object that are drawn
 REPROJECTION_ERROR = "reprojection error"
+LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight under a robust loss
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
@@ -109,6 +110,7 @@ class Scene:
     measured: Floats  # (P, 2) in `track_unit`, NaN where the file gives none
     visible: Bools  # (P,) which points the solver sees, or will see after the next run
     excluded: Bools  # (P,) which points are tracked, but hidden from the solver
+    weights: Floats | None  # (P,) of the observations under a robust loss, None with least squares
     reprojected: Floats | None  # (P, 2) in `track_unit`
     errors: Floats | None  # (P,) distance of estimate and truth, in `error_unit`, NaN where there is no truth
     residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
@@ -231,6 +233,7 @@ def build_scene(
         measured=sequence.tracks[f].T,
         visible=read_only(sequence.visible[f] & ~left_out, bool),
         excluded=read_only(sequence.visible[f] & left_out, bool),
+        weights=_at(shapes.weights, f),
         reprojected=_at(shapes.reprojected, f),
         errors=_at(shapes.errors, f),
         residuals_px=_at(shapes.residuals, f),
@@ -284,6 +287,9 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
             kinds.insert(0, error)
         elif known.any():
             kinds.append(error)
+    if shapes.weights is not None:
+        lost = np.where(np.isfinite(shapes.residuals), 1.0 - shapes.weights, np.nan)
+        kinds.append(_series(lost, "", LOST_WEIGHT))
     unseen = ~np.isfinite(shapes.residuals)
     if unseen.any():
         kinds.append(_series(unseen.astype(float), "", HIDDEN))

@@ -82,6 +82,7 @@ class Shapes:
     obstacle: str = ""  # why the requested alignment is not possible
     std: Floats | None = None  # (F, 3, P) standard deviations along the axes of the cameras, in `unit`
     why_no_std: str = "No uncertainty: run the solver (Ctrl+R)"  # where there is none
+    weights: Floats | None = None  # (F, P) of the observations under a robust loss, 0 where not solved
     # (F, P) the errors where outliers of the truth are left out; None where it has none, or they are.
     errors_without: Floats | None = None
 
@@ -186,6 +187,7 @@ def build_shapes(
         similarity=similarity,
         obstacle=hindered,
         std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
+        weights=source.robust_weights,
         errors_without=errors_without,
         why_no_std=found.why_no_std,
     )

@@ -73,6 +73,7 @@ def with_frame(
     std = None if found.std is None else similarity.scale[:, None, None] * found.std
     shapes = replace(
         whole,
+        weights=iterate.robust_weights,
         cameras=_with_camera(whole.cameras, frame, cameras),
         points=_placed(whole.points, frame, Q, None if spent is None else spent.points),
         reprojected=_placed(

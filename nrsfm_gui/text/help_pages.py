@@ -39,7 +39,8 @@ PANELS = {
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
-    "the reprojection error. Hollow points are hidden in this frame, crosses from the "
+    "the reprojection error. Hollow points are hidden in this frame; those of a warm "
+    "color have little weight under a robust loss. Crosses are hidden from the "
     "solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
     "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases. "

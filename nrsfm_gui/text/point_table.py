@@ -31,6 +31,7 @@ class PointTable:
     alignment: str = ""  # of the 3-D errors, in words
     truth: str = GROUND_TRUTH  # what they are the distance to
     names: tuple[str, ...] | None = None  # of the points
+    weight: Floats | None = None  # (P,) mean weight under a robust loss over the frames that were solved
     uncertainty: Floats | None = None  # (P,) mean standard deviation over frames, in `unit`
 
 
@@ -64,6 +65,7 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
         alignment=shapes.alignment_name if errors is not None else "",
         truth=sequence.truth_name,
         names=sequence.point_names,
+        weight=_mean_weights(shapes),
         uncertainty=None if uncertainty is None else known_means(uncertainty, 0),
     )
 
@@ -81,6 +83,13 @@ def point_courses(shapes: Shapes, points: Iterable[int]) -> list[PointCourse]:
         )
         for point in points
     ]
+
+
+def _mean_weights(shapes: Shapes) -> Floats | None:
+    """Return (P,) the mean weights of the observations that were solved, None with least squares."""
+    if shapes.weights is None or shapes.residuals is None:
+        return None
+    return known_means(np.where(np.isfinite(shapes.residuals), shapes.weights, np.nan), 0)
 
 
 def _worst_frames(values: Floats) -> Floats:

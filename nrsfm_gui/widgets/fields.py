@@ -185,8 +185,8 @@ class NumberField(QLineEdit):
             pass
         self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
-    def drag_to(self, value: float) -> None:
-        """Set a number that applies at once."""
+    def drag_to(self, value: float | None) -> None:
+        """Set a number, or none, that applies at once."""
         self.set_value(value)
         self.dragged.emit()
 

@@ -49,7 +49,7 @@ class Form(QWidget):
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self._rows: dict[str, _FormRow] = {}
-        self._defaults: dict[str, float] = {}
+        self._defaults: dict[str, float | None] = {}
 
     @property
     def spacing(self) -> int:
@@ -62,10 +62,15 @@ class Form(QWidget):
         self.set_tip(name, tip)
 
     def add_draggable(
-        self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float
+        self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float | None
     ) -> None:
-        """Append a row whose number can be dragged; a double click on its label sets the default."""
+        """Append a row whose number can be dragged; a double click on its label sets the default.
+
+        Where that is None the field is empty then, and the slider begins in the middle of its scale.
+        """
         slider = DragSlider(scale)
+        if default is None:
+            slider.set_number(scale.value(scale.steps / 2))
         slider.setObjectName(f"drag {name}")
         slider.setAccessibleName(label)
         caption = DragLabel(label, slider)
@@ -115,7 +120,9 @@ class Form(QWidget):
         row = self._rows[name]
         row.editor.setToolTip(tip)
         if row.slider is not None:
-            tip += f"\n{DRAG_TIP}\nA double click on the label: {format_number(self._defaults[name])}."
+            default = self._defaults[name]
+            words = "automatic" if default is None else format_number(default)
+            tip += f"\n{DRAG_TIP}\nA double click on the label: {words}."
             row.slider.setToolTip(tip)
         row.caption.setToolTip(tip)
 

@@ -6,6 +6,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, Settings
+from core.problem import LOSSES
 from core.reconstruction import (
     CAMERA_MODELS,
     INTRINSICS_SOURCES,
@@ -44,6 +45,7 @@ INTRINSICS_TITLES = {
     "gt": "from the ground truth",
     "calibrated": "tracks are calibrated",
 }
+LOSS_TITLES = {"squared": "squared: least squares", "huber": "Huber", "cauchy": "Cauchy"}
 REFINEMENT_TITLES = {"depth": "on, along the rays", "none": "off"}
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "All parameters at once.",
@@ -53,6 +55,7 @@ TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
 NUMBERS = {
     name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
 }
+AUTOMATIC = "auto"  # in the field of a number that need not be given, next to a slider
 OF_REFINEMENT = ("noise", "isometry", "neighbors", "mirror")
 SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
 TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and name not in SOURCES)
@@ -83,6 +86,8 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
         reasons |= {"starts": closed, "seed": closed}
         if method.refined is None:
             reasons["tolerance"] = f"{method.title} has no second-order step that it would end."
+    if settings.loss == "squared":
+        reasons["loss_scale"] = "Least squares has no scale: choose a robust loss first."
     if settings.refine == "none":
         off = "It is a parameter of the depth refinement, which is off."
         reasons = dict.fromkeys(OF_REFINEMENT, off) | reasons
@@ -122,6 +127,7 @@ class ParameterForm(QWidget):
         )
         self.penalty = PenaltyEditor()
         self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
+        self.loss = Choice(LOSSES, titles=LOSS_TITLES)
         self.texts = {name: self._text_field(name) for name in TEXTS}
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 10, 10)
@@ -130,7 +136,7 @@ class ParameterForm(QWidget):
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
-        for choice in (self.refine, self.camera_model):
+        for choice in (self.refine, self.camera_model, self.loss):
             choice.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
 
@@ -154,6 +160,8 @@ class ParameterForm(QWidget):
             if title == "Solver":
                 self._layout.insertWidget(self._layout.count() - 1, self.method)
             for name, described in NUMBERS.items():
+                if name == "loss_scale" and title == described.section:
+                    self._add(form, "loss", SETTINGS["loss"].title, self.loss)
                 if described.section == title:
                     self._add_number(form, name)
             if title == "Solver":
@@ -199,14 +207,14 @@ class ParameterForm(QWidget):
         described = NUMBERS[name]
         field = NumberField(integer=described.integer, optional=described.optional)
         if described.optional:
-            field.setPlaceholderText(described.absent)
+            field.setPlaceholderText(described.absent if described.slider is None else AUTOMATIC)
         field.edited.connect(self.edited)
         field.dragged.connect(self.dragged)
         self.fields[name] = field
         if described.slider is None:
             self._add(form, name, described.title, field)
             return
-        default = float(getattr(Settings(), name))
+        default = getattr(Settings(), name)
         scale = scale_of(described)
         form.add_draggable(name, described.title, field, scale, tip=described.tip, default=default)
         self.forms[name] = form

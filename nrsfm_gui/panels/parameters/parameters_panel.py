@@ -155,6 +155,7 @@ class ParametersPanel(QScrollArea):
         self._form.camera_model.set_key(settings.camera_model)
         self._form.intrinsics.set_value(settings.intrinsics)
         self._form.refine.set_key(settings.refine)
+        self._form.loss.set_key(settings.loss)
         for name, text in self._form.texts.items():
             if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
                 text.setText(getattr(settings, name) or "")
@@ -282,6 +283,7 @@ class ParametersPanel(QScrollArea):
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
         readers["refine"] = lambda: self._form.refine.key
+        readers["loss"] = lambda: self._form.loss.key
         readers["camera_model"] = lambda: self._form.camera_model.key
         readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
         refusals: list[str] = []

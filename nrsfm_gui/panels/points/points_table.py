@@ -41,8 +41,9 @@ COLUMNS = (
     _ColumnSpec("worst", "Frame with the largest 3-D error, or reprojection error where there is no {truth}"),
     _ColumnSpec("seen", "Share of the frames in which the point was measured"),
     _ColumnSpec("±", "Uncertainty: one standard deviation of the place of the point, mean over frames"),
+    _ColumnSpec("weight", "Mean weight of its observations under the robust loss: 1 is full, 0 none"),
 )
-ERROR, WORST, SEEN, UNCERTAINTY = 2, 3, 4, 5
+ERROR, WORST, SEEN, UNCERTAINTY, WEIGHT = 2, 3, 4, 5, 6
 LENGTHS = (1, ERROR, UNCERTAINTY)  # the columns that have units
 
 
@@ -84,7 +85,8 @@ class PointsModel(QAbstractTableModel):
         if table is not None:
             points = np.arange(len(table.seen), dtype=float)
             spread = np.full_like(points, np.nan) if table.uncertainty is None else table.uncertainty
-            columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread]
+            weight = np.full_like(points, np.nan) if table.weight is None else table.weight
+            columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread, weight]
             self._units, self._alignment = (table.track_unit, table.unit), table.alignment
             self._truth, self._names = table.truth, table.names
         self._columns = columns
@@ -229,12 +231,14 @@ class PointsTable(Themed, QTableView):
         self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
         self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
         self.doubleClicked.connect(self._on_double_clicked)
-        self.setColumnHidden(UNCERTAINTY, True)
+        for column in (UNCERTAINTY, WEIGHT):
+            self.setColumnHidden(column, True)
 
     def set_table(self, table: PointTable | None) -> None:
         """Show other values; the selected points stay selected."""
         self._rows.set_table(table)
         self.setColumnHidden(UNCERTAINTY, table is None or table.uncertainty is None)
+        self.setColumnHidden(WEIGHT, table is None or table.weight is None)
 
     def set_selection(self, points: Iterable[int], last: int) -> None:
         """Select the rows of points, and bring that of the `last` one into view. Emits nothing."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RING = 17  # diameter around the hovered point and the one that was selected last, pixels
 SMALL_RING = 13  # around the other selected ones
 MANY_SELECTED = 300  # from which on rings must be tight
+DOUBTED = 0.5  # weight under a robust loss, below which a measured point is a ring
 FAINTNESS = 0.6  # of predicted dots where points are many
 MANY_SIZE = 4  # diameter of dots where points are many
 
@@ -34,13 +35,14 @@ class TracksDots:
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.residuals = SegmentsItem()
         self.predicted, self.hidden, self.excluded = DotsItem(), DotsItem(), DotsItem()
+        self.doubted = DotsItem()
         self.measured, self.reprojected = DotsItem(), DotsItem()
         self.rings, self.last_ring, self.hover_ring = DotsItem(), DotsItem(), DotsItem()
         self._theme = DARK
         self._faint = ""
         for item in (
             self.residuals, self.predicted, self.hidden, self.measured, self.reprojected, self.excluded,
-            self.rings, self.last_ring, self.hover_ring,
+            self.doubted, self.rings, self.last_ring, self.hover_ring,
         ):  # fmt: skip
             plot.addItem(item)
 
@@ -56,7 +58,12 @@ class TracksDots:
         """Show measured and reprojected points, and the residuals between them."""
         size = _dot_size(len(scene.visible))
         self.measured.set_style([qcolor(self._theme.measured)], size)
-        self.measured.set_dots(scene.measured[scene.visible & scene.drawn])
+        doubted = np.zeros_like(scene.visible)
+        if scene.weights is not None:
+            doubted = scene.visible & (scene.weights < DOUBTED)
+        self.measured.set_dots(scene.measured[scene.visible & scene.drawn & ~doubted])
+        self.doubted.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.6)
+        self.doubted.set_dots(scene.measured[doubted & scene.drawn])
         self.hidden.set_style([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
         unseen = scene.drawn & ~scene.visible & _known(scene.measured)
         self.hidden.set_dots(scene.measured[unseen & ~scene.excluded])
@@ -120,6 +127,8 @@ class TracksDots:
             entries.append(LegendEntry(words, theme.residual, line=True))
         if len(self.hidden.positions):
             entries.append(LegendEntry("hidden", theme.measured, hollow=True))
+        if len(self.doubted.positions):
+            entries.append(LegendEntry(f"weight below {DOUBTED:g}", theme.warning, hollow=True))
         if len(self.excluded.positions):
             entries.append(LegendEntry("excluded", theme.warning, crossed=True))
         if len(self.predicted.positions) and not scene.colored:
@@ -153,6 +162,8 @@ def described(scene: Scene, index: int) -> str:
         parts.append("hidden")
     elif scene.residuals_px is not None:
         parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")
+    if scene.weights is not None and scene.visible[index]:
+        parts.append(f"weight {scene.weights[index]:.2g}")
     if scene.errors is not None and np.isfinite(scene.errors[index]):
         parts.append(f"{error_name(scene.truth_name)} {scene.errors[index]:.3g} {scene.error_unit}")
     return " · ".join(parts)

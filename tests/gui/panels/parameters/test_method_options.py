@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit, QSlider, QWidget
 
 from core import (
     METHODS,
@@ -337,3 +337,19 @@ def test_hidden_observations_are_typed_and_refused_where_the_tracks_do_not_have_
     assert not panel.valid
     panel.set_settings(Settings())
     assert hide.text() == "" and panel.valid
+
+
+def test_a_robust_loss_is_chosen_and_its_scale_is_dragged_or_automatic(panel, form):
+    scale, slider = form.field("loss_scale"), panel.findChild(QSlider, "drag loss_scale")
+    assert not scale.isEnabled() and "choose a robust loss" in scale.toolTip()
+    form.choose("loss", "cauchy")
+    assert panel.settings.loss == "cauchy" and panel.settings.loss_scale is None
+    assert scale.isEnabled() and scale.text() == "" and scale.placeholderText() == "auto"
+    slider.setValue(slider.value() + 10)
+    panel.flush()
+    assert panel.settings.loss_scale == pytest.approx(10**0.5 * 1.01**10, rel=0.02)
+    panel.set_value("loss_scale", None)
+    panel.flush()
+    assert panel.settings.loss_scale is None
+    panel.set_settings(Settings(loss="huber", loss_scale=2.5))
+    assert scale.text() == "2.5" and panel.findChild(Choice, "loss").key == "huber"
