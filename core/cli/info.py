@@ -1,19 +1,23 @@
-"""`nrsfm info`: what can be read in a folder or file, as a table."""
+"""`nrsfm info`: what can be read in a folder, as a table; of a file also how it is understood."""
 
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..io.readers import list_sequences
-from .options import add_frame_base
+from ..io.readers import entry_of, inspect_file, is_sequence_folder, list_sequences, resolve
+from .options import add_frame_base, add_reading_options, reading_from
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..io.readers import SequenceEntry
+    from ..data.sequence import Sequence
+    from ..io.readers import FileContents, SequenceEntry
 
 HEADER = (
     "object",
@@ -28,6 +32,7 @@ HEADER = (
     "companion",
     "edges",
 )
+ALL_SAMPLES = "sample:"
 NUMERIC = ("frames", "points", "visible", "edges")
 
 
@@ -36,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "List every sequence in a folder or file: size, how much is visible, and which of ground truth, "
         "intrinsics (K), true cameras, orthogonal companion and edges it has. The frame in brackets "
-        "is the one that intrinsics are estimated from, counted as gt_frame_N counts."
+        "is the one that intrinsics are estimated from, counted as gt_frame_N counts. Of a file it also "
+        "shows what each array is taken for, and what was guessed; the options change it."
     )
     parser.add_argument(
         "path",
@@ -45,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a Challenge object's folder, a folder of files, one above, or a file",
     )
     add_frame_base(parser)
+    add_reading_options(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON list in place of the table")
 
 
@@ -56,11 +63,13 @@ def run(args: argparse.Namespace) -> None:
     InputError
         where nothing can be read.
     """
-    entries = list_sequences(args.path, frame_base=args.frame_base)
+    contents = _contents(args)
+    entries = _entries(args, contents)
     if all(entry.problem for entry in entries):
         raise InputError(entries[0].problem)
     if args.json:
-        print(json.dumps([_values(entry, args.frame_base) for entry in entries], indent=2))
+        understood = {} if contents is None else _understood(contents)
+        print(json.dumps([_values(entry, args.frame_base) | understood for entry in entries], indent=2))
         return
     rows = [_row(entry, args.frame_base) for entry in entries if not entry.problem]
     widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]
@@ -75,6 +84,81 @@ def run(args: argparse.Namespace) -> None:
     for entry in entries:
         if entry.problem:
             print(f"cannot be read: {entry.problem}")
+    if contents is not None:
+        print("\n".join(["", *_lines(contents)]))
+
+
+def _contents(args: argparse.Namespace) -> FileContents | None:
+    """Return how a file is understood, None for a folder of sequences.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read, and where reading options are given for a folder of sequences.
+    """
+    reading = reading_from(args)
+    path = args.path if str(args.path) == ALL_SAMPLES else resolve(args.path)
+    if str(path) == ALL_SAMPLES or (path.is_dir() and not is_sequence_folder(path)):
+        for name in reading.keys() - {"frame_base"}:
+            raise InputError(f"--{name} says how a file is read; {path} is a folder of sequences")
+        return None
+    contents = inspect_file(path, **reading)
+    if contents.problem:
+        raise InputError(contents.problem)
+    return contents
+
+
+def _entries(args: argparse.Namespace, contents: FileContents | None) -> tuple[SequenceEntry, ...]:
+    if contents is None or contents.sequence is None or contents.states_all:
+        return list_sequences(args.path, frame_base=args.frame_base)
+    return (entry_of(contents.sequence),)
+
+
+def _understood(contents: FileContents) -> dict[str, object]:
+    """Return how a file is understood, for JSON."""
+    sequence = contents.sequence
+    assert sequence is not None  # a file that cannot be read has been refused
+    matrix = sequence.intrinsics
+    return {
+        "producer": contents.producer,
+        "clear": contents.clear,
+        "guesses": list(contents.guesses),
+        "arrays": [asdict(entry) for entry in contents.arrays],
+        "reading": dict(contents.reading),
+        "K": None if matrix is None else matrix.tolist(),
+        "image_size": None if sequence.image_size is None else list(sequence.image_size),
+        "units": sequence.units,
+        "truth_name": None if sequence.truth is None else sequence.truth_name,
+        "individuals": list(contents.individuals),
+        "columns": list(contents.columns),
+        "provenance": sequence.provenance,
+    }
+
+
+def _lines(contents: FileContents) -> list[str]:
+    """Return how a file is understood, in words."""
+    sequence = contents.sequence
+    assert sequence is not None  # a file that cannot be read has been refused
+    rows = [(entry.role, entry.name, entry.size, entry.dtype) for entry in contents.arrays]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
+    lines = [f"read as {contents.producer}:"]
+    lines += ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines += [f"camera: {_camera(sequence)}"]
+    if sequence.image_size is not None:
+        lines += [f"picture: {sequence.image_size[0]} x {sequence.image_size[1]} px"]
+    if contents.reading:
+        chosen = " ".join(f"--{name} {shlex.quote(value)}" for name, value in contents.reading.items())
+        lines += [f"the same by options: {chosen}"]
+    lines += [f"guessed: {guess}" for guess in contents.guesses]
+    return lines
+
+
+def _camera(sequence: Sequence) -> str:
+    matrix, name = sequence.intrinsics, sequence.camera.value
+    if matrix is not None:
+        (fx, _, cx), (_, fy, cy), _ = matrix.tolist()
+        return f"{name}, focal length {fx:g} x {fy:g} px, principal point {cx:g}, {cy:g}"
+    return f"{name}, focal length unknown" if sequence.camera is CameraModel.PERSPECTIVE else name
 
 
 def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:

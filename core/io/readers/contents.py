@@ -69,6 +69,28 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
+LONGEST_REASON = 90  # characters of what a library says
+
+
+def reason(error: BaseException) -> str:
+    """Return what a library says is wrong, as the end of a sentence: one short line that can be printed.
+
+    Libraries quote the bytes of a damaged file, with control characters and of any length.
+
+    Parameters
+    ----------
+    error
+        what it raised.
+
+    Returns
+    -------
+    str
+        the name of its class where it says nothing.
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(error)[:LONGEST_REASON]).split())
+    return (line + "..." if len(str(error)) > LONGEST_REASON else line) or type(error).__name__
+
+
 def digest(content: bytes) -> str:
     """Return the SHA-256 of a file's bytes, as hexadecimal digits.
 
@@ -148,7 +170,7 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     try:
         matrix: Floats = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
     except ValueError as error:
-        raise InputError(_what_is_wrong(content, path) or f"{path}: {error}") from error
+        raise InputError(_what_is_wrong(content, path) or f"{path}: {reason(error)}") from error
     return matrix
 
 
@@ -270,14 +292,16 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             for name in stored.files:
                 try:
-                    arrays[name] = stored[name]
+                    value = stored[name]
+                    if isinstance(value, np.ndarray):  # of a member that is no array numpy returns the bytes
+                        arrays[name] = value
                 except ValueError as error:
                     if "allow_pickle" not in str(error):  # numpy's word on an array of Python objects
                         raise
     except InputError:
         raise
     except Exception as error:  # a damaged archive raises nearly anything: zip, zlib, header, memory errors
-        raise InputError(f"{path}: is not an .npz file that can be read ({error})") from error
+        raise InputError(f"{path}: is not an .npz file that can be read ({reason(error)})") from error
     return arrays
 
 

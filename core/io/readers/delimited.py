@@ -11,6 +11,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from .contents import reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
@@ -127,7 +128,7 @@ def parse_table(content: bytes) -> Table:
                 rows.append(fields)
                 lines.append(reader.line_num)
     except csv.Error as error:
-        raise InputError(f"line {reader.line_num} is no delimited text ({error})") from None
+        raise InputError(f"line {reader.line_num} is no delimited text ({reason(error)})") from None
     if header:  # NumPy writes "# " before the first name
         header[0] = (header[0][0].lstrip("# "), *header[0][1:])
     return Table(tuple(header), rows, lines, separator)

@@ -63,6 +63,11 @@ class FileContents:
     __repr__ = one_line_repr
 
     @property
+    def states_all(self) -> bool:
+        """Whether the format states what each array is: this program's or the Challenge's."""
+        return self.producer in (CHALLENGE, OWN)
+
+    @property
     def clear(self) -> bool:
         """Whether the file could be read and nothing was guessed."""
         return self.sequence is not None and not self.guesses

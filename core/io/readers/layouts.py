@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .variables import LoadedFile, Variables
 
 
-MOST_LISTED = 6  # layouts in a sentence
+MOST_LISTED = 2  # layouts in a sentence
 LIKELY = ("tracks", "pred_tracks", "points", "coords", "trajectories", "xy", "W", "M", "X")
 OUTSIDE = 1.5  # of the longer side of a picture, up to which tracks may leave it
 
@@ -217,13 +217,13 @@ def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
             return _read_shape(variables, *pairs[0], guess=options.order is None)
         if not pairs:
             raise InputError(_no_tracks(variables, options))
-        fitting = [f"{shape}:{name}" for shape, name in pairs]
+        fitting = [f"{shape}:{shortened(name)}" for shape, name in pairs]
     likely = min(fitting, key=lambda each: (each.partition(":")[2] not in LIKELY, fitting.index(each)))
-    listed = ", ".join(shortened(each) for each in fitting[:MOST_LISTED])
+    listed = ", ".join(each for each in fitting[:MOST_LISTED])
     more = f" and {len(fitting) - MOST_LISTED} more" if len(fitting) > MOST_LISTED else ""
     raise InputError(
         f"fits several layouts ({listed}{more}); it holds {describe(variables)}; name one by "
-        f"--layout {shortened(likely)} (layout=) or the array by --tracks NAME (tracks=)"
+        f"--layout {likely}, or by --tracks"
     )
 
 
@@ -259,7 +259,7 @@ def _read_named(file: LoadedFile, options: ReadingOptions, name: str, variable: 
         return _read_layout(file, options, name)
     if name not in SHAPES:
         asked = f"{name}:{variable}" if variable else name
-        raise InputError(f"there is no layout {asked!r}; accepted are {_known()}")
+        raise InputError(f"there is no layout {shortened(asked)!r}; accepted are {_known()}")
     fitting = [
         key
         for key, value in sorted(variables.items())

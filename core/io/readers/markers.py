@@ -18,6 +18,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
+from .contents import reason
 from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def load_c3d(path: Path, content: bytes) -> LoadedFile:
     try:
         parameters = _parameters(content, (content[0] - 1) * _BLOCK)
     except (struct.error, IndexError, ValueError) as error:
-        raise InputError(f"holds parameters that cannot be read ({error})") from None
+        raise InputError(f"holds parameters that cannot be read ({reason(error)})") from None
     frames = last - first + 1
     kind = np.dtype("<f4" if scale < 0 else "<i2")
     width = 4 * points + analog

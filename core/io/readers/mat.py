@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from .contents import reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def load_variables(content: bytes, path: Path) -> Variables:
     except (
         Exception
     ) as error:  # a damaged file raises nearly anything in scipy: zlib, struct, index, type errors
-        raise InputError(f"{path}: is not a MATLAB file that can be read ({error})") from error
+        raise InputError(f"{path}: is not a MATLAB file that can be read ({reason(error)})") from error
     found = {name: _from_scipy(value) for name, value in stored.items() if not name.startswith("__")}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -85,7 +86,7 @@ def _load_hdf5(content: bytes, path: Path) -> Variables:
         with h5py.File(io.BytesIO(content), "r") as file:
             found = {name: _from_hdf5(file, item, h5py) for name, item in file.items() if name[0] != "#"}
     except Exception as error:  # as above, with what h5py raises and what a damaged tree leads to
-        raise InputError(f"{path}: is not an HDF5 file that can be read ({error})") from error
+        raise InputError(f"{path}: is not an HDF5 file that can be read ({reason(error)})") from error
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from .contents import read_bytes
+from .contents import read_bytes, reason
 from .layouts import parts_of
 from .pickles import named_values, unpickle
 from .trackers import TRACKERS
@@ -104,7 +104,7 @@ def parse_npy(content: bytes, path: Path) -> Any:
         )
         shape, fortran, kind = read(stream)
     except Exception as error:  # a damaged header raises syntax, value, type and memory errors
-        raise InputError(f"{path}: is not a .npy file that can be read ({error})") from None
+        raise InputError(f"{path}: is not a .npy file that can be read ({reason(error)})") from None
     place = stream.tell()
     if kind.hasobject:
         return unpickle(content[place:], path)

@@ -28,7 +28,7 @@ import numpy as np
 from ...data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .contents import check_camera, digest, load_arrays, names_in, naming, sequence_name
+from .contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
 from .layouts import parts_of
 from .variables import LoadedFile, Parts, PythonObjects, without_unseen
 
@@ -355,7 +355,7 @@ def _array(value: Any, name: str) -> Floats:
     try:
         array: Floats = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} are no array of numbers ({error})") from None
+        raise InputError(f"{name} are no array of numbers ({reason(error)})") from None
     return array
 
 

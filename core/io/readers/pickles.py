@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from .contents import reason
 from .layouts import parts_of
 from .poses import chosen_individual
 from .variables import LoadedFile, shortened
@@ -141,8 +142,7 @@ def unpickle(content: bytes, path: Path) -> Any:
     except _Refused as error:
         raise InputError(f"{path}: is a pickle that is not read: {error}; {ACCEPTED}; {_CONVERT}") from None
     except Exception as error:  # a damaged pickle raises nearly anything
-        problem = shortened(str(error).splitlines()[0] if str(error) else type(error).__name__)
-        raise InputError(f"{path}: is a damaged pickle ({problem}); {ACCEPTED}") from None
+        raise InputError(f"{path}: is a damaged pickle ({reason(error)}); {ACCEPTED}") from None
 
 
 class _Refused(Exception):  # not an error of the program

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .contents import read_bytes
+from .contents import read_bytes, reason
 from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
                 tracks[int(camera), point] = x, -y
         focal, distortion = cameras[:, 0], cameras[:, 1:]
     except (ValueError, IndexError) as error:
-        raise InputError(f"is no file of Bundler that can be read ({error})") from None
+        raise InputError(f"is no file of Bundler that can be read ({reason(error)})") from None
     notes = [f"K is diag(f, f, 1) with the median f of the {frames} cameras"]
     if np.ptp(focal) > 0.01 * np.median(focal):
         notes.append(f"f is from {focal.min():g} to {focal.max():g} there")
@@ -112,7 +112,7 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
         fx, fy, cx, cy = (values[0], *values[:3]) if model in _ONE_FOCAL else values[:4]
         size = int(width), int(height)
     except (ValueError, IndexError, KeyError, StopIteration) as error:
-        raise InputError(f"is no text model of COLMAP that can be read ({error})") from None
+        raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
     if len(used) > 1:
         raise InputError(f"has {len(used)} different cameras; accepted is one for all pictures")
     labels = np.unique(np.concatenate([key[:, 2] for key in keys]))

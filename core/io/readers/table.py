@@ -8,11 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from numpy.linalg import LinAlgError
+
 from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
 from . import markers, mediapipe, openpose, scenes, sleap
 from .assembly import complete
-from .contents import is_zip, naming, parse_matrix, read_bytes
+from .contents import is_zip, naming, parse_matrix, read_bytes, reason
 from .csv import interpret_csv, is_csv, load_csv
 from .layouts import parts_of
 from .mat import is_hdf5, is_mat, load_variables
@@ -37,6 +39,8 @@ OTHER_HDF5 = {
     "pred_points": "is a project of SLEAP; accepted is its analysis file: sleap-convert --format analysis -o "
     "tracks.h5 FILE.slp",
 }
+# What values that no check has foreseen raise in NumPy, and in a reader that somebody else registered.
+DAMAGED = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, LinAlgError)
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
 
 
@@ -247,7 +251,12 @@ def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) ->
                 f"{accepted}"
             )
     with naming(file.path):
-        found = reader.interpret(file, options)
+        try:
+            found = reader.interpret(file, options)
+        except InputError:
+            raise
+        except DAMAGED as error:
+            raise InputError(f"holds values that cannot be read ({reason(error)})") from error
         return found if isinstance(found, Sequence) else complete(found, options)
 
 

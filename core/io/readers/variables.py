@@ -147,8 +147,8 @@ class PythonObjects:
     """The mark of an array that would need unpickling."""
 
 
-MOST_NAMES = 5  # that a sentence lists
-LONGEST_NAME = 30  # characters
+MOST_NAMES = 4  # that a sentence lists
+LONGEST_NAME = 24  # characters
 
 
 def describe(variables: Variables) -> str:
@@ -166,7 +166,8 @@ def is_numeric(value: Any) -> bool:
 
 
 def shortened(name: str) -> str:
-    """Return a name as sentences have it."""
+    """Return a name as sentences have it: short, and without control characters."""
+    name = "".join(character if character.isprintable() else "?" for character in name[: LONGEST_NAME + 1])
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 

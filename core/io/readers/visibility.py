@@ -32,7 +32,7 @@ SEEN = frozenset(
 )
 HIDDEN = frozenset("occluded occlusion occlusions hidden invisible missing invalid".split())
 TRACKS = frozenset("tracks track trajectories points point coords coordinates positions xy uv".split())
-MOST_SUSPECTS = 4  # that a sentence lists
+MOST_SUSPECTS = 2  # that a sentence lists
 NEGATIONS = frozenset(("not", "no", "non"))
 
 
@@ -174,7 +174,7 @@ def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
 def _visible(variables: Variables, parts: Parts, mask: str, threshold: float | None) -> Bools:
     name = mask.removeprefix("~")
     if name not in variables:
-        raise InputError(f"{name} is absent; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+        raise InputError(f"{shortened(name)} is absent; accepted is {_accepted(parts)}, or {NO_MASK!r}")
     return seen_by(variables[name], parts, mask, threshold)
 
 

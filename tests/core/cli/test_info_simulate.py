@@ -96,3 +96,59 @@ def test_formats_prints_the_page_or_that_it_is_not_installed(capsys, monkeypatch
     monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
     assert main(["formats"]) == 2
     assert "the page is not installed: the folder assets/help is missing" in capsys.readouterr().err
+
+
+@pytest.fixture
+def tracker(tmp_path: Path) -> Path:
+    """A file as CoTracker's users save it, and a score that could be a mask."""
+    frames, points = 12, 9
+    start = np.random.default_rng(0).uniform(200, 700, (1, points, 2))
+    tracks = start + 5 * np.sin(np.arange(frames)[:, None, None] / 3)
+    seen = np.ones((frames, points), bool)
+    seen[3:, 4] = False
+    np.savez(
+        tmp_path / "clip.npz", pred_tracks=tracks[None], pred_visibility=seen[None], K=np.diag([900, 900, 1])
+    )
+    return tmp_path / "clip.npz"
+
+
+def test_info_of_a_file_is_how_it_is_understood(tracker: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(tracker)]) == 0
+    said = capsys.readouterr().out
+    for line in (
+        "read as CoTracker:",
+        "  tracks      pred_tracks      1 x 12 x 9 x 2  float64",
+        "  visibility  pred_visibility  1 x 12 x 9      bool",
+        "  intrinsics  K                3 x 3           int64",
+        "camera: perspective, focal length 900 x 900 px, principal point 0, 0",
+    ):
+        assert line in said.splitlines()
+    assert "guessed" not in said
+
+
+def test_info_of_a_file_as_json_has_the_arrays_that_it_is_from(
+    tracker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(tracker), "--json", "--size", "1280x720"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["frames"], found["points"], found["producer"]) == (12, 9, "CoTracker")
+    assert found["visible"] == pytest.approx(1 - 9 / 108)
+    assert found["camera"] == "perspective" and found["K"][0] == [900.0, 0.0, 0.0]
+    assert found["image_size"] == [1280, 720] and found["clear"] is True and found["guesses"] == []
+    assert [(entry["name"], entry["role"]) for entry in found["arrays"]] == [
+        ("pred_tracks", "tracks"),
+        ("pred_visibility", "visibility"),
+        ("K", "intrinsics"),
+    ]
+
+
+def test_info_names_what_was_guessed(tracker: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with np.load(tracker) as arrays:
+        np.savez(tracker, a=arrays["pred_tracks"])
+    assert main(["info", str(tracker)]) == 0
+    assert "guessed: the numbers look like pixels of a camera with perspective" in capsys.readouterr().out
+
+
+def test_reading_options_are_refused_for_a_folder(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(written), "--order", "ntxy"]) == 2
+    assert "--order says how a file is read" in capsys.readouterr().err

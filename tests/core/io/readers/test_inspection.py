@@ -123,3 +123,31 @@ def test_every_reading_option_is_on_the_command_line() -> None:
     ]
     assert not missing
     assert ReadingOptions(**reading_from(args)) == ReadingOptions()
+
+
+def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path: Path, sentences: list[str]) -> None:
+    names = [f"a_name_that_is_much_longer_than_it_needs_to_be_{number}" for number in range(60)]
+    for arrays in (
+        {name: np.zeros(3) for name in names},
+        dict.fromkeys(names, TRACKS),
+        {"tracks": TRACKS.transpose(0, 2, 1)} | dict.fromkeys(names, SEEN),
+        {"tracks": TRACKS.transpose(0, 2, 1), "visibility": SEEN[1:]} | dict.fromkeys(names, SEEN),
+    ):
+        with pytest.raises(InputError):
+            read_sequence(save(tmp_path / "a.npz", **arrays))
+        with pytest.raises(InputError):
+            read_sequence(tmp_path / "a.npz", tracks=200 * "b")
+        with pytest.raises(InputError):
+            read_sequence(tmp_path / "a.npz", layout=200 * "b")
+        with pytest.raises(InputError):
+            read_sequence(tmp_path / "a.npz", visible=200 * "b")
+    assert len(sentences) >= 16  # what the fixture counts
+
+
+def test_files_of_all_kinds_are_answered_shortly(data: Path, sentences: list[str]) -> None:
+    if not (data / "foreign").is_dir():
+        pytest.skip("the folder of foreign files is not there")
+    for file in sorted((data / "foreign").iterdir()):
+        found = inspect_file(file)
+        assert (found.sequence is None) == bool(found.problem)
+    assert sentences
