@@ -46,6 +46,7 @@ class Findings:
     turn: Floats  # (F,) largest angle to the views of the frames around, in degrees
     unit: str
     track_unit: str
+    truth: str  # what the errors are the distance to
 
     @property
     def depth_share(self) -> Floats:
@@ -98,6 +99,7 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         turn=turns(_view_directions(shapes)),
         unit=shapes.unit,
         track_unit=sequence.units,
+        truth=sequence.truth_name,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.evaluation import fall_sentence
 from nrsfm_gui.model.numbers import NONE, LabeledValue
+from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def outlier_sentence(findings: Findings, frame: int) -> str:
     fall = fall_sentence(float(findings.error[frame]), float(findings.without[frame]), count, known)
     if not fall:
         return ""
-    return f"{fall}: the ground truth of point{_numbers(outliers)} is far from its neighbors"
+    return f"{fall}: {truth_phrase(findings.truth)} of point{_numbers(outliers)} is far from its neighbors"
 
 
 def _numbers(points: Ints) -> str:
@@ -127,7 +128,9 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
             _value_and_median(findings.tracks, frame, findings.track_unit),
             "Mean reprojection error of the points that are seen, and the median frame.",
         ),
-        LabeledValue("hidden points", hidden, "Share of the points, and their mean 3-D error."),
+        LabeledValue(
+            "hidden points", hidden, f"Share of the points, and their mean {error_name(findings.truth)}."
+        ),
         LabeledValue(
             "camera turns",
             f"{turn:.3g}° (median {usual:.3g}°)",
@@ -162,11 +165,10 @@ def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
             )
         ]
     )
-    split = "Share of the squared 3-D error {} of the aligned camera; root mean square of that part: {}."
+    name = error_name(findings.truth)
+    split = f"Share of the squared {name} {{}} of the aligned camera; root mean square of that part: {{}}."
     return [
-        LabeledValue(
-            "3-D error", _value_and_median(findings.error, frame, unit), "Mean; and the median frame."
-        ),
+        LabeledValue(name, _value_and_median(findings.error, frame, unit), "Mean; and the median frame."),
         *without,
         LabeledValue(
             "of it in depth",
@@ -181,7 +183,7 @@ def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
         LabeledValue(
             "mirror image",
             _length_text(findings.mirrored[frame], unit),
-            "Mean 3-D error of the mirror image of what is shown, this frame alone moved onto its truth; "
+            f"Mean {name} of the mirror image of what is shown, this frame alone moved onto its truth; "
             f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}.",
         ),
     ]

@@ -9,6 +9,8 @@ from PyQt6.QtCore import Qt
 
 from nrsfm_gui.panels.points.points_table import PointsModel
 from nrsfm_gui.panels.view2d.tracks_dots import described
+from nrsfm_gui.scene.frame_analysis import find
+from nrsfm_gui.scene.frame_causes import frame_numbers
 from nrsfm_gui.scene.scene import build_scene, build_shapes, error_series
 from nrsfm_gui.scene.summaries import hover
 from nrsfm_gui.text.point_table import point_table
@@ -27,11 +29,12 @@ def test_a_distance_to_another_program_is_not_called_an_error(named):
     sequence, shapes = named
     scene = build_scene(sequence, shapes, frame=4, selected=5, selection=(5,))
     assert error_series(sequence, shapes).name == "distance to TAPIP3D"
-    labels = [row.label for row in point_numbers(scene, 5)]
+    rows = [*point_numbers(scene, 5), *frame_numbers(find(sequence, shapes), 4)]
+    labels = [row.label for row in rows]
     assert {"TAPIP3D", "distance to TAPIP3D"} <= set(labels)
     assert "distance to TAPIP3D" in described(scene, 5)
     assert scene.caption.endswith("from TAPIP3D")
-    texts = [*labels, *(row.tip for row in point_numbers(scene, 5)), described(scene, 5), scene.caption]
+    texts = [*labels, *(row.tip for row in rows), described(scene, 5), scene.caption]
     assert not any("ground truth" in text or "3-D error" in text for text in texts)
 
 
