@@ -4,7 +4,8 @@ From one frame to the next, every point is moved by pyramidal Lucas-Kanade (Open
 one that does not come back to within `RETURN` pixels ends. The errors of these moves add up over the frames,
 so the patch around the point's first position is registered to the frame by an affine map (`registration`),
 which removes the drift; a point whose patch is not similar enough any more, or not near where Lucas-Kanade
-has it, ends. A patch that is seen much smaller, larger or more obliquely than at first is replaced by the
+has it, ends. So does a point that jumps: its motion is neither what it was in the frame before nor what it is
+around the point. A patch that is seen much smaller, larger or more obliquely than at first is replaced by the
 present one.
 
 New corners (Shi and Tomasi) begin where no point is within the region, which moves with the points in it. A
@@ -55,6 +56,9 @@ BLUR = 0.8  # px, deviation: what is compared is less noisy, and smooth between 
 BORDER = 3.0  # px from the border of the image that a point must be
 OUTLINE = 64  # corners of the region as it moves
 NEIGHBORS = 8  # points that move a corner of the region
+AROUND = 12  # points whose motion a point is compared with
+JUMP = 3.0  # px between the motion of a point, what it was before, and what it is around it
+JUMP_RATIO = 6.0  # and how much more than is usual around it
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +297,9 @@ class _PointFollower:
         self._names = np.zeros(0, dtype=np.int64)  # of the points that are followed: columns of the tracks
         self._places = np.zeros((0, 2), dtype=np.float32)
         self._maps = np.zeros((0, 2, 2), dtype=np.float32)
+        self._velocities = np.zeros(
+            (0, 2), dtype=np.float32
+        )  # px per frame, NaN where a point has just begun
         self._templates: Templates | None = None
         self._count = 0  # of all points so far
         self._tracks = np.full((len(kept), 2, 4 * points), np.nan)
@@ -383,7 +390,11 @@ class _PointFollower:
         maps, places, similarity = register(templates, sampler, self._maps[good], moved[good])
         apart = np.linalg.norm(places - moved[good], axis=1)
         same = (similarity >= self._check) & (apart < APART) & self._inside(places)
+        velocities = places - was
+        steady = ~jumps(was, velocities, self._velocities[good])
+        same &= steady
         self._failed.append(names[~same])
+        self._velocities = velocities[same]
         self._names, self._places, self._maps = names[same], places[same], maps[same]
         self._templates, self._similarity = templates[same], similarity[same]
         if self._region is not None:
@@ -427,6 +438,7 @@ class _PointFollower:
         self._templates = fresh if kept is None else Templates.joined(kept, fresh)
         self._names = np.concatenate([self._names, self._count + np.arange(len(begun))])
         self._places = np.concatenate([self._places, begun])
+        self._velocities = np.concatenate([self._velocities, np.full_like(begun, np.nan)])
         identity = np.tile(np.eye(2, dtype=np.float32), (len(begun), 1, 1))
         self._maps = np.concatenate([self._maps, identity])
         self._similarity = np.concatenate([self._similarity, np.ones(len(begun), dtype=np.float32)])
@@ -461,6 +473,48 @@ class _PointFollower:
             similar = self._similar[:frames, name]
             sure = np.flatnonzero(similar >= enough)
             tracks[(sure[-1] + 1 if sure.size else 0) :, :, name] = np.nan
+
+
+def jumps(places: Singles, velocities: Singles, before: Singles) -> npt.NDArray[np.bool_]:
+    """Return which points jump: they move otherwise than before, and otherwise than all around them.
+
+    The motion around a point is an affine function of the place, fitted to its `AROUND` nearest neighbors
+    with weights 1 / (1 + (residual / 2 median residual)^2), so that others that jump do not count.
+
+    Parameters
+    ----------
+    places, velocities
+        (N, 2) px and px per frame.
+    before
+        (N, 2) velocities in the frame before, NaN where a point has just begun: it jumps where none of its
+        neighbors moves as it does.
+
+    Returns
+    -------
+    npt.NDArray[np.bool_]
+        (N,).
+    """
+    if len(places) <= AROUND:
+        return np.zeros(len(places), dtype=bool)
+    points, motion = places.astype(np.float64), velocities.astype(np.float64)
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    near = np.argpartition(apart, AROUND - 1, axis=1)[:, :AROUND]
+    ones = np.ones((len(points), AROUND, 1))
+    terms = np.concatenate([points[near] - points[:, None], ones], axis=2)
+    weights = np.ones((len(points), AROUND))
+    for _ in range(4):
+        matrices = np.einsum("nki,nk,nkj->nij", terms, weights, terms) + 1e-6 * np.eye(3)
+        fitted = np.linalg.solve(matrices, np.einsum("nki,nk,nkc->nic", terms, weights, motion[near]))
+        residuals = np.linalg.norm(motion[near] - terms @ fitted, axis=2)
+        usual = np.median(residuals, axis=1, keepdims=True) + 0.05
+        weights = 1 / (1 + (residuals / (2 * usual)) ** 2)
+    other = np.linalg.norm(motion - fitted[:, 2], axis=1)
+    alone = (np.linalg.norm(motion[near] - motion[:, None], axis=2) > JUMP).all(axis=1)
+    changed = np.linalg.norm(motion - before, axis=1) > JUMP
+    changed |= alone & ~np.isfinite(before).all(axis=1)
+    found: npt.NDArray[np.bool_] = (other > JUMP) & (other > JUMP_RATIO * usual[:, 0]) & changed
+    return found
 
 
 def _outline(region: Floats) -> Floats:

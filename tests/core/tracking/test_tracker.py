@@ -22,6 +22,7 @@ from core.tracking import (
     track_video,
     video_path,
 )
+from core.tracking.tracker import jumps
 
 cv2 = pytest.importorskip("cv2", reason="following points needs OpenCV")
 pytest.importorskip("av", reason="videos need PyAV")
@@ -119,6 +120,24 @@ def test_what_was_followed_before_a_cancel_is_kept(followed, rendered):
     following.close()
     assert sequence.frame_count == 8 and sequence.point_count > 40
     assert np.isfinite(sequence.tracks[:, 0]).sum(axis=0).min() >= 4
+
+
+def test_a_point_jumps_where_its_motion_is_neither_its_own_nor_that_around_it():
+    random = np.random.default_rng(0)
+    places = random.uniform(0, 200, (60, 2))
+    velocities = places @ np.array([[0.05, -0.02], [0.03, 0.04]]) + [3.0, -1.0]
+    before = velocities + 0.3 * random.standard_normal((60, 2))
+    assert not jumps(places, velocities, before).any()
+    velocities[7] += [9.0, 2.0]
+    velocities[20] += [9.0, 2.0]
+    before[20] = velocities[20]  # it moves on its own, as it did
+    velocities[31] -= [8.0, 8.0]
+    before[31] = np.nan  # it has just begun, and moves alone
+    pair = [40, int(np.linalg.norm(places - places[40], axis=1).argsort()[1])]
+    velocities[pair] -= [0.0, 12.0]
+    before[pair] = np.nan  # these move together: a thin object
+    assert np.flatnonzero(jumps(places, velocities, before)).tolist() == [7, 31]
+    assert not jumps(places[:5], velocities[:5], before[:5]).any()
 
 
 def test_points_begin_in_the_region_only(rendered):
