@@ -24,10 +24,15 @@ SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
 def run_name(settings: Settings) -> str:
     """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem.
 
-    First of all frames that were mirrored before the refinement.
+    First of all frames that were mirrored before the refinement; last a robust loss and hidden observations.
     """
     if settings.mirror is not None:
         return f"{settings.mirror} mirrored, {run_name(settings.with_changes(mirror=None))}"
+    special = [settings.loss.capitalize()] if settings.loss != "squared" else []
+    special += ["hidden tracks"] if settings.hide is not None else []
+    if special:
+        plain = settings.with_changes(loss="squared", loss_scale=None, hide=None)
+        return ", ".join([run_name(plain), *special])
     name = SHORT_METHODS[settings.method]
     if settings.refine == "depth":  # what is shown of a run of the usual method is not its bilinear solution
         name = "refined" if settings.method == "bilinear" else f"{name}, refined"

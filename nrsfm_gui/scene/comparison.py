@@ -105,6 +105,10 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
     if one.eta != other.eta and not orthogonal:  # orthogonal tracks are always solved at 1
         reasons.append("another eta")
+    if (one.loss, one.loss_scale) != (other.loss, other.loss_scale):
+        reasons.append("another robust loss")
+    if one.hide != other.hide:
+        reasons.append("other hidden observations")
     if one.intrinsics != other.intrinsics:
         reasons.append("other intrinsics")
     return ", ".join(reasons)

@@ -105,6 +105,8 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
     [
         (Settings(), Settings(method="admm", seed=3, starts=1, rank=3), "perspective", ""),
         (Settings(), Settings(eta=0.1), "perspective", "another eta"),
+        (Settings(), Settings(hide="3:*"), "perspective", "other hidden observations"),
+        (Settings(loss="huber"), Settings(loss="huber", loss_scale=1.0), "orthogonal", "another robust loss"),
         (Settings(), Settings(eta=0.1), "orthogonal", ""),
         (Settings(), Settings(penalty=WeightedNuclearNorm(xi=1.0)), "perspective", "other weights"),
         (

@@ -24,6 +24,8 @@ def test_names_show_preset_problem_method_and_penalty():
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
     assert run_name(Settings(problem="lowrank", method="irnn")) == "IRNN, WNN, low rank"
     assert run_name(Settings(eta=0.1)) == "refined, WNN"
+    assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "recommended, Cauchy"
+    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "refined, WNN, Huber, hidden tracks"
     assert run_name(Settings(eta=0.1, refine="none")) == "bilinear, WNN"
     assert run_name(Settings(method="lm", refine="depth")) == "LM, refined, WNN"
     loose = (("relaxation", 1.0), ("rho", 0.1))
