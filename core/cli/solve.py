@@ -13,6 +13,7 @@ import numpy as np
 
 from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel
+from ..evaluation import solve_hiding_outliers
 from ..foundation.atomic import check_outputs, check_writable, replacing
 from ..foundation.exceptions import InputError
 from ..io.readers.challenge import challenge_file
@@ -66,6 +67,11 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
         help="continue under other settings, whose options are one argument, such as "
         "--then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed, it "
         "starts again",
+    )  # fmt: skip
+    group.add_argument(
+        "--outliers", choices=("keep", "hide"), default="keep",
+        help="hide: leave out gross outliers of tracks, solve, hide what does not fit and solve again, in "
+        "at most three rounds; the result holds what is hidden as --hide (default keep)",
     )  # fmt: skip
     group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz file of solve to continue from")
 
@@ -135,8 +141,7 @@ def run(args: argparse.Namespace) -> int:
     sequence = chosen_sequence(args)
     _check_overwriting(args, steps, sequence)
     _warn_of_pixels(sequence, steps[0].settings)
-    start = None if args.start is None else load_start(args.start, sequence)
-    records, last, interrupted = _drain(replay(sequence, steps, start=start), quiet=args.quiet)
+    records, last, interrupted = _drain(_iterates(args, steps, sequence), quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
         raise KeyboardInterrupt
     result = finish(sequence, last.settings, last, records)
@@ -155,6 +160,20 @@ def run(args: argparse.Namespace) -> int:
         print(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _iterates(
+    args: argparse.Namespace, steps: tuple[SolveStep, ...], sequence: Sequence
+) -> Iterator[Iterate]:
+    """Return the iterates of the steps, or of the rounds that hide outliers."""
+    if args.outliers == "keep":
+        start = None if args.start is None else load_start(args.start, sequence)
+        return replay(sequence, steps, start=start)
+    if len(steps) > 1 or args.start is not None or steps[0] != SolveStep(steps[0].settings):
+        raise InputError(
+            "--outliers hide is given with --then, --start, --iterates or --end; its rounds run to their ends"
+        )
+    return solve_hiding_outliers(sequence, steps[0].settings)
 
 
 def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], sequence: Sequence) -> None:

@@ -24,6 +24,7 @@ from .cross_validation import (
     gather_curve,
     sweep,
 )
+from .hiding import bilinear_residuals, solve_hiding_outliers
 from .metrics import (
     METRICS,
     aligned_mm,
@@ -74,6 +75,7 @@ __all__ = [
     "align",
     "align_all",
     "aligned_mm",
+    "bilinear_residuals",
     "challenge_v02",
     "cross_validate",
     "e3d_global",
@@ -90,6 +92,7 @@ __all__ = [
     "present_noise",
     "procrustes_mm",
     "reprojection_px",
+    "solve_hiding_outliers",
     "suggest_range",
     "suggest_values",
     "sweep",
