@@ -1,10 +1,12 @@
 """Sequences from files, one format a module; the table `READERS` lists them."""
 
+from .array_shapes import SHAPES
 from .challenge import challenge_file
 from .contents import check_unpacked, digest, load_arrays, naming, parse_matrix, read_bytes
 from .csv import write_csv
 from .entry import SequenceEntry, entry_of
 from .inspection import ArrayEntry, FileContents, inspect_file
+from .layouts import LAYOUTS
 from .listing import list_sequences
 from .npz import entries_of, sequence_from, write_npz, write_tracks
 from .plugins import ReaderPlugin
@@ -16,9 +18,11 @@ from .table import READERS, installed_plugins, installed_readers, is_self_contai
 
 __all__ = [
     "COORDINATES",
+    "LAYOUTS",
     "ORDERS",
     "READERS",
     "READING_OPTIONS",
+    "SHAPES",
     "ArrayEntry",
     "FileContents",
     "Reader",

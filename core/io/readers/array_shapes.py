@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...data.sequence import MIN_FRAMES, MIN_POINTS
+from ...foundation.representation import one_line_repr
 from .variables import blocked, interleaved, is_array, without_batch
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Shape:
     frames_and_points: Callable[[tuple[int, ...]], tuple[int, int] | None]  # of a shape; None where it is not
     arrange: Callable[[npt.NDArray[Any], str], npt.NDArray[Any]]  # the array and its name, to (F, 2, P)
     points_first: bool = False  # whether the axis of the points comes before that of the frames
+
+    __repr__ = one_line_repr
 
     def fits(self, value: Any) -> bool:
         """Return whether a value has this shape, for a sequence of at least the least size."""

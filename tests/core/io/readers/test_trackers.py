@@ -10,6 +10,8 @@ from scipy.io import savemat
 from scipy.special import logit
 
 from core import CameraModel, InputError, inspect_file, read_sequence
+from core.cli import main
+from core.io.readers import LAYOUTS, READING_OPTIONS, SHAPES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -356,3 +358,12 @@ def test_foreign_files_hold_the_tracks_of_the_native_one(data: Path, name: str) 
     np.testing.assert_allclose(read.tracks[seen], native.tracks[:frames][seen], rtol=1e-6)
     assert read.camera is CameraModel.PERSPECTIVE
     assert (read.intrinsics is not None) == ("K" in name)
+
+
+def test_the_page_of_formats_has_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats"]) == 0
+    page = capsys.readouterr().out
+    missing = [key for key, layout in LAYOUTS.items() if f"| `{key}` | {layout.summary} |" not in page]
+    missing += [key for key, shape in SHAPES.items() if f"| `{key}:VARIABLE` | {shape.summary} |" not in page]
+    missing += [option for option in READING_OPTIONS if f"--{option.replace('_', '-')}" not in page]
+    assert not missing
