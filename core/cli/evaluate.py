@@ -117,7 +117,13 @@ def views_of(result: Result, rotations: Floats | None = None, translations: Floa
     same_units = result.meta.get("units", "px") == result.meta.get("truth_units", "mm")
     orthogonal = result.camera is CameraModel.ORTHOGONAL and same_units
     return Views(
-        result.rotations, result.translations, result.intrinsics, orthogonal, rotations, translations
+        result.rotations,
+        result.translations,
+        result.intrinsics,
+        orthogonal,
+        rotations,
+        translations,
+        size=result.size_in(str(result.meta.get("truth_units", "mm"))),
     )
 
 

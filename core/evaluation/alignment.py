@@ -185,12 +185,15 @@ class Views:
     orthogonal: bool  # whether the tracks are in the units of the truth, and depth is ignored
     true_rotations: Floats | None = None  # (F, 3, 3)
     true_translations: Floats | None = None  # (F, 3) in the units of the truth
+    size: float | None = None  # one unit of the estimate in those of the truth, where a length is known
 
     __repr__ = one_line_repr
 
     @property
     def unit(self) -> float | None:
         """One unit of the estimate in those of the truth; None where it is unknown."""
+        if self.size is not None:
+            return self.size
         return float(self.intrinsics[0, 0]) if self.orthogonal else None
 
     @property

@@ -56,7 +56,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.contents import load_arrays, read_bytes
 from ..problem.robust import RobustLoss
-from .scale import parse_scale
+from .scale import METERS, parse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -242,6 +242,11 @@ class Result:
         """Units of length per calibrated unit, and their name; 1 and "" where no length is known."""
         held = self.meta.get("scale")
         return (float(held["factor"]), str(held["unit"])) if isinstance(held, dict) else (1.0, "")
+
+    def size_in(self, unit: str) -> float | None:
+        """Return one calibrated unit in a unit of length, None where no length is known or it is none."""
+        factor, own = self.scale
+        return factor * METERS[own] / METERS[unit] if own and unit in METERS else None
 
     def with_scale(self, rule: str) -> Result:
         """Return the result in the units that a length gives it: "3-17=85mm" or "size=200mm".

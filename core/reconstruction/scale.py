@@ -21,7 +21,11 @@ from ..foundation.exceptions import InputError
 if TYPE_CHECKING:
     from ..foundation.types import Floats
 
-UNITS = ("um", "mm", "cm", "dm", "m", "km", "in", "ft")
+METERS = {  # of one unit
+    **{"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "dm": 0.1, "m": 1.0, "km": 1e3},
+    **{"in": 0.0254, "ft": 0.3048},
+}
+UNITS = tuple(METERS)
 ACCEPTED = "3-17=85mm, the distance of two points counted from 1, or size=200mm"
 DIRECTIONS = 300  # in which the outermost points of many are found
 RULE = re.compile(r"\s*(?:(\d+)\s*-\s*(\d+)|size)\s*=\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*([a-zA-Zµ]+)\s*")
@@ -59,6 +63,10 @@ class ScaleRule:
         """Raise InputError where a sequence of so many points does not have the two."""
         if self.points is not None and max(self.points) >= point_count:
             raise InputError(f"scale is '{self}'; accepted are points from 1 to {point_count}")
+
+    def factor_in(self, unit: str, shapes: Floats) -> float | None:
+        """Return one unit of shapes in another unit of length; None where that is none of `UNITS`."""
+        return self.factor(shapes) * METERS[self.unit] / METERS[unit] if unit in METERS else None
 
     def factor(self, shapes: Floats) -> float:
         """Return the units of length per unit of shapes.

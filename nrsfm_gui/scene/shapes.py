@@ -156,7 +156,7 @@ def build_shapes(
     aligned, unit = truth is not None, sequence.truth_units
     errors_without = None
     if truth is not None and sequence.truth is not None:
-        views, kept = _views(sequence, source, found), _truth_without_outliers(sequence)
+        views, kept = _views(sequence, source, found, scale), _truth_without_outliers(sequence)
         similarity = align_all(S, sequence.truth, alignment, views=views)
         if kept is not truth and alignment.outliers:
             without = align_all(S, sequence.truth, replace(alignment, outliers=False), views=views)
@@ -254,7 +254,7 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     return picture
 
 
-def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry) -> Views:
+def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry, scale: str | None) -> Views:
     """Return the cameras as an alignment needs them."""
     camera = source.camera if isinstance(source, Result) else source.settings.camera_of(sequence.camera)
     in_units_of_truth = camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
@@ -265,7 +265,16 @@ def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry) 
         in_units_of_truth and found.affine,
         sequence.rotations,
         sequence.translations,
+        size=_known_size(found.points, scale, sequence.truth_units),
     )
+
+
+def _known_size(points: Floats, scale: str | None, unit: str) -> float | None:
+    """Return one unit of points in a unit of length; None where no length is known, or they lack it."""
+    try:
+        return None if scale is None else parse_scale(scale).factor_in(unit, points)
+    except InputError:  # a point that this sequence does not have, or a shape that has shrunk to zero
+        return None
 
 
 def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Similarity, str]:

@@ -34,7 +34,8 @@ PANELS = {
     "it again; two can be compared. A run keeps its parameters, so that they can be used again.",
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
-    "dragged number is solved for at once; a run that is done stays as it is, and another one follows.",
+    "dragged number is solved for at once; a run that is done stays as it is, and another one follows. Below "
+    "the intrinsics stands what the focal length is, and whether it is a guess.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",

@@ -32,7 +32,8 @@ def write_files(folder: Path) -> list[dict[str, object]]:
 
     import core
     from core.io.writers.options import ExportOptions, aligned_shapes
-    from core.io.writers.scene import TO_METERS, cameras_of, compare, picture_bounds
+    from core.io.writers.scene import cameras_of, compare, picture_bounds
+    from core.reconstruction.scale import METERS
 
     cases: list[dict[str, object]] = []
     for model in ("perspective", "orthogonal"):
@@ -49,7 +50,7 @@ def write_files(folder: Path) -> list[dict[str, object]]:
                 (path,) = core.export(
                     result, folder / f"{model}_{align}{suffix}", align=align, mirror=options.mirror
                 )
-                meters = 1.0 if align == "none" else TO_METERS[str(result.meta["truth_units"])]
+                meters = 1.0 if align == "none" else METERS[str(result.meta["truth_units"])]
                 compared = compare(result, options)
                 assert compared is not None
                 turn = np.array([1.0, -1.0, -1.0])[:, None] * meters

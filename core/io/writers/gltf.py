@@ -34,10 +34,10 @@ from scipy.spatial.transform import Rotation
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import VERSION
+from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
-    TO_METERS,
     TURN,
     cameras_of,
     color_values,
@@ -72,7 +72,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     else:
         points = np.stack([chosen for _frame, chosen in shapes(result, options)])
     unit = unit_of(result, options)
-    points = TO_METERS.get(unit, 1.0) * TURN[:, None] * points
+    points = METERS.get(unit, 1.0) * TURN[:, None] * points
     require_finite(points, path, "glTF")
     asset = _Asset()
     values = _value_by_point(result, path, options)
@@ -80,13 +80,13 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     _build(asset, result, points, options, values)
     cameras = cameras_of(result, options)
     if cameras is not None:
-        _add_camera(asset, cameras, TO_METERS.get(unit, 1.0), options, fps)
+        _add_camera(asset, cameras, METERS.get(unit, 1.0), options, fps)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": fps,
         "coordinates": f"{options.coordinates}, turned about x by 180 degrees: y up",
         "alignment": options.alignment,
-        "unit": f"meters, from {unit}" if unit in TO_METERS else unit or "calibrated units",
+        "unit": f"meters, from {unit}" if unit in METERS else unit or "calibrated units",
     }
     if values is not None:
         largest = {"std": "largestStd", "error": "largestError"}[options.color]  # as `color_values` has them

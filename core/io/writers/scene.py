@@ -47,10 +47,6 @@ if TYPE_CHECKING:
     from ...reconstruction.result import Result
     from .options import ExportOptions
 
-TO_METERS = {
-    **{"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "dm": 0.1, "m": 1.0, "km": 1e3},
-    **{"in": 0.0254, "ft": 0.3048},
-}
 TURN = np.array([1.0, -1.0, -1.0])  # x right, y down, z forward -> x right, y up, z backward
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
 CLIPPING = 0.1  # the nearest clipping plane, in distances of the nearest point

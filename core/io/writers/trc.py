@@ -12,8 +12,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ...foundation.atomic import replacing
+from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, unit_of, with_progress
-from .scene import TO_METERS, TURN, require_finite
+from .scene import TURN, require_finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +41,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     unit, rate = unit_of(result, options), frame_rate(result, options)
     points = TURN[:, None] * aligned_shapes(result, options)
     if unit not in UNITS:
-        unit, points = "m", TO_METERS.get(unit, 1.0) * points
+        unit, points = "m", METERS.get(unit, 1.0) * points
     require_finite(points, path, "TRC")
     frames, markers = result.frame_count, result.point_count
     speed = f"{rate:.10g}"

@@ -31,10 +31,10 @@ from ...data.masks import known_points
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import VERSION
+from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
-    TO_METERS,
     TURN,
     cameras_of,
     color_values,
@@ -93,7 +93,7 @@ class _Stage:
         self.frames = frames
         self.points = TURN[:, None] * points  # (N, 3, P)
         self.values = color_values(result, options, path)
-        self.unit = TO_METERS.get(unit_of(result, options), 1.0)  # meters per unit
+        self.unit = METERS.get(unit_of(result, options), 1.0)  # meters per unit
         extent = float(np.ptp(points, axis=2).max())
         self.width = extent * min(MOST_POINT_SIZE, POINT_SIZE / np.sqrt(points.shape[2]))
 

@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import core
-from core import InputError
+from core import Alignment, InputError
+from core.evaluation import Kind, Views, align_all
 from core.reconstruction import parse_scale, settings_from_dict, settings_to_dict
 from core.reconstruction.scale import MOST_PAIRED
 
@@ -107,3 +108,15 @@ def test_a_scene_without_a_metric_view_has_no_lengths(scene, result):
     flat = core.Result(**{**vars(result), "meta": {"low_rank": {"metric": False}}})
     with pytest.raises(InputError, match="no metric view"):
         flat.with_scale("size=1m")
+
+
+def test_a_known_length_is_the_size_of_a_rigid_alignment(scene, result):
+    views = Views(
+        result.rotations, result.translations, result.intrinsics, orthogonal=False, size=result.size_in("mm")
+    )
+    moved = align_all(result.points, scene.truth, Alignment(Kind.RIGID), views=views)
+    np.testing.assert_allclose(moved.scale, result.scale[0])
+    assert np.isclose(
+        result.with_scale("size=2cm").size_in("mm"), 10 * result.with_scale("size=2cm").scale[0]
+    )
+    assert result.size_in("frames") is None

@@ -170,5 +170,5 @@ def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
         page.browser.verticalScrollBar().setValue(0)
         page.browser.anchorClicked.emit(QUrl(f"#{name}"))
         places.append(page.browser.verticalScrollBar().value())
-    assert len(places) == 6 and places == sorted(places) and places[0] > 100
+    assert len(places) == 7 and places == sorted(places) and places[0] > 100
     assert len(set(places)) >= 4  # the last ones share the end of the page
