@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.triangulation import triangulate_tracks
 from ..foundation.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ def _tracks(sequence: Sequence) -> Floats:
 
 
 def _with_tracks(sequence: Sequence, tracks: Floats) -> Sequence:
+    visible = np.isfinite(tracks[:, 0])
     return replace(
         sequence,
         tracks=tracks,
-        visible=np.isfinite(tracks[:, 0]),
+        visible=visible,
+        faces=triangulate_tracks(tracks, visible),
         digest=hashlib.sha256(np.ascontiguousarray(tracks).data).hexdigest(),
     )

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
+from ..data.triangulation import triangulate_tracks
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from .opencv import load_opencv
@@ -368,6 +369,7 @@ class _PointFollower:
         return Sequence(
             tracks,
             name=path.stem,
+            faces=triangulate_tracks(tracks, np.isfinite(tracks[:, 0])),
             image_size=self._video.size,
             video=path.absolute(),
             video_frames=np.array(self._kept[:covered]) if first > 1 or step > 1 else None,

@@ -1,4 +1,4 @@
-"""Triangles between points: from the tracks of a frame, their edges, their normals. Pure, no Qt."""
+"""Triangles between points: where they are from, and their normals. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.data import edges_of, reference_frame, triangulate_tracks
 from core.foundation import read_only
 
 if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Floats, Ints
-
-LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,55 +31,12 @@ def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:
     return Triangulation(read_only(faces, np.int64), read_only(edges_of(faces), np.int64), points, name)
 
 
-def edges_of(faces: Ints) -> Ints:
-    """Return each edge (E, 2) of triangles (T, 3) once, the lower index first, in ascending order."""
-    if not len(faces):
-        return np.zeros((0, 2), dtype=np.int64)
-    pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    base = int(pairs.max()) + 1
-    unique: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * base + pairs[:, 1]), base), axis=1)
-    return unique
-
-
-def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
-    """Return the Delaunay triangles (T, 3) of points (P, 2), without those that have a long edge.
-
-    Parameters
-    ----------
-    tracks
-        positions; rows with NaN take no part.
-    longest
-        times the median length of all edges that an edge may have.
-    """
-    from scipy.spatial import Delaunay, QhullError
-
-    known = np.flatnonzero(np.isfinite(tracks).all(axis=1))
-    if len(known) < 3:
-        return np.zeros((0, 3), dtype=np.int64)
-    try:
-        faces = known[Delaunay(tracks[known]).simplices]
-    except QhullError:  # all points on one line
-        return np.zeros((0, 3), dtype=np.int64)
-    sides = np.linalg.norm(tracks[faces] - tracks[np.roll(faces, 1, axis=1)], axis=2)
-    pairs = edges_of(faces)
-    typical = np.median(np.linalg.norm(tracks[pairs[:, 0]] - tracks[pairs[:, 1]], axis=1))
-    kept: Ints = faces[(sides <= longest * typical).all(axis=1)].astype(np.int64)
-    return kept
-
-
-def reference_frame(sequence: Sequence) -> int:
-    """Return the frame, 0-based, that shows the most points: of several, the one nearest the middle."""
-    seen = sequence.visible.sum(axis=1)
-    best = np.flatnonzero(seen == seen.max())
-    return int(best[np.abs(best - (sequence.frame_count - 1) / 2).argmin()])
-
-
 @lru_cache(maxsize=2)
 def track_triangulation(sequence: Sequence) -> Triangulation:
     """Return the triangles between the tracks that the reference frame shows."""
-    frame = reference_frame(sequence)
-    tracks = np.where(sequence.visible[frame], sequence.tracks[frame], np.nan).T
-    return triangulation_of(delaunay(tracks), sequence.point_count, f"tracks of frame {frame + 1}")
+    frame = reference_frame(sequence.visible)
+    faces = triangulate_tracks(sequence.tracks, sequence.visible)
+    return triangulation_of(faces, sequence.point_count, f"tracks of frame {frame + 1}")
 
 
 @lru_cache(maxsize=2)

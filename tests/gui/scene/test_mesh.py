@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from core import InputError
+from core.data import edges_of, reference_frame
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import (
     chosen_mesh,
-    delaunay,
-    edges_of,
-    reference_frame,
     track_triangulation,
     vertex_normals,
 )
@@ -23,53 +21,11 @@ from nrsfm_gui.scene.scene import build_scene, build_shapes
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
 
 
-def test_delaunay_triangles_hold_no_other_point_in_their_circle():
-    rng = np.random.default_rng(1)
-    points = rng.uniform(0, 1, (40, 2))
-    faces = delaunay(points, longest=np.inf)
-    for face in faces:
-        a, b, c = points[face]
-        M = 2 * np.array([b - a, c - a])
-        center = np.linalg.solve(M, [b @ b - a @ a, c @ c - a @ a])
-        radius = np.linalg.norm(a - center)
-        others = np.delete(np.arange(40), face)
-        assert (np.linalg.norm(points[others] - center, axis=1) > radius - 1e-9).all()
-    area = sum(abs(np.linalg.det(np.stack([points[f[1]] - points[f[0]], points[f[2]] - points[f[0]]]))) / 2
-               for f in faces)  # fmt: skip
-    from scipy.spatial import ConvexHull
-
-    assert area == pytest.approx(ConvexHull(points).volume)
-
-
-def test_long_triangles_do_not_bridge_a_gap():
-    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
-    points = np.concatenate([grid, grid + np.array([30.0, 0.0])])
-    faces = delaunay(points + np.random.default_rng(0).normal(0, 0.01, points.shape))
-    assert len(faces) >= 64  # and slivers along the border
-    assert not ((faces < 25).any(axis=1) & (faces >= 25).any(axis=1)).any()
-
-
-@pytest.mark.parametrize(
-    "points",
-    [np.zeros((0, 2)), np.zeros((6, 2)), np.stack([np.arange(6.0)] * 2, axis=1), np.full((6, 2), np.nan)],
-)
-def test_points_without_triangles_give_none(points):
-    assert delaunay(points).shape == (0, 3)
-
-
 def test_points_that_are_not_seen_are_ignored(known):
-    frame = reference_frame(known.sequence)
+    frame = reference_frame(known.sequence.visible)
     mesh = track_triangulation(known.sequence)
     assert known.sequence.visible[frame].sum() == known.sequence.visible.sum(axis=1).max()
     assert set(mesh.faces.ravel()) <= set(np.flatnonzero(known.sequence.visible[frame]))
-
-
-def test_edges_are_those_of_a_loop():
-    rng = np.random.default_rng(2)
-    faces = rng.permuted(np.tile(np.arange(12), (30, 1)), axis=1)[:, :3]
-    expected = sorted({tuple(sorted((int(f[i]), int(f[(i + 1) % 3])))) for f in faces for i in range(3)})
-    assert [tuple(pair) for pair in edges_of(faces).tolist()] == expected
-    assert edges_of(np.zeros((0, 3), dtype=int)).shape == (0, 2)
 
 
 def test_normals_of_a_sphere_point_outwards():

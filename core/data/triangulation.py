@@ -1,0 +1,107 @@
+"""Triangles between the points of a frame, by Delaunay in its picture, and the edges of triangles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..foundation.types import Bools, Floats, Ints
+
+LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
+
+
+def edges_of(faces: Ints) -> Ints:
+    """Return each edge of triangles once, the lower index first, in ascending order.
+
+    Parameters
+    ----------
+    faces
+        (T, 3) point indices.
+
+    Returns
+    -------
+    Ints
+        (E, 2) point indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges_of(np.array([[2, 1, 0], [0, 2, 3]])).tolist()
+    [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    """
+    if not len(faces):
+        return np.zeros((0, 2), dtype=np.int64)
+    pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    base = int(pairs.max()) + 1
+    unique: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * base + pairs[:, 1]), base), axis=1)
+    return unique
+
+
+def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
+    """Return the Delaunay triangles of points, without those that have a long edge.
+
+    Parameters
+    ----------
+    tracks
+        (P, 2) positions; rows with NaN take no part.
+    longest
+        times the median length of all edges that an edge may have.
+
+    Returns
+    -------
+    Ints
+        (T, 3) point indices; none where all points are on one line.
+    """
+    from scipy.spatial import Delaunay, QhullError
+
+    known = np.flatnonzero(np.isfinite(tracks).all(axis=1))
+    if len(known) < 3:
+        return np.zeros((0, 3), dtype=np.int64)
+    try:
+        faces = known[Delaunay(tracks[known]).simplices]
+    except QhullError:  # all points on one line
+        return np.zeros((0, 3), dtype=np.int64)
+    sides = np.linalg.norm(tracks[faces] - tracks[np.roll(faces, 1, axis=1)], axis=2)
+    pairs = edges_of(faces)
+    typical = np.median(np.linalg.norm(tracks[pairs[:, 0]] - tracks[pairs[:, 1]], axis=1))
+    kept: Ints = faces[(sides <= longest * typical).all(axis=1)].astype(np.int64)
+    return kept
+
+
+def reference_frame(visible: Bools) -> int:
+    """Return the frame that shows the most points: of several, the one nearest the middle.
+
+    Parameters
+    ----------
+    visible
+        (F, P) whether a point is seen in a frame.
+
+    Returns
+    -------
+    int
+        0-based.
+    """
+    seen = visible.sum(axis=1)
+    best = np.flatnonzero(seen == seen.max())
+    return int(best[np.abs(best - (len(visible) - 1) / 2).argmin()])
+
+
+def triangulate_tracks(tracks: Floats, visible: Bools) -> Ints:
+    """Return the triangles between the tracks in the frame that shows the most.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P).
+    visible
+        (F, P) whether a point is seen in a frame.
+
+    Returns
+    -------
+    Ints
+        (T, 3) indices of points that `reference_frame` shows.
+    """
+    frame = reference_frame(visible)
+    return delaunay(np.where(visible[frame], tracks[frame], np.nan).T)
