@@ -19,6 +19,7 @@ from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
 from .scale import parse_scale
 from .settings import settings_of
+from .verdicts import find_wrong_tracks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -189,7 +190,15 @@ def iterate_sequence(
     else:
         resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
         stream = _with_provenance(settings, resume(sequence, settings, start), start)
-    return _with_log(sequence, stream)
+    return _with_log(sequence, stream if settings.loss != "squared" else _with_track_verdict(stream))
+
+
+def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
+    """Yield the iterates, the finished one with a verdict on its tracks where many are wrong."""
+    for each in stream:
+        problem = each.best.problem
+        found = find_wrong_tracks(problem.tracks, problem.visible) if each.status.finished else None
+        yield each if found is None else replace(each, verdicts=(found, *each.verdicts))
 
 
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:

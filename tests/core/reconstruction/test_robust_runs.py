@@ -146,3 +146,14 @@ def test_methods_that_minimize_squares_only_refuse_a_robust_loss(sequence, metho
 def test_losses_and_scales_that_are_none_are_refused(changes, sentence):
     with pytest.raises(InputError, match=sentence):
         Settings(**changes)
+
+
+def test_least_squares_with_many_gross_outliers_say_so(clean, sequence, cauchy):
+    *_, spoiled = iterate(sequence, QUICK)
+    assert spoiled.verdicts[0].kind == "outliers"
+    assert (
+        "% of the observations are far from where the other tracks place them" in spoiled.verdicts[0].sentence
+    )
+    *_, fine = iterate(replace(clean, companion=None), QUICK)
+    assert not fine.verdicts
+    assert not cauchy.verdicts  # a robust loss needs no such advice
