@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from .contents import reason
+from .contents import LARGEST_RATIO, LEAST_SIZE_LIMIT, reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,17 +52,24 @@ def load_variables(content: bytes, path: Path) -> Variables:
     try:
         check_elements(content)
         stored = scipy.io.loadmat(io.BytesIO(content))  # type: ignore[arg-type]  # the stubs know only paths
+        found = {name: _from_scipy(value) for name, value in stored.items() if not name.startswith("__")}
     except (
         Exception
     ) as error:  # a damaged file raises nearly anything in scipy: zlib, struct, index, type errors
         raise InputError(f"{path}: is not a MATLAB file that can be read ({reason(error)})") from error
-    found = {name: _from_scipy(value) for name, value in stored.items() if not name.startswith("__")}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _from_scipy(value: Any) -> Any:
     """Return a value of scipy's as array, list or dict; None where it is neither numbers nor holds any."""
     if hasattr(value, "toarray"):
+        # scipy expands a sparse array in C without checking where its entries lie.
+        rows, columns = value.shape
+        starts, indices = np.asarray(value.indptr), np.asarray(value.indices)
+        inside = indices.size == 0 or (indices.min() >= 0 and indices.max() < rows)
+        ordered = len(starts) == columns + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+        if not (inside and ordered and starts[-1] <= min(len(indices), len(value.data))):
+            raise ValueError("a sparse array has entries outside of it")
         value = value.toarray()
     if not isinstance(value, np.ndarray):
         return None
@@ -101,6 +108,10 @@ def _from_hdf5(file: Any, item: Any, h5py: Any) -> Any:
         return None
     if item.attrs.get("MATLAB_empty"):
         return np.zeros(tuple(int(size) for size in item[()]))
+    if item.external:
+        raise ValueError("the numbers of a variable are in another file")
+    if item.nbytes > LEAST_SIZE_LIMIT + LARGEST_RATIO * file.id.get_filesize():
+        raise ValueError("a variable is much larger than the file")
     value = np.asarray(item[()])
     if h5py.check_string_dtype(item.dtype) is not None:
         return item.asstr()[()].astype(str) if value.ndim else None

@@ -144,6 +144,25 @@ def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path: Path, sen
     assert len(sentences) >= 16  # what the fixture counts
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("sparse_oob.mat", "a sparse array has entries outside of it"),
+        ("sparse_neg.mat", "a sparse array has entries outside of it"),
+        ("h_extraw.mat", "the numbers of a variable are in another file"),
+        ("h_4GB.mat", "a variable is much larger than the file"),
+        ("P_sing2.mat", "holds values that cannot be read"),
+        ("views_nan.mat", "holds values that cannot be read"),
+        ("mat5_long_message_1.mat", "is not a MATLAB file that can be read"),
+        ("npz_long_message_1.npz", "is not an .npz file that can be read"),
+    ],
+)
+def test_hostile_files_are_refused_in_a_sentence(data: Path, name: str, sentence: str) -> None:
+    if not (data / "hostile").is_dir():
+        pytest.skip("the folder of hostile files is not there")
+    assert sentence in inspect_file(data / "hostile" / name).problem
+
+
 def test_files_of_all_kinds_are_answered_shortly(data: Path, sentences: list[str]) -> None:
     if not (data / "foreign").is_dir():
         pytest.skip("the folder of foreign files is not there")
