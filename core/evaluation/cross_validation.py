@@ -80,7 +80,7 @@ from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.refinement import refine_end
 from ..reconstruction.settings import settings_of
-from ..solvers.majorized import Majorized
+from ..solvers.methods import adapted
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
 from .parameter_grid import (
@@ -295,7 +295,8 @@ def sweep(
         held = choose_hidden(
             full.tracks, full.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
         )
-        base, point = replace(full, visible=full.visible & ~held), start.displayed.factors  # type: ignore[type-var]
+        kept: Problem = replace(full, visible=full.visible & ~held)  # type: ignore[type-var]
+        base, point = kept.with_robust(full.robust), start.displayed.factors
         if again:
             base, point = _choose_rotations_again(sequence, start, settings, held)
         pose = partial(_pose_at, base, series, camera)
@@ -320,7 +321,8 @@ def sweep(
 def pose_problem(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
     """Return a problem under the eta, rank and penalty of settings; orthogonal tracks keep eta = 1."""
     fixed = base.offsets and camera is CameraModel.ORTHOGONAL
-    return (base if fixed else base.with_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
+    posed = (base if fixed else base.with_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
+    return posed.with_robust(base.robust)
 
 
 def _pose_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
@@ -351,7 +353,7 @@ def solve_growing(problem: Problem, watch: Watch = _nothing) -> Point:
 
 
 def _solve(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Point:
-    method: Algorithm[Any] = algorithm if problem.spectral is None else Majorized(algorithm)
+    method: Algorithm[Any] = adapted(algorithm, problem)
     end = factors
     for snapshot in iterate(problem, method, factors):
         end = method.factors(problem, snapshot.state)

@@ -602,3 +602,14 @@ def test_cross_validation_refuses_what_is_no_parameter(quick):
     sequence, settings, last, _ = quick
     with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta, refine"):
         cross_validate(sequence, settings, over="mu", start=last)
+
+
+def test_folds_of_a_robust_run_are_solved_under_its_loss():
+    sequence = simulate("paper", frames=14, points=24, seed=1)
+    settings = SETTINGS.with_changes(loss="cauchy", rank=2, rotations="truth")
+    *_, last = iterate(sequence, settings)
+    (trial,) = sweep(sequence, last, settings, HoldoutPlan("xi", (0.5,), folds=1))
+    solution = trial.solution
+    assert solution.problem.robust == last.best.problem.robust
+    assert solution.loss == pytest.approx(solution.problem.loss(solution.factors), rel=1e-12)
+    assert np.isfinite(trial.held.median)
