@@ -168,8 +168,9 @@ def test_the_bilinear_preset_recovers_a_deforming_object(sequence):
 
 def test_intrinsics_that_cannot_be_known_are_refused_with_the_options(sequence):
     unknown = replace(sequence, intrinsics=None, truth=None)
-    with pytest.raises(InputError, match="--intrinsics fx,fy,cx,cy"):
-        next(iterate(unknown, QUICK))
+    with pytest.raises(InputError, match="--intrinsics auto, estimate, fx,fy,cx,cy, a file"):
+        next(iterate(unknown, replace(QUICK, intrinsics="gt")))
+    assert next(iterate(unknown, QUICK)).origin.source == "assumed"
     with pytest.raises(InputError, match="no companion"):
         next(iterate(replace(sequence, companion=None), replace(QUICK, rotations="companion")))
 

@@ -64,7 +64,7 @@ def test_intrinsics_that_are_not_four_numbers_are_refused(intrinsics):
         Settings(intrinsics=intrinsics)
     assert str(refused.value) == (
         f"intrinsics is {intrinsics!r}; accepted are four numbers fx, fy, cx, cy, an existing file, "
-        "auto, gt, calibrated"
+        "auto, estimate, gt, calibrated"
     )
 
 
