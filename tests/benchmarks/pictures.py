@@ -27,6 +27,7 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 
 from core import PRESETS, Settings
+from core.tracking import track_video, video_path
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QApplication, QWidget
 
+    from core import Sequence
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -279,6 +281,30 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     studio.close()
 
 
+def own_video(app: QApplication, folder: Path, out: Path) -> None:
+    """The bundled video with its tracks, and the shape that they give."""
+    studio = Studio(app, folder, SMALL)
+    studio.window.sequence_opening.open_sequence(_followed("sample:sheet"), listed=False)
+    studio.wait(lambda: studio.window.session.sequence is not None)
+    studio.solve(PRESETS["recommended"])
+    session = studio.window.session
+    session.set_appearance(session.appearance.changed(color_by="depth"))
+    session.set_frame(44)
+    studio.settle(1.0)
+    studio.picture().save(str(out / "own_video.png"))
+    studio.close()
+
+
+def _followed(video: str) -> Sequence:
+    """Return the tracks of a video."""
+    following = track_video(video_path(Path(video)))
+    while True:
+        try:
+            next(following)
+        except StopIteration as end:
+            return end.value
+
+
 def report(app: QApplication, folder: Path, out: Path) -> None:
     """The one-page report of a run, as Chromium shows it."""
     studio = Studio(app, folder, SMALL)
@@ -322,13 +348,14 @@ PICTURES = {
     "worst_frame": worst_frame,
     "camera_lock": camera_lock,
     "difference": difference,
+    "own_video": own_video,
     "report": report,
     "empty_and_failed": empty_and_failed,
     "software": software,
 }
 
 
-IN_README = ("live_drag", "worst_frame", "difference", "camera_lock", "large_light")
+IN_README = ("live_drag", "own_video", "worst_frame", "difference", "camera_lock", "large_light")
 
 
 def main() -> int:

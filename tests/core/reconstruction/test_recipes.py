@@ -33,7 +33,7 @@ from core import (
     python_for,
     read_sequence,
 )
-from core.cli import parser, settings_from
+from core.cli import parser, reading_from, settings_from
 from core.reconstruction import REFINEMENTS, options_for, preset_name, settings_from_dict, settings_to_dict
 from core.reconstruction.provenance import nearest_preset, penalty_name
 
@@ -146,7 +146,8 @@ def test_the_command_quotes_its_paths_and_keeps_the_reading_options():
     words = shlex.split(command_for(sequence, Settings(rank=2), "my out.npz"))
     assert words[:3] == ["nrsfm", "solve", "/data/two words/a.mat"]
     args = parser().parse_args(words[1:])
-    assert (args.layout, args.camera, args.output) == ("W S", "orthogonal", [Path("my out.npz")])
+    assert reading_from(args) == {"layout": "W S", "camera": "orthogonal"}
+    assert args.output == [Path("my out.npz")]
     text = python_for(sequence, Settings())
     assert "read_sequence('/data/two words/a.mat', layout='W S', camera=CameraModel('orthogonal'))" in text
 

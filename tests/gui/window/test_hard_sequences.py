@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QLabel
 
 from core import CameraModel, GroundTruth, InputError, Sequence, Settings, simulate
 
@@ -74,11 +75,13 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
     window = make_window(before)
     path = tmp_path / "nothing.txt"
     np.savetxt(path, np.full((8, 6), np.nan))
-    reported: list[str] = []
-    window.session.notifier.failed.connect(reported.append)
     window.sequence_opening.open(path)
-    qtbot.waitUntil(lambda: bool(reported), timeout=10_000)
-    assert "nothing.txt" in reported[0]
+    control = window.import_controller
+    qtbot.waitUntil(lambda: control.dialog is not None and control.dialog.isVisible(), timeout=10_000)
+    shown = [label.text() for label in control.dialog.findChildren(QLabel) if label.isVisible()]
+    assert "nothing.txt" in shown
+    assert any("no visible point" in text for text in shown), shown
+    control.dialog.reject()
     assert window.session.sequence is before
     with pytest.raises(InputError, match="no visible point"):
         sequence_of(np.full((3, 2, 5), np.nan), np.zeros((3, 5), dtype=bool))

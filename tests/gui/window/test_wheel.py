@@ -49,8 +49,8 @@ def turn(target: QWidget, angle: int) -> None:
     above: QWidget | None = target
     while above is not None:
         event.accept()
-        QApplication.sendEvent(above, event)
-        above = None if event.isAccepted() or above.isWindow() else above.parentWidget()
+        handled = QApplication.sendEvent(above, event)  # not where it is disabled: then its parent's turn
+        above = None if (handled and event.isAccepted()) or above.isWindow() else above.parentWidget()
 
 
 def value(field: QWidget) -> object:
