@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from core.foundation import Bools, Floats
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
-BILINEAR = "bilinear"  # the name of the solution that a refinement started from
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
@@ -199,21 +198,6 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
         return source.visible
     hidden = excluded(sequence, source.settings)
     return sequence.visible if hidden is None else sequence.visible & ~hidden
-
-
-def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
-    """Return the distances (F, P) of tracks and bilinear solution, NaN where not solved, in their units.
-
-    Those of refined depths tell nothing of wrong tracks: they lie on the observed rays, on wrong ones too.
-    """
-    bilinear = iterate.alternatives.get(BILINEAR, iterate)
-    found = solver_geometry(sequence, bilinear)
-    reprojected = found.reprojected
-    if reprojected is None:
-        K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
-        reprojected = project(Cameras(found.rotations, found.translations, K, found.affine), found.points)
-    distances = np.linalg.norm(reprojected - sequence.tracks, axis=1)
-    return read_only(np.where(solved(sequence, bilinear), distances, np.nan))
 
 
 def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:

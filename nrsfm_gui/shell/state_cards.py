@@ -11,12 +11,11 @@ from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from core.evaluation import find_outliers
+from core.evaluation import bilinear_residuals, find_outliers
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.scene.shapes import bilinear_residuals
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.overlay_frame import OverlayFrame

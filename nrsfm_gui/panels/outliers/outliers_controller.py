@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core.evaluation import find_outliers
+from core.evaluation import bilinear_residuals, find_outliers
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
-from nrsfm_gui.scene.shapes import bilinear_residuals
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.dock_title import show_dock_of
 

@@ -121,7 +121,7 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
     source = tmp_path / "base.npz"
     assert main(
         ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
-         "--rank", "2", "--quiet", "-o", str(source)]
+         "--rank", "2", "--starts", "2", "--refine", "none", "--quiet", "-o", str(source)]
     ) == 0  # fmt: skip
     result = load_result(source)
     words = shlex.split(result.meta["command"])
