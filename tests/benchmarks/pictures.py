@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import ErrorSeries
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
-SMALL, LARGE = (1280, 800), (2560, 1440)
+SMALL, MEDIUM, LARGE = (1280, 800), (1600, 1000), (2560, 1440)
 LARGEST_ANIMATION = 3_000_000  # bytes
 ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
 
@@ -283,7 +283,7 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
 
 def own_video(app: QApplication, folder: Path, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
-    studio = Studio(app, folder, SMALL)
+    studio = Studio(app, folder, MEDIUM)
     studio.window.sequence_opening.open_sequence(_followed("sample:sheet"), listed=False)
     studio.wait(lambda: studio.window.session.sequence is not None)
     studio.solve(PRESETS["recommended"])
