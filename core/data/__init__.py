@@ -3,11 +3,19 @@
 from .hidden import format_hidden, hide_observations, normalize_hidden, parse_hidden
 from .masks import known_points
 from .occlusion import occluded_blocks
-from .sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
+from .sequence import (
+    GROUND_TRUTH,
+    VIDEO_SUFFIXES,
+    CameraModel,
+    GroundTruth,
+    Observations,
+    Sequence,
+)
 from .triangulation import delaunay, edges_of, reference_frame, triangulate_tracks
 
 __all__ = [
     "GROUND_TRUTH",
+    "VIDEO_SUFFIXES",
     "CameraModel",
     "GroundTruth",
     "Observations",

@@ -156,6 +156,7 @@ class GroundTruth:
 
 
 GROUND_TRUTH = "ground truth"
+VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
 WHERE_FINITE = read_only(np.zeros((0, 0)), np.bool_)  # visible where tracks are finite
 
 

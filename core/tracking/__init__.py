@@ -4,12 +4,11 @@ from .editing import cut_track, replace_track, without_track
 from .opencv import missing_packages, plugin_warning
 from .samples import sample_videos, video_path
 from .tracker import CHECK, POINTS, TrackingStep, follow_places, rectangle, track_video
-from .video import VIDEO_SUFFIXES, Video
+from .video import Video
 
 __all__ = [
     "CHECK",
     "POINTS",
-    "VIDEO_SUFFIXES",
     "TrackingStep",
     "Video",
     "cut_track",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ..foundation.types import Pixels
 
-VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
 TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
 HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
 PASSED = 32  # frames kept as the decoder gave them

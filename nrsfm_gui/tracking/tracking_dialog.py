@@ -21,10 +21,10 @@ from PyQt6.QtWidgets import (
 )
 
 from core import InputError
+from core.data import VIDEO_SUFFIXES
 from core.tracking import (
     CHECK,
     POINTS,
-    VIDEO_SUFFIXES,
     cut_track,
     follow_places,
     plugin_warning,

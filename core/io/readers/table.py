@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from numpy.linalg import LinAlgError
 
-from ...data.sequence import Sequence
+from ...data.sequence import VIDEO_SUFFIXES, Sequence
 from ...foundation.exceptions import InputError
 from . import markers, mediapipe, openpose, scenes, sleap
 from .assembly import complete
@@ -188,6 +188,10 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         if reader.recognizes(content) or suffix == reader.suffix:
             with naming(path):
                 return reader, reader.load(path, content)
+    if suffix in VIDEO_SUFFIXES:
+        raise InputError(
+            f"{path}: is a video; `nrsfm track`, or File > Track a video..., follows points through it"
+        )
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
 
 

@@ -429,6 +429,12 @@ def another_kind_of_file(folder: Path) -> Path:
     return folder / "photo.png"
 
 
+@case(r"clip\.mp4: is a video; `nrsfm track`, or File > Track a video\.\.\., follows points through it")
+def a_video(folder: Path) -> Path:
+    (folder / "clip.mp4").write_bytes(b"\0\0\0\x1cftypisom" + bytes(50))
+    return folder / "clip.mp4"
+
+
 @case(r"there is no sample 'kraken'; there are articulated/circle")
 def unknown_sample(folder: Path) -> str:
     return "sample:kraken"
