@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from ..foundation.assets import asset_folder
 from ..foundation.exceptions import InputError
+from ..io.readers.samples import PREFIX
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-PREFIX = "sample:"
 
 
 def sample_videos() -> tuple[str, ...]:

@@ -11,13 +11,10 @@ of an orthogonal camera is set first: Blender 5.0.1 reads it ten times too large
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+from other_python import run_in_other_python
 
 FRAMES = (0, 4, 9)  # that are compared, counted from 0
 SIZE = (1920, 1080)
@@ -146,18 +143,5 @@ def set_aspect(scene, lens):
     scene.render.pixel_aspect_x, scene.render.pixel_aspect_y = max(aspect, 1.0), max(1 / aspect, 1.0)
 
 
-def main() -> None:
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
-        cases = json.loads(Path(sys.argv[2]).read_text())
-        sys.exit(0 if all(list(map(check, cases))) else 1)
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory() as folder:
-        cases = Path(folder, "cases.json")
-        cases.write_text(json.dumps(write_files(Path(folder))))
-        done = subprocess.run([sys.argv[1], __file__, "--check", str(cases)], check=False)
-    sys.exit(done.returncode)
-
-
 if __name__ == "__main__":
-    main()
+    run_in_other_python(__file__, __doc__, write_files, check)

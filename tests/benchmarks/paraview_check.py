@@ -9,13 +9,10 @@ that ParaView has. It ends with an error where something differs.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+from other_python import run_in_other_python
 
 
 def write_files(folder: Path) -> list[dict[str, object]]:
@@ -76,18 +73,5 @@ def check(case: dict) -> bool:
     return good
 
 
-def main() -> None:
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
-        cases = json.loads(Path(sys.argv[2]).read_text())
-        sys.exit(0 if all(list(map(check, cases))) else 1)
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory() as folder:
-        cases = Path(folder, "cases.json")
-        cases.write_text(json.dumps(write_files(Path(folder))))
-        done = subprocess.run([sys.argv[1], __file__, "--check", str(cases)], check=False)
-    sys.exit(done.returncode)
-
-
 if __name__ == "__main__":
-    main()
+    run_in_other_python(__file__, __doc__, write_files, check)

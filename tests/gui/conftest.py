@@ -422,6 +422,14 @@ def session(qapp: QApplication) -> Iterator[Session]:
 
 
 @pytest.fixture
+def statuses(session) -> list[str]:
+    """Return what the status bar is asked to show."""
+    statuses: list[str] = []
+    session.notifier.status_changed.connect(statuses.append)
+    return statuses
+
+
+@pytest.fixture
 def control(session: Session) -> Iterator[RunControl]:
     """Return what starts and stops the runs of the session."""
     from nrsfm_gui.engine.run_control import RunControl

@@ -97,31 +97,13 @@ def as_sequence(found: Parts | Sequence, file: LoadedFile, options: ReadingOptio
     """
     if not isinstance(found, Sequence):
         with naming(file.path):
-            found = sequence_of(found, file, options)
+            found = _sequence_of(found, file, options)
     given = options.given()
     return replace(found, reading=given) if given else found
 
 
-def sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Sequence:
-    """Return the sequence of what was found in a file.
-
-    Parameters
-    ----------
-    parts
-        what a layout made of the file.
-    file, options
-        the file, and how it was to be read.
-
-    Returns
-    -------
-    Sequence
-        without the options.
-
-    Raises
-    ------
-    InputError
-        where the parts do not agree with each other or with the camera that is asked for.
-    """
+def _sequence_of(parts: Parts, file: LoadedFile, options: ReadingOptions) -> Sequence:
+    """Return the sequence of parts, without the options."""
     model = parts.camera
     if parts.camera_assumed:
         model = options.camera_model or parts.camera

@@ -36,14 +36,6 @@ def trigger(session, press_action, sequence):
     return trigger
 
 
-@pytest.fixture
-def statuses(session) -> list[str]:
-    """Return what the status bar is asked to show."""
-    statuses: list[str] = []
-    session.notifier.status_changed.connect(statuses.append)
-    return statuses
-
-
 @pytest.mark.parametrize(
     ("name", "entries"),
     [

@@ -48,14 +48,6 @@ def trigger(selection, press_action):
     return trigger
 
 
-@pytest.fixture
-def statuses(session) -> list[str]:
-    """Return what the status bar is asked to show."""
-    statuses: list[str] = []
-    session.notifier.status_changed.connect(statuses.append)
-    return statuses
-
-
 def test_points_are_hidden_isolated_and_shown_again(
     session, display, scene_view, tracks_view, trigger, statuses
 ):

@@ -37,14 +37,6 @@ def worst_frame(session, timeline) -> WorstFrame:
     return WorstFrame(session, timeline, findings=lambda: None, parent=session)
 
 
-@pytest.fixture
-def statuses(session) -> list[str]:
-    """Return what the status bar is asked to show."""
-    statuses: list[str] = []
-    session.notifier.status_changed.connect(statuses.append)
-    return statuses
-
-
 def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timeline, worst_frame, statuses):
     order = np.argsort(-timeline.series.per_frame)
     session.set_frame(int(order[-1]))
