@@ -32,6 +32,7 @@ from .metrics import (
     e3d_global,
     errors_of,
     frobenius_relative,
+    object_size,
     procrustes_mm,
     reprojection_px,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "gather_curve",
     "is_mirrored",
     "is_whole",
+    "object_size",
     "parameter_value",
     "parameters_of",
     "present_noise",

@@ -13,14 +13,23 @@ to radius 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core import Alignment, CameraModel, InputError, Result
 from core.data import known_points
-from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, find_truth_outliers, is_mirrored
+from core.evaluation import (
+    MIN_ALIGNED,
+    PER_FRAME,
+    Kind,
+    Views,
+    align_all,
+    find_truth_outliers,
+    is_mirrored,
+    object_size,
+)
 from core.foundation import Similarity, read_only
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
@@ -84,6 +93,14 @@ class Shapes:
     weights: Floats | None = None  # (F, P) of the observations under a robust loss, 0 where not solved
     # (F, P) the errors where outliers of the truth are left out; None where it has none, or they are.
     errors_without: Floats | None = None
+    truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
+
+    @cached_property
+    def size(self) -> float | None:
+        """The size of the object in `unit`: of the truth where there is one, else of the estimate."""
+        if self.truth_size is None and self.points is not None:
+            return object_size(self.points)
+        return self.truth_size
 
     @property
     def alignment_name(self) -> str:
@@ -188,6 +205,7 @@ def build_shapes(
         std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
         weights=source.robust_weights,
         errors_without=errors_without,
+        truth_size=None if truth is None else _truth_size(sequence),
         why_no_std=found.why_no_std,
     )
 
@@ -214,6 +232,7 @@ def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
         alignment=alignment,
         extent=_extent(background, None),
         image_extent=background.image_extent,
+        truth_size=None if truth is None else _truth_size(sequence),
     )
 
 
@@ -331,6 +350,11 @@ def _truth_without_outliers(sequence: Sequence) -> Floats:
     kept = np.array(truth)
     kept[sequence.truth.frames] = np.where(outliers[:, None], np.nan, kept[sequence.truth.frames])
     return read_only(kept)
+
+
+@lru_cache(maxsize=4)
+def _truth_size(sequence: Sequence) -> float:
+    return object_size(_truth_without_outliers(sequence))
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:

@@ -38,6 +38,7 @@ class Quality:
     outliers: int = 0  # how many these are
     known: int = 0  # points of all frames that have a 3-D distance
     uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
+    size: float | None = None  # of the object, in `unit`: lengths are relative to it
 
 
 def quality(shapes: Shapes, loss: float | None = None) -> Quality:
@@ -66,6 +67,7 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
         outliers=outliers,
         known=count,
         uncertainty=uncertainty,
+        size=shapes.size,
     )
 
 
@@ -94,6 +96,41 @@ def measure(value: float | None, unit: str) -> str:
         return f"{value:.2e} {unit}"
     digits = 3 if value < 1 else 2 if value < 100 else 1
     return f"{value:.{digits}f} {unit}"
+
+
+def relative_measure(value: float | None, unit: str, size: float | None, *, short: bool = False) -> str:
+    """Return a length and its part of the object: "7.50 mm, 4.8 % of the object", or "7.50 mm · 4.8 %".
+
+    Parameters
+    ----------
+    value
+        a length in `unit`, None where it is not known.
+    unit
+        of value and size.
+    size
+        of the object, see `Shapes.size`; the length stands alone where it is not known.
+    short
+        whether there is room for the second form only.
+    """
+    share = percent_of(value, size)
+    if not share:
+        return measure(value, unit)
+    return f"{measure(value, unit)} · {share}" if short else f"{measure(value, unit)}, {share} of the object"
+
+
+def percent_of(value: float | None, size: float | None) -> str:
+    """Return "4.8 %", a length relative to the size of the object; "" where one of them is not known."""
+    if value is None or size is None or not (np.isfinite(value) and np.isfinite(size) and size > 0):
+        return ""
+    percent = 100.0 * value / size
+    if percent == 0.0 or percent >= 10.0:
+        return f"{percent:.0f} %"
+    return f"{percent:.2g} %" if percent >= 1e-3 else f"{percent:.0e} %"
+
+
+def size_text(size: float | None, unit: str) -> str:
+    """Return "the object: 156 mm", what lengths are relative to; "" where that is not known."""
+    return "" if size is None or not np.isfinite(size) else f"the object: {size:.3g} {unit}"
 
 
 def duration(seconds: float) -> str:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core import Alignment, GroundTruth, InputError, align, challenge_v02, procrustes_mm, reprojection_px
-from core.evaluation import Kind, Mirror, e3d_global, frobenius_relative
+from core.evaluation import Kind, Mirror, e3d_global, frobenius_relative, object_size
 from core.evaluation.challenge_score import _score_residuals
 from core.foundation import rotation_from_vector
 
@@ -193,3 +193,20 @@ def test_the_challenge_score_leaves_out_unknown_points_and_refuses_too_few(shape
     truth[:, 3:] = np.nan
     with pytest.raises(InputError, match="3 points"):
         challenge_v02(estimate, truth)
+
+
+def test_the_size_of_an_object_is_that_of_its_points_whatever_moves_them(shapes):
+    centered = shapes - shapes.mean(axis=2, keepdims=True)
+    expected = np.mean([np.sqrt((frame**2).sum() / POINTS) for frame in centered])
+    assert object_size(shapes) == pytest.approx(expected)
+    R = rotation_from_vector(np.array([[0.3, -0.2, 0.9]]))
+    assert object_size(3.0 * R @ shapes + 70.0) == pytest.approx(3.0 * expected)
+
+
+def test_unknown_points_and_one_that_is_far_off_leave_the_size_of_an_object_alone(shapes):
+    fewer = object_size(shapes[:, :, 1:])
+    unknown, far = shapes.copy(), shapes.copy()
+    unknown[:, :, 0] = np.nan
+    far[:, :, 0] += 1e5
+    assert object_size(unknown) == object_size(far) == fewer
+    assert np.isnan(object_size(np.full((2, 3, 4), np.nan)))

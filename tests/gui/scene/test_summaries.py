@@ -6,7 +6,7 @@ import pytest
 
 from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings
 from nrsfm_gui.model.run_names import run_name
-from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.scene.summaries import measure, relative_measure, size_text
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
@@ -37,3 +37,15 @@ def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_l
     assert [measure(value, "px") for value in values] == [
         *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px", "1.67e+06 px"),
     ]
+
+
+def test_a_length_has_its_part_of_the_object_beside_it():
+    assert relative_measure(7.5, "mm", 156.2) == "7.50 mm, 4.8 % of the object"
+    assert relative_measure(7.5, "mm", 156.2, short=True) == "7.50 mm · 4.8 %"
+    shares = [relative_measure(value, "mm", 100.0, short=True) for value in (250.0, 12.6, 0.0, 0.012, 2e-6)]
+    texts = ("250.0 mm · 250 %", "12.60 mm · 13 %", "0.000 mm · 0 %", "0.012 mm · 0.012 %")
+    assert shares == [*texts, "2.0e-06 mm · 2e-06 %"]
+    assert relative_measure(7.5, "mm", None) == relative_measure(7.5, "mm", float("nan")) == "7.50 mm"
+    assert relative_measure(None, "mm", 156.2) == "–"
+    assert size_text(156.2, "mm") == "the object: 156 mm"
+    assert size_text(None, "mm") == ""
