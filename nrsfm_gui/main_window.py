@@ -26,6 +26,7 @@ from nrsfm_gui.shell.scale_controller import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import Toolbars
+from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
@@ -97,6 +98,7 @@ class MainWindow(PanelWindow):
         )  # fmt: skip
         self.defect_reporter = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
         self.experiment_reports = ExperimentReports(store, session.notifier, self)
+        self.view_keys = ViewKeys(self, home=self.scene_view)
         self.panel_navigation = PanelNavigation(self, first=self.scene_view, last=self.timeline)
         self.help_controller = HelpController(self, scene_view=self.scene_view, timeline=self.timeline)
         self.import_controller = ImportController(

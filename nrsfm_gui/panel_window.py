@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.run_control import RunControl
@@ -108,9 +107,7 @@ class PanelWindow(QMainWindow):
         column.addWidget(self.compare_splitter, 1)
         self.banners = Banners(self.compare_splitter, center)
         self.setCentralWidget(center)
-        # The keys of the window work from the start: no text field has the focus.
-        self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.scene_view.setFocus()
+        self.scene_view.setFocus()  # the keys of the views act from the start
         arrange(
             self,
             left={"Sequences": self.sequence_tree, "Runs": self.run_list},

@@ -1,8 +1,8 @@
 """One table of everything that can be done: title, shortcut, tip, its method and when it is possible.
 
 Menus, tool bar and the sheet of shortcuts (F1) are all made of this table. What a row calls is named as
-"controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts work from any focus
-in the window; a text field uses the keys that it can use before they become shortcuts.
+"controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts with Ctrl and
+function keys act in the window; those without act in the views only (`view_keys`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from PyQt6.QtGui import QAction, QKeySequence, QPalette
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.shell.view_keys import acts_in_views_only
 from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
@@ -109,6 +110,11 @@ class ActionSpec:
         """The shortcuts as they are written on this platform, "" where there is none."""
         native = QKeySequence.SequenceFormat.NativeText
         return ", ".join(QKeySequence(key).toString(native) for key in self.shortcuts)
+
+    @property
+    def in_views(self) -> bool:
+        """Whether the shortcuts act in the views only."""
+        return any(acts_in_views_only(QKeySequence(key)) for key in self.shortcuts)
 
 
 ACTIONS: tuple[ActionSpec, ...] = (

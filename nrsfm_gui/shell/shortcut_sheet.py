@@ -36,7 +36,7 @@ MOUSE = (
 )
 FIELD_KEYS = (
     ("Up, Down", "step a number by a tenth of a decade, or by one"),
-    ("Return, Escape", "leave the field, so that the keys of the window work again"),
+    ("Return, Escape", "leave the field, so that the keys of the views act again"),
 )
 
 

@@ -226,7 +226,7 @@ class NumberField(QLineEdit):
         self.edited.emit()
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
-        """Step on Up and Down; leave the field on Return and Escape, so that the window has its keys."""
+        """Step on Up and Down; leave the field on Return and Escape, so that the keys of the views act."""
         assert event is not None
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
         key = Qt.Key(event.key())

@@ -49,7 +49,7 @@ class OutliersPlot(Themed, QWidget):
         self._widget = pg.PlotWidget()
         self._widget.setAccessibleName("Histogram of the residuals")
         self._widget.setToolTip(TIP)
-        self._widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._widget.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout
 
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
@@ -45,6 +45,8 @@ class Timeline(PointSignals):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAccessibleName("Timeline")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
         self._kinds: tuple[ErrorSeries, ...] = ()
         self._kind = 0  # the place of the one that is shown
         self._chosen = ""  # the name of the requested kind, if any

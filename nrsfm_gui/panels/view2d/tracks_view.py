@@ -93,6 +93,7 @@ class TracksView(PointView):
         super().__init__(parent)
         self._scene: Scene | None = None
         self.setAccessibleName("2-D view")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the keys of the views act then
         self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
         self._plot = pg.PlotWidget()

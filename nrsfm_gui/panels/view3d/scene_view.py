@@ -296,6 +296,7 @@ class SceneView(PointView):
         self._scene: Scene | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the keys of the views act then
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
         self._renderer = SceneRenderer(self, software=software)

@@ -73,7 +73,7 @@ class FrameChart(Themed, pg.PlotWidget):
         self._title.setZValue(20)
         for item in (self._cursor, self._band, self._lone):
             self._plot.addItem(item, ignoreBounds=True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setMinimumHeight(40)
         self.setToolTip(TIP)
         self.scene().sigMouseClicked.connect(self._on_mouse_clicked)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtCore import QEvent, QPoint, QRect, Qt
-from PyQt6.QtGui import QFont
+from PyQt6.QtGui import QFont, QKeySequence
+from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -16,6 +17,7 @@ from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QDockWidget,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -26,6 +28,7 @@ from PyQt6.QtWidgets import (
     QTextBrowser,
     QTextEdit,
     QToolButton,
+    QTreeView,
     QWidget,
 )
 
@@ -33,7 +36,9 @@ from core import NuclearNorm, Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -46,7 +51,6 @@ INTERACTIVE = (
     QAbstractButton, QLineEdit, QComboBox, QAbstractSlider, QAbstractSpinBox, QAbstractItemView,
     QPlainTextEdit, QTextEdit,
 )  # fmt: skip
-TEXTS = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
 
 
 @pytest.fixture
@@ -171,30 +175,111 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
     assert window.panel_navigation.current() is seen[-1]
 
 
-def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):
-    window, tried = full_window, 0
+def focusable(window) -> Iterator[QWidget]:
+    """Give the focus to each widget of the window that the tab key or a click would, and return it."""
     for widget in parts(window):
-        takes_text = isinstance(widget, TEXTS) or isinstance(widget.parentWidget(), QAbstractSpinBox)
-        if takes_text or not widget.isVisible() or not widget.isEnabled():
+        if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or not widget.isEnabled():
             continue
-        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus or isinstance(widget, SpectrumCanvas):
-            continue  # the spectrum is a field of its own: arrows choose a weight, Escape leaves it
+        if not widget.isVisible():
+            show_dock_of_part(widget)
         widget.setFocus()
-        if not widget.hasFocus():
+        if widget.hasFocus():
+            yield widget
+
+
+def show_dock_of_part(widget: QWidget) -> None:
+    for above in ancestors(widget):
+        if isinstance(above, QDockWidget):
+            above.show()
+            above.raise_()
+
+
+def state_of(window) -> dict[str, object]:
+    session = window.session
+    return {
+        "settings": session.settings, "selection": session.selection, "hidden": session.hidden,
+        "appearance": session.appearance, "alignment": session.alignment, "range": session.frame_range,
+        "orbit": window.scene_view.orbit, "locked": window.scene_view.camera_locked, "runs": session.runs,
+        "theme": session.theme, "live": session.live, "moment": session.moment,
+    }  # fmt: skip
+
+
+def triggered_by(window, specs) -> list[str]:
+    """Return the list that the names of triggered actions are added to, in place of what they do."""
+    names: list[str] = []
+    for spec in specs:
+        action = window.toolbars.actions[spec.name]
+        action.triggered.disconnect()
+        action.triggered.connect(lambda _on, name=spec.name: names.append(name))
+    return names
+
+
+def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
+    window, tried = full_window, 0
+    # What a widget is for: a field of parameters changes them, a row of a table selects its point.
+    own = {window.parameters_panel: "settings", window.points_panel: "selection"}
+    triggered = triggered_by(window, [spec for spec in ACTIONS if spec.in_views])
+    for widget in focusable(window):
+        if isinstance(widget, VIEWS):
             continue
         tried += 1
+        before, window_before = state_of(window), window.toolbars.actions["play"].isChecked()
+        triggered.clear()
+        plays = not isinstance(widget, TYPED_INTO)
+        for text in "abcdefghijklmnopqrstuvwxyz0123456789[] ":
+            pressed = isinstance(widget, QAbstractButton) and text == " "
+            if not pressed:  # which is what a button is for
+                QTest.keyClicks(widget, text)
+            if (popup := QApplication.activePopupWidget()) is not None:
+                popup.close()  # Space opens the list of a combo box
+            widget.setFocus()
+        for key in (Qt.Key.Key_A, Qt.Key.Key_H, Qt.Key.Key_W, Qt.Key.Key_X, Qt.Key.Key_Y):
+            QTest.keyClick(widget, key, Qt.KeyboardModifier.ShiftModifier)
+        playing = {"play", "previous", "next"} if plays else set()
+        assert set(triggered) == playing, described(widget)
+        changed = {name for name, value in state_of(window).items() if value != before[name]}
+        allowed = {name for panel, name in own.items() if panel.isAncestorOf(widget)}
+        assert changed <= allowed, (described(widget), changed)
+        assert window.toolbars.actions["play"].isChecked() == window_before
+    assert tried > 25
+
+
+def test_every_letter_acts_in_every_view(qtbot, full_window):
+    window = full_window
+    specs = [spec for spec in ACTIONS if spec.in_views]
+    triggered = triggered_by(window, specs)
+    views = [widget for widget in focusable(window) if isinstance(widget, VIEWS)]
+    assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(views)
+    assert {window.loss_plot.plot_widget, window.spectrum_plot.canvas} <= set(views)
+    for view in views:
+        show_dock_of_part(view)
+        view.setFocus()
+        assert view.hasFocus(), described(view)
+        for spec in specs:
+            for key in map(QKeySequence, spec.shortcuts):
+                code, held = key[0].key(), key[0].keyboardModifiers()
+                own = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Escape}
+                if isinstance(view, SpectrumCanvas) and code in own:
+                    continue  # the arrows choose a weight there, Escape leaves it
+                triggered.clear()
+                QTest.keyClick(view, code, held)
+                assert triggered == [spec.name], (described(view), spec.name)
+
+
+def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shape(qtbot, window):
+    tree = window.sequence_tree.findChild(QTreeView)
+    plot = window.tracks_view.findChild(QAbstractScrollArea).viewport()
+    for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip):
+        tree.setFocus()
+        qtbot.keyClick(tree, Qt.Key.Key_Escape)
+        assert window.scene_view.hasFocus()
+        tree.setFocus()
+        qtbot.mouseClick(clicked, Qt.MouseButton.LeftButton, pos=QPoint(clicked.width() - 30, 12))
+        focused = QApplication.focusWidget()
+        assert isinstance(focused, VIEWS), described(clicked)
         window.session.set_frame(3)
-        for key, frame in (
-            (Qt.Key.Key_Right, 4), (Qt.Key.Key_L, 5), (Qt.Key.Key_J, 4), (Qt.Key.Key_Left, 3),
-            (Qt.Key.Key_End, 7), (Qt.Key.Key_Home, 0),
-        ):  # fmt: skip
-            qtbot.keyClick(widget, key)
-            assert window.session.frame == frame, (described(widget), key)
-        qtbot.keyClick(widget, Qt.Key.Key_Space)
-        assert window.timeline_controller.playback.playing, described(widget)
-        qtbot.keyClick(widget, Qt.Key.Key_K)
-        assert not window.timeline_controller.playback.playing, described(widget)
-    assert tried > 10
+        qtbot.keyClick(focused, Qt.Key.Key_L)
+        assert window.session.frame == 4, described(clicked)
 
 
 def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):

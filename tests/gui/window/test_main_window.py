@@ -186,10 +186,10 @@ def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
     assert window.session.shown is first
 
 
-def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, window):
+def test_frames_are_reached_by_keys_in_a_view_but_not_while_typing(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()
-    window.sequence_tree.setFocus()
+    window.scene_view.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_Right)
     assert window.session.frame == 1
     qtbot.keyClick(window, Qt.Key.Key_End)
