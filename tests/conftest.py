@@ -112,6 +112,7 @@ def small_result() -> Result:
         eta=0.05,
         loss=1e-3,
         history=np.array([[0, 0.0, 1.0], [1, 0.25, 0.1], [2, 0.5, 1e-3]]),
+        best_losses=np.array([np.nan, 0.1, 1e-3]),
         intrinsics=INTRINSICS,
         camera=CameraModel.PERSPECTIVE,
         truth=GroundTruth(known, truth, 3),

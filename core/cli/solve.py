@@ -258,8 +258,8 @@ def _write(result: Result, outputs: list[Path]) -> list[str]:
 def _write_history(path: Path, records: list[HistoryEntry]) -> None:
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual", "energy"))
+        table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual", "energy", "best"))
         for record in records:
-            others = (record.primal, record.dual, record.energy)
+            others = (record.primal, record.dual, record.energy, record.best)
             known = ("" if value is None else repr(value) for value in others)
             table.writerow((record.iteration, repr(record.seconds), repr(record.loss), record.phase, *known))

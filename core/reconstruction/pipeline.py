@@ -203,6 +203,11 @@ class RunContext:
         """The method of the settings."""
         return METHODS[self.settings.method]
 
+    def is_final(self, point: Point) -> bool:
+        """Return whether the loss of a point is one of the objective that the run ends with."""
+        robust = point.problem.robust is not None
+        return self.rotations_chosen and robust == (self.settings.loss != "squared")
+
     def rng(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose."""
         return np.random.default_rng([self.settings.seed, stream])
@@ -280,9 +285,12 @@ def solve_phase(
         if log.best is None or cut or not current.loss > log.best.loss * (1 + margin):
             log.best = current
         primal, dual = algorithm.residuals(snapshot.state) or (None, None)
+        lowest = log.best.loss if context.is_final(log.best) else None
         reported = Iterate(
             settings=context.settings,
-            record=HistoryEntry(log.iteration, log.seconds, loss / context.share, phase, primal, dual),
+            record=HistoryEntry(
+                log.iteration, log.seconds, loss / context.share, phase, primal, dual, best=lowest
+            ),
             status=Status.RUNNING,
             phase=phase,
             fraction=min(log.phases_done / log.phase_count, 1.0),

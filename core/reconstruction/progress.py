@@ -52,6 +52,9 @@ class HistoryEntry:
     primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`
     dual: float | None = None
     energy: float | None = None  # of the depth refinement, in whose phases the loss stays what it was
+    # The loss of `Iterate.best`, the lowest so far, where it is of the final objective: of all observations,
+    # with the chosen rotations and the loss function of the settings. None before there is one.
+    best: float | None = None
 
 
 @dataclass(frozen=True)
@@ -278,6 +281,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     own = geometry_of(problem, factors, last.intrinsics, last.calibration)
     geometry = own if last.view is None and last.depth is None else last.geometry
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
+    lowest = [np.nan if record.best is None else record.best for record in records]
     meta = result_metadata(sequence, settings, last)
     refined: dict[str, Any] = {}
     energy = _energy_of_best(last)
@@ -312,6 +316,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         eta=problem.eta,
         loss=problem.loss(factors),
         history=np.array(lines, dtype=float).reshape(-1, 3),
+        best_losses=np.array(lowest, dtype=float),
         intrinsics=geometry.intrinsics,
         camera=camera,
         truth=sequence.truth,

@@ -18,7 +18,7 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status
 from .geometry import Geometry, Projective
 from .low_rank_pipeline import known_calibration, no_offsets
-from .progress import HistoryEntry, Iterate, Point
+from .progress import HistoryEntry, Iterate, Point, StartReport
 from .provenance import Provenance, ProvenanceChain, SolveStep, settings_from_dict, steps_from_list
 from .result import load_result
 from .verdicts import verdicts_from_list
@@ -98,8 +98,8 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     _check_tracks(result, used, source)
     try:
         made = _made(meta, settings)
-        point = _point(result, used, settings)
-    except (ValueError, TypeError, AttributeError) as error:
+        point, starts = _point(result, used, settings), _starts(meta)
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise InputError(f"{source}: {error}") from error
     history = result.history
     iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)
@@ -119,6 +119,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         rotations_chosen=True,
         current=point,
         best=point,
+        starts=starts,
         calibration=_calibration(sequence, settings) if low_rank else None,
         view=_view(result),
         noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
@@ -189,6 +190,17 @@ def _origin(meta: dict[str, object]) -> IntrinsicsOrigin | None:
     """Return where the intrinsics are from; None where the result does not hold it."""
     held = meta.get("intrinsics")
     return origin_from(held) if isinstance(held, dict) else None
+
+
+def _starts(meta: dict[str, object]) -> tuple[StartReport, ...]:
+    """Return how the starts of the run ended; none where the result does not hold it."""
+    held = meta.get("starts")
+    if not isinstance(held, list):
+        return ()
+    return tuple(
+        StartReport(str(each["name"]), float(each["loss"]), bool(each["agrees"]), str(each.get("note", "")))
+        for each in held
+    )
 
 
 def _status(meta: dict[str, object]) -> Status:

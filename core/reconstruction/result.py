@@ -34,6 +34,8 @@ weights (R,), eta and loss are of the solution that the refinement started from,
 
 Where it is known there is also
 
+    best_losses (N,)          the lowest loss so far at each line of history, NaN where it is not yet of the
+                              final objective: while rotations are compared or a robust run searches
     robust_weights (F, P)     0 to 1, of the observations under the robust loss meta["robust"]; 0 where hidden
     std (F, 3, P)             standard deviation of the points along x, y, z of the camera, calibrated units
 """
@@ -78,6 +80,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "eta": (),
     "loss": (),
     "history": ("N", 3),
+    "best_losses": ("N",),
     "intrinsics": (3, 3),
     "cameras": ("F", 3, "R"),
     "homogeneous": ("R", "P"),
@@ -102,7 +105,8 @@ REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
 OPTIONAL = (
     LOW_RANK
     | REFINED
-    | {"robust_weights", "std", "edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+    | {"best_losses", "robust_weights", "std", "edges", "faces"}
+    | {"truth_points", "truth_frames", "truth_reference"}
 )
 # Arrays that must be finite; hidden tracks, the truth, histories and std may hold NaN.
 FINITE = (
@@ -160,6 +164,7 @@ class Result:
     energy: float | None = None
     energy_history: Floats | None = None  # (M, 3) iteration, seconds, energy
     std: Floats | None = None  # (F, 3, P) along the axes of the camera
+    best_losses: Floats | None = None  # (N,) the lowest so far at each line of `history`, NaN where unknown
     robust_weights: Floats | None = None  # (F, P) of the observations, 0 to 1; None with least squares
 
     def __post_init__(self) -> None:

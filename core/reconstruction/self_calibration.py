@@ -93,7 +93,7 @@ def _of_estimate(each: Iterate, settings: Settings, origin: IntrinsicsOrigin) ->
     return replace(
         each,
         settings=settings,
-        record=replace(each.record, phase=phase),
+        record=replace(each.record, phase=phase, best=None),
         status=Status.RUNNING,
         phase=phase,
         fraction=SHARE * each.fraction,

@@ -45,8 +45,8 @@ class History:
         self.records: list[HistoryEntry] = []
         self.phases: list[Phase] = []
         self.ticks: list[Tick] = []
-        # iteration, seconds, log10 of loss, primal and dual residual, energy
-        self._columns = np.empty((6, FIRST_ROOM))
+        # iteration, seconds, log10 of loss, primal and dual residual, energy, log10 of best loss
+        self._columns = np.empty((7, FIRST_ROOM))
         self.has_residuals = False  # whether there is a record with residuals
         self.has_energies = False  # whether there is a record of the depth refinement
 
@@ -61,13 +61,12 @@ class History:
                 self.phases.append(Phase(count, record.phase))
             if count == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
-            loss = record.loss if np.isfinite(record.loss) else HIGHEST_LOSS
-            clamped = min(max(loss, LOWEST_LOSS), HIGHEST_LOSS)
+            best = np.nan if record.best is None else _log_loss(record.best)
             primal, dual = _logarithm(record.primal), _logarithm(record.dual)
             self.has_residuals = self.has_residuals or bool(np.isfinite(primal))
             energy = np.nan if record.energy is None else record.energy
             self.has_energies = self.has_energies or bool(np.isfinite(energy))
-            row = record.iteration, record.seconds, np.log10(clamped), primal, dual, energy
+            row = record.iteration, record.seconds, _log_loss(record.loss), primal, dual, energy, best
             self._columns[:, count] = row
             self.records.append(record)
 
@@ -119,11 +118,22 @@ class History:
         return self._columns[5, : len(self.records)]
 
     @property
+    def log_best_losses(self) -> Floats:
+        """(N,) base-10 logarithms of the lowest loss so far of the final objective, NaN where unknown."""
+        return self._columns[6, : len(self.records)]
+
+    @property
     def phase_ends(self) -> Bools:
         """(N,) whether another phase begins after a record."""
         ends = np.zeros(len(self.records), dtype=bool)
         ends[[phase.first - 1 for phase in self.phases[1:]]] = True
         return ends
+
+
+def _log_loss(loss: float) -> float:
+    """Return log10 of a loss, clamped to be finite."""
+    finite = loss if np.isfinite(loss) else HIGHEST_LOSS
+    return float(np.log10(min(max(finite, LOWEST_LOSS), HIGHEST_LOSS)))
 
 
 def _logarithm(residual: float | None) -> float:

@@ -5,8 +5,8 @@ kept of those that the window received. Where there are too many, the one that l
 dropped, so that the gaps double one after the other. The first and the newest stay. The ends of phases, and
 those that a change of the parameters protects, are dropped last.
 
-A snapshot shows the point of its own record, while the run itself shows the best one so far. While depths are
-refined the factors stay the best ones, and the snapshot has the best depths up to its record.
+A snapshot has what was shown at its record: while rotations are compared the point of that record, then the
+best one up to it, and of a refinement the best depths.
 """
 
 from __future__ import annotations
@@ -85,8 +85,9 @@ class Snapshots:
             raise ValueError(f"record {self._kept[-1].index} has a snapshot; {index} does not follow it")
         if self._kept and self._kept[-1].iterate.phase != iterate.phase:
             self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
-        self._kept.append(_KeptIterate(index, _as_seen(iterate)))
-        self._size += _size(iterate)
+        kept = _as_seen(iterate)
+        self._kept.append(_KeptIterate(index, kept))
+        self._size += _size(kept)
         self._thin(self._most, self._largest)
 
     def protect(self, index: int) -> None:
@@ -125,11 +126,9 @@ class Snapshots:
 
 
 def _as_seen(iterate: Iterate) -> Iterate:
-    """Return an iterate as it is kept: without the data term, and of the point of its own record."""
-    current = _light(iterate.current)
-    if iterate.status.finished and iterate.best is not iterate.current:
-        return replace(iterate, current=current, best=_light(iterate.best))
-    return replace(iterate, current=current, best=current)
+    """Return an iterate as it is kept: without the data term, and of the point that was shown."""
+    displayed = _light(iterate.displayed)
+    return replace(iterate, current=displayed, best=displayed)
 
 
 def _light(candidate: Point) -> Point:
@@ -138,7 +137,7 @@ def _light(candidate: Point) -> Point:
 
 
 def _size(iterate: Iterate) -> int:
-    """Return the bytes of the point that a snapshot shows; the last iterate of a run may have two points."""
+    """Return the bytes of the point that a snapshot shows."""
     point, depth = iterate.current.factors, iterate.depth
     size = point.B.nbytes + point.C.nbytes + point.s.nbytes
     if depth is not None:

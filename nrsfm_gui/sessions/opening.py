@@ -393,9 +393,17 @@ def read_opened_result(path: Path) -> OpenedResult:
     sequence = _from_its_file(result) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
+    lowest = [None] * len(result.history) if result.best_losses is None else result.best_losses.tolist()
     records = tuple(
-        HistoryEntry(int(iteration), seconds, loss, iterate.phase, energy=energies.get(iteration))
-        for iteration, seconds, loss in result.history.tolist()
+        HistoryEntry(
+            int(iteration),
+            seconds,
+            loss,
+            iterate.phase,
+            energy=energies.get(iteration),
+            best=None if best is None or np.isnan(best) else best,
+        )
+        for (iteration, seconds, loss), best in zip(result.history.tolist(), lowest, strict=True)
     )
     run = SavedRun(
         number=1,

@@ -19,8 +19,8 @@ the name of one, letters in brackets are its shape):
         shown             number of the run that is shown, or null
         runs              a list; each has
             number, warm_from, shown_before, state, message, title, note, pinned, settings
-            history       columns: array (N, 6) of iteration, seconds, loss, primal and dual residual,
-                          energy, which files of earlier programs lack;
+            history       columns: array (N, 7) of iteration, seconds, loss, primal and dual residual,
+                          energy, best loss; files of earlier programs lack the last one or two;
                           phases: [first record, name]; ticks, changes of settings: first (record),
                           text, restarts, before (the settings until then)
             update        null, or the newest point: settings, record, status, phase, fraction, rotations,

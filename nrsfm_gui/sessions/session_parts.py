@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 
-# Of a history: iteration, seconds, loss, primal and dual residual, energy (NaN where there is none). Earlier
-# files lack the last.
-COLUMNS = 6
+# Of a history: iteration, seconds, loss, primal and dual residual, energy, best loss; NaN where unknown.
+# Earlier files lack the last one or two.
+COLUMNS = 7
+FEWEST_COLUMNS = 5
 
 
 # -- settings and history -------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> di
     for index, record in enumerate(records):
         if not phases or phases[-1][1] != record.phase:
             phases.append((index, record.phase))
-        others = (record.primal, record.dual, record.energy)
+        others = (record.primal, record.dual, record.energy, record.best)
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
     columns = np.array(lines, dtype=float).reshape(-1, COLUMNS)
@@ -81,10 +82,10 @@ def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> di
 def read_history(node: Node) -> tuple[HistoryEntry, ...]:
     """Return the records of a history."""
     columns = node.child("columns").array(None, None)
-    if columns.shape[1] not in (COLUMNS - 1, COLUMNS):
+    if not FEWEST_COLUMNS <= columns.shape[1] <= COLUMNS:
         raise InputError(
-            f"{node.archive.path}: {node.where} has {columns.shape[1]} columns; accepted are {COLUMNS} and "
-            f"{COLUMNS - 1}"
+            f"{node.archive.path}: {node.where} has {columns.shape[1]} columns; accepted are "
+            f"{FEWEST_COLUMNS} to {COLUMNS}"
         )
     names = [""] * len(columns)
     for phase in node.child("phases").items():
@@ -160,7 +161,7 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
             record.child("phase").text(),
             *(
                 None if part is None else part.number()
-                for part in map(record.optional, ("primal", "dual", "energy"))
+                for part in map(record.optional, ("primal", "dual", "energy", "best"))
             ),
         ),
         status=Status(node.child("status").one_of(status.value for status in Status)),

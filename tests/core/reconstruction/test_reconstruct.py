@@ -61,6 +61,25 @@ def test_best_is_the_lowest_loss_of_the_comparable_problems(iterates):
     assert iterates[-1].best.loss <= min(r.loss for r in reports)
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, {"rotations": "tracks"}, {"loss": "huber"}, {"method": "admm"}], ids=str
+)
+def test_records_have_the_best_loss_once_it_is_of_the_final_objective(sequence, changes):
+    settings = QUICK.with_changes(starts=2, max_iterations=30, **changes)
+    iterates = list(iterate(sequence, settings))
+    robust = settings.loss != "squared"
+    for each in iterates:
+        final = each.rotations_chosen and (each.best.problem.robust is not None) == robust
+        assert each.record.best == (each.best.loss if final else None)
+    known = np.array([each.record.best for each in iterates if each.record.best is not None])
+    assert ((len(known) < len(iterates)) == (robust or "rotations" in changes)) and len(known) > 1
+    if settings.method == "admm":
+        known = known[:-1]  # the last one is the cut that the run returns
+    assert (np.diff(known) <= 0).all()
+    result = finish(sequence, settings, iterates[-1], [each.record for each in iterates])
+    assert result.best_losses[-1] == result.loss
+
+
 def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(sequence, iterates):
     result = finish(sequence, QUICK, iterates[-1], [u.record for u in iterates])
     best = iterates[-1].best

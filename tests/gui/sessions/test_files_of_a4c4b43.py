@@ -207,6 +207,7 @@ def test_a_result_holds_the_same_numbers(name):
     assert result.meta == meta
     assert is_result(path)
     read = read_opened_result(path)
+    opened["update"]["starts"] = [start["name"] for start in meta["starts"]]  # earlier programs left them out
     assert_same(plain_recipe(read.run.iterate.provenance.flatten()), recipe)
     if recipe is None:  # a run that was stopped says no steps
         assert meta["status"] == "stopped"

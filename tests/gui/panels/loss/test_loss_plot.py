@@ -35,8 +35,9 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
     assert made.log_losses[99] == pytest.approx(-2.0)
-    made.extend([HistoryEntry(1000, 10.0, 0.0, "x"), HistoryEntry(1001, 10.1, float("nan"), "x")])
+    made.extend([HistoryEntry(1000, 10.0, 0.0, "x", best=0.01), HistoryEntry(1001, 10.1, float("nan"), "x")])
     assert np.isfinite(made.log_losses).all()
+    assert np.isnan(made.log_best_losses[[999, 1001]]).all() and made.log_best_losses[1000] == -2.0
     assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
 
 
