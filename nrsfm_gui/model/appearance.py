@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from core import InputError
@@ -53,6 +53,17 @@ LABELS = {"none": "None", "selected": "Selected points", "all": "All points"}
 TRAIL_FRAMES = 16
 MOST_TRAIL_FRAMES = 500
 POINT_SIZES = (0.25, 4.0)  # least and most
+
+
+PARTS = {  # names of fields, where they are others
+    "color_by": "colors",
+    "limits": "limits of the colors",
+    "trail_frames": "length of the trails",
+    "mesh_source": "kind of mesh",
+    "point_size": "size of the points",
+    "labels": "numbers of points",
+    "triangulation": "loaded triangulation",
+}
 
 
 @dataclass(frozen=True)
@@ -161,3 +172,21 @@ class Appearance:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"the appearance cannot be read: {error}") from None
+
+
+def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:
+    """Return which part of an appearance two of them differ in, and how it is written: "trails shown"."""
+    names = [entry.name for entry in fields(after)]
+    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
+    parts: list[str] = []
+    sentences: list[str] = []
+    for name in changed:
+        if name == "layers":
+            layers = [layer for layer in LAYERS if layer in before.layers ^ after.layers]
+            parts += layers
+            shown = ("left out", "shown")
+            sentences += [f"{LAYERS[layer].lower()} {shown[layer in after.layers]}" for layer in layers]
+        else:
+            parts.append(name)
+            sentences.append(PARTS.get(name) or name.replace("_", " "))
+    return " ".join(parts), ", ".join(sentences)

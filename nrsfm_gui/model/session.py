@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from core import Alignment, CameraModel, ExplicitWeights, Settings
 from core.evaluation import Mirror
-from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.model.undo import UndoEntry, UndoStack
+from nrsfm_gui.model.undo import SettingsChange, UndoEntry, UndoStack, ViewChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from core import Iterate, Penalty, Sequence
     from core.foundation import Bools
 
+
+_T = TypeVar("_T")
 
 REFINED = "refined"  # the solution that a run ends with
 
@@ -141,7 +144,7 @@ class Session(QObject):
         self.point_changed.emit(-1)
         self.selection_changed.emit(())
         self.hidden_changed.emit(self.hidden)
-        self.set_alignment(Alignment(mirror=self._suited_mirror()))
+        self.set_alignment(Alignment(mirror=self._suited_mirror()), undoable=False)
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:
                 self._backgrounds[before.digest] = self.background
@@ -158,7 +161,7 @@ class Session(QObject):
             before, self.settings = self._suited_mirror(), settings
             self.settings_changed.emit(settings)
             if self._suited_mirror() is not before:
-                self.set_alignment(replace(self.alignment, mirror=self._suited_mirror()))
+                self.set_alignment(replace(self.alignment, mirror=self._suited_mirror()), undoable=False)
 
     def _suited_mirror(self) -> Mirror:
         """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
@@ -169,17 +172,18 @@ class Session(QObject):
         return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
 
     def undo(self) -> None:
-        """Undo the last change of the parameters, or the last removal of runs."""
+        """Undo the last change of the parameters or of the view, or the last removal of runs."""
         entry = self.undo_stack.undo()
         if entry is None:
             self.notifier.show_status("Nothing is left to undo")
-        elif isinstance(entry, UndoEntry):
-            self.notifier.clear()  # one of the messages has a button that undoes the same
-            entry.undo()
-            self.notifier.show_status(f"Undone: {entry.description}")
-        else:
+        elif isinstance(entry, SettingsChange):
             self.set_settings(entry.before, undoable=False)
             self.notifier.show_status(f"Undone: back to {entry.values_before}")
+        else:
+            if isinstance(entry, UndoEntry):
+                self.notifier.clear()  # one of the messages has a button that undoes the same
+            entry.undo()
+            self.notifier.show_status(f"Undone: {entry.description}")
 
     def redo(self) -> None:
         """Redo what was undone last."""
@@ -187,11 +191,30 @@ class Session(QObject):
         if entry is None:
             self.notifier.show_status("Nothing was undone")
             return
-        if isinstance(entry, UndoEntry):
-            entry.redo()
-        else:
+        if isinstance(entry, SettingsChange):
             self.set_settings(entry.after, undoable=False)
+        else:
+            entry.redo()
         self.notifier.show_status(f"Done again: {entry.description}")
+
+    def record_view_change(
+        self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]
+    ) -> None:
+        """Let a change of what is seen be undone.
+
+        Parameters
+        ----------
+        part
+            of the view that changed; quick changes of one part are undone together.
+        description
+            what changed, for the status line: "trails shown".
+        before, after
+            the state of that part.
+        apply
+            shows one of both states, and records nothing.
+        """
+        change = ViewChange(part, description, before, after, apply)
+        self.undo_stack.add_view_change(change, time.perf_counter())
 
     @property
     def lasting_settings(self) -> Settings:
@@ -398,17 +421,24 @@ class Session(QObject):
         if changed:
             self.selection_changed.emit(selection)
 
-    def set_hidden(self, points: Iterable[int]) -> None:
+    def set_hidden(self, points: Iterable[int], *, undoable: bool = True) -> None:
         """Leave points out of the views."""
         hidden = frozenset(int(point) for point in points)
         if hidden != self.hidden:
-            self.hidden = hidden
+            before, self.hidden = self.hidden, hidden
+            if undoable:
+                description = f"{len(hidden)} points left out" if hidden else "all points shown"
+                show = partial(self.set_hidden, undoable=False)
+                self.record_view_change("hidden points", description, before, hidden, show)
             self.hidden_changed.emit(hidden)
 
-    def set_alignment(self, alignment: Alignment) -> None:
+    def set_alignment(self, alignment: Alignment, *, undoable: bool = True) -> None:
         """Choose how the ground truth is laid over the estimate."""
         if alignment != self.alignment:
-            self.alignment = alignment
+            before, self.alignment = self.alignment, alignment
+            if undoable:
+                show = partial(self.set_alignment, undoable=False)
+                self.record_view_change("alignment", alignment.label(), before, alignment, show)
             self.alignment_changed.emit(alignment)
 
     def set_theme(self, theme: Theme) -> None:
@@ -416,15 +446,19 @@ class Session(QObject):
         self.theme = theme
         self.theme_changed.emit(theme)
 
-    def set_appearance(self, appearance: Appearance) -> None:
+    def set_appearance(self, appearance: Appearance, *, undoable: bool = True) -> None:
         """Choose layers, colors, trails, mesh and sizes."""
         if appearance != self.appearance:
-            self.appearance = appearance
+            before, self.appearance = self.appearance, appearance
+            if undoable:
+                part, description = appearance_change(before, appearance)
+                show = partial(self.set_appearance, undoable=False)
+                self.record_view_change(part, description, before, appearance, show)
             self.appearance_changed.emit(appearance)
 
-    def change_appearance(self, **changes: Any) -> None:
+    def change_appearance(self, *, undoable: bool = True, **changes: Any) -> None:
         """Choose some fields of the appearance."""
-        self.set_appearance(self.appearance.changed(**changes))
+        self.set_appearance(self.appearance.changed(**changes), undoable=undoable)
 
     def set_background(self, background: Background | None) -> None:
         """Put pictures behind the tracks, or none."""

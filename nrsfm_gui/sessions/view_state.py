@@ -112,12 +112,12 @@ class ViewState:
         sequence = session.sequence
         assert sequence is not None  # a session that is shown has one
         inside = range(sequence.point_count)
-        session.set_appearance(self.appearance)
-        session.set_alignment(self.alignment)
+        session.set_appearance(self.appearance, undoable=False)
+        session.set_alignment(self.alignment, undoable=False)
         session.set_theme(THEMES[self.theme])
         session.set_frame(self.frame)
         session.set_frame_range(self.frame_range)
-        session.set_hidden(point for point in self.hidden if point in inside)
+        session.set_hidden((point for point in self.hidden if point in inside), undoable=False)
         session.set_selection((point for point in self.selection if point in inside), self.point)
         session.set_background(self.background)
         session.set_solution(self.solution)

@@ -140,7 +140,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                separated=True),
     # -- Edit -----------------------------------------------------------------------------------------------
     ActionSpec("undo", "&Edit", "&Undo",
-               "Undo the last change of the parameters, or restore forgotten runs",
+               "Undo the last change of the parameters or of the view, or restore forgotten runs",
                "session.undo", ("Ctrl+Z",), with_sequence),
     ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
                "session.redo", ("Ctrl+Shift+Z",), with_sequence),

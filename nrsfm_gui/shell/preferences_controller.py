@@ -120,6 +120,6 @@ class PreferencesController(QObject):
         if name == "theme":
             session.set_theme(theme_named(preferences.theme))
         elif name in ("point_size", "color_map"):
-            session.change_appearance(**{name: getattr(preferences, name)})
+            session.change_appearance(**{name: getattr(preferences, name)}, undoable=False)
         elif name == "threads":
             set_solver_threads(preferences.threads)

@@ -211,9 +211,9 @@ class CompareController(QObject):
         by = session.appearance.color_by
         if differenced and by != "difference":
             self._colored_before = by
-            session.change_appearance(color_by="difference")
+            session.change_appearance(color_by="difference", undoable=False)
         elif not differenced and by == "difference":
-            session.change_appearance(color_by=self._colored_before)
+            session.change_appearance(color_by=self._colored_before, undoable=False)
         self._panel.set_mode(session.compare_mode)
         self._panel.setVisible(self.on)
         self._updater.run()

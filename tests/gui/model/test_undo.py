@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from core import Settings
-from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack
+from core import Alignment, Settings
+from core.evaluation import Kind
+from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack, ViewChange
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 
@@ -45,3 +46,63 @@ def test_the_stack_is_bounded():
     while stack.undo() is not None:
         count += 1
     assert count == MOST_ENTRIES
+
+
+# -- changes of the view ----------------------------------------------------------------------------------
+
+
+def view_change(part, before, after, shown):
+    return ViewChange(part, f"{part} {after}", before, after, shown.append)
+
+
+def test_quick_changes_of_one_part_of_the_view_are_undone_together():
+    stack, shown = UndoStack(), []
+    for k, now in enumerate((0.0, 0.5, 1.4, 3.0)):
+        stack.add_view_change(view_change("camera", k, k + 1, shown), now)
+    stack.add_view_change(view_change("alignment", "a", "b", shown), 3.1)
+    for _ in range(3):
+        stack.undo().undo()
+    assert shown == ["a", 3, 0]
+    assert stack.undo() is None
+    stack.redo().redo()
+    assert shown[-1] == 3
+
+
+def test_a_part_of_the_view_that_is_quickly_as_before_is_no_step():
+    stack = UndoStack()
+    stack.add_view_change(view_change("trails", False, True, []), 0.0)
+    stack.add_view_change(view_change("trails", True, False, []), 0.3)
+    assert stack.undo() is None
+
+
+def test_changes_of_view_and_parameters_are_undone_in_their_order_and_leave_each_other_alone(
+    session, statuses
+):
+    settings = session.settings
+    session.set_settings(changed(rank=4))
+    layers = session.appearance.layers
+    session.set_appearance(session.appearance.with_layer("trails", True))
+    session.set_alignment(Alignment(Kind.NONE))
+    session.set_hidden((1, 2))
+    session.change_appearance(color_by="error")
+    emitted = []
+    session.settings_changed.connect(emitted.append)
+    for expected in ("colors", "2 points left out", Alignment(Kind.NONE).label(), "trails shown"):
+        session.undo()
+        assert statuses[-1] == f"Undone: {expected}"
+    assert (session.appearance.layers, session.appearance.color_by) == (layers, "role")
+    assert (session.alignment, session.hidden) == (Alignment(), frozenset())
+    assert emitted == [] and session.settings == changed(rank=4)
+    session.undo()
+    assert session.settings == settings
+    for _ in range(3):
+        session.redo()
+    assert "trails" in session.appearance.layers and session.alignment.kind is Kind.NONE
+    assert statuses[-1] == f"Done again: {Alignment(Kind.NONE).label()}"
+
+
+def test_what_a_program_shows_is_not_undone(session):
+    session.change_appearance(color_by="error", undoable=False)
+    session.set_hidden((1,), undoable=False)
+    session.undo()
+    assert session.appearance.color_by == "error" and session.hidden == {1}
