@@ -33,10 +33,9 @@ from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
-from nrsfm_gui.panels.runs.run_list import RunList
-from nrsfm_gui.panels.runs.runs_controller import RunsController
-from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.sequences.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
@@ -86,7 +85,7 @@ class PanelWindow(QMainWindow):
 
     def _make_views(self, *, software: bool) -> None:
         self.scene_view, self.tracks_view = SceneView(software=software), TracksView()
-        self.timeline, self.sequence_tree, self.run_list = Timeline(), SequenceTree(), RunList()
+        self.timeline, self.sequences_panel = Timeline(), SequencesPanel()
         self.parameters_panel, self.spectrum_plot = ParametersPanel(), SpectrumPlot()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
         self.guidance_panel, self.outliers_panel, self.log_panel = (
@@ -110,7 +109,7 @@ class PanelWindow(QMainWindow):
         self.scene_view.setFocus()  # the keys of the views act from the start
         arrange(
             self,
-            left={"Sequences": self.sequence_tree, "Runs": self.run_list},
+            left={"Sequences": self.sequences_panel},
             right={"Parameters": self.parameters_panel, "Numbers": self.numbers_panel},
             below={
                 "2-D": self.tracks_view,
@@ -130,13 +129,13 @@ class PanelWindow(QMainWindow):
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(self.store, self)
         self.sequences_controller = SequencesController(
-            session, control, self.sequence_opening, self.sequence_tree, self
+            session, control, self.sequence_opening, self.sequences_panel, self
         )
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, self.spectrum_plot, self
         )
         self.loss_controller = LossController(session, control, self.loss_plot, self)
-        self.runs_controller = RunsController(session, control, display, self.run_list, self)
+        self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)
         self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
         self.points_controller = PointsController(session, display, self.points_panel, self)
         self.guidance_controller = GuidanceController(session, self.guidance_panel, self)
@@ -176,7 +175,7 @@ class PanelWindow(QMainWindow):
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)
         self.sequence_opening.started.connect(self.log_controller.log_reading)
-        self.run_list.compare_requested.connect(self.compare_controller.request)
+        self.sequences_panel.compare_requested.connect(self.compare_controller.request)
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)

@@ -164,12 +164,7 @@ class Session(QObject):
                 self.set_alignment(replace(self.alignment, mirror=self._suited_mirror()), undoable=False)
 
     def _suited_mirror(self) -> Mirror:
-        """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
-        sequence = self.sequence
-        orthogonal = (
-            sequence is not None and self.settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
-        )
-        return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
+        return Mirror.OFF if self.sequence is None else suited_mirror(self.sequence, self.settings)
 
     def undo(self) -> None:
         """Undo the last change of the parameters or of the view, or the last removal of runs."""
@@ -484,6 +479,12 @@ class Session(QObject):
     def _schedule_changed(self, *_: object) -> None:
         if not self._change.isActive():
             self._change.start(0)
+
+
+def suited_mirror(sequence: Sequence, settings: Settings) -> Mirror:
+    """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
+    orthogonal = settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
+    return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
 
 
 def _solution(iterate: Iterate | None, name: str) -> Iterate | None:

@@ -29,7 +29,7 @@ MISSING = {  # what to do where there is nothing to color by
     "deviation": "No mean shape to color by: run the solver (Ctrl+R)",
     "uncertainty": "",  # the shapes have the reason
     "index": "",
-    "difference": "No run to compare with: choose one in Runs (Ctrl+D)",
+    "difference": "No run to compare with: choose one in Sequences (Ctrl+D)",
 }
 
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core import Alignment
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import SERIES_MILLISECONDS, Debounce, Throttle
+from nrsfm_gui.model.session import suited_mirror
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core import Alignment
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.sequence_errors import Picture
@@ -171,16 +172,19 @@ class RunErrors(QObject):
 
         Those of an earlier point are returned meanwhile, unless `exact`.
         """
-        seen = run is self._session.shown and self._session.newest_seen  # published with its picture
-        compute = not run.state.alive and not seen
         session = self._session
-        return self._qualities.of(
-            run, session.alignment, compute=compute, exact=exact, scale=session.settings.scale
-        )
+        seen = run is session.shown and session.newest_seen  # published with its picture
+        compute = not run.state.alive and not seen
+        alignment, scale = session.alignment, session.settings.scale
+        if run not in session.runs:  # of a sequence that was left: as it is shown when it is opened again
+            alignment, scale = Alignment(mirror=suited_mirror(run.sequence, run.settings)), run.settings.scale
+        return self._qualities.of(run, alignment, compute=compute, exact=exact, scale=scale)
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
-        self._qualities.forget_others(self._session.runs)
+        self._qualities.forget_others(
+            run for _sequence, runs, _shown in self._session.everything() for run in runs
+        )
 
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""

@@ -53,12 +53,8 @@ if TYPE_CHECKING:
     from core import Result, SequenceEntry
     from nrsfm_gui.model.app_store import AppStore
 
-# What was listed, the entry to show ("sample:NAME" has one too) and what was read.
-Read = tuple[
-    tuple["SequenceEntry", ...],
-    "SequenceEntry | None",
-    "Sequence | FileContents | SavedSession | OpenedResult",
-]
+# What was listed, and what was read.
+Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | OpenedResult"]
 SAMPLE = "sample:"
 RESULT_ARRAYS = {"B.npy", "C.npy", "weights.npy", "meta.npy"}  # which no sequence file has
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
@@ -96,8 +92,8 @@ class SequenceOpening(QObject):
     -------
     started(str)
         what is being read.
-    opened(Sequence, SequenceEntry or None)
-        it has been read; the entry is the one of the list that it belongs to.
+    opened(Sequence)
+        it has been read.
     listed(object)
         a tuple of `SequenceEntry`: what a folder holds.
     session_read(SavedSession, Path), result_read(Sequence, SavedRun, Path)
@@ -122,7 +118,7 @@ class SequenceOpening(QObject):
     """
 
     started = pyqtSignal(str)
-    opened = pyqtSignal(object, object)
+    opened = pyqtSignal(object)
     listed = pyqtSignal(object)
     session_read = pyqtSignal(object, object)
     result_read = pyqtSignal(object, object, object)
@@ -170,7 +166,7 @@ class SequenceOpening(QObject):
     def inspect(self, path: str | Path) -> None:
         """Report by `inspected` what is understood of a file, even where it is clear."""
         how = self._store.imported(Path(path)) or StoredImport()
-        self._start(lambda: ((), None, inspect_file(path, **how.reading)), str(path), how, imports=True)
+        self._start(lambda: ((), inspect_file(path, **how.reading)), str(path), how, imports=True)
 
     def open_imported(self, sequence: Sequence, how: StoredImport) -> None:
         """Open a sequence that was inspected, and remember how."""
@@ -178,15 +174,15 @@ class SequenceOpening(QObject):
         self._store.set_imported(sequence.source, how)
         listed = any(entry.file == sequence.source for entry in self._pending)
         self._list(self._pending if listed and len(self._pending) > 1 else (entry_of(sequence),))
-        self._show(sequence, self.entry_of(sequence), sequence.source, how)
+        self._show(sequence, sequence.source, how)
 
     def give_up(self) -> None:
         """Do not open what was inspected."""
         self.given_up.emit()
 
-    def open_sequence(self, sequence: Sequence, *, listed: bool = True) -> None:
-        """Open a sequence that is in memory already; `listed` where it may be one of the present list."""
-        self.opened.emit(sequence, self.entry_of(sequence) if listed else None)
+    def open_sequence(self, sequence: Sequence) -> None:
+        """Open a sequence that is in memory already."""
+        self.opened.emit(sequence)
 
     def samples(self) -> list[tuple[str, str, str]]:
         """Return title, tip and path of the perspective tracks of every bundled sample."""
@@ -205,15 +201,11 @@ class SequenceOpening(QObject):
         how = self._store.imported(entry.file)
         reading = {} if how is None else how.reading
         self._start(
-            lambda: ((), entry, _found_in(entry.file, reading)),
+            lambda: ((), _found_in(entry.file, reading)),
             str(entry.file),
             how or StoredImport(),
             asks=self.asks and how is None,
         )
-
-    def entry_of(self, sequence: Sequence) -> SequenceEntry | None:
-        """Return the entry of the present list that a sequence belongs to, None where it is of none."""
-        return next((entry for entry in self._entries if entry.file == sequence.source), None)
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
@@ -243,7 +235,7 @@ class SequenceOpening(QObject):
     ) -> None:
         if number != self._newest:  # another one was asked for since
             return
-        entries, entry, found = read
+        entries, found = read
         if isinstance(found, FileContents):
             if imports or _is_question(found, how.reading, asks=asks):
                 self._pending = entries or self._entries
@@ -262,19 +254,17 @@ class SequenceOpening(QObject):
             sequence = found.sequence if isinstance(found, FileContents) else found
             assert sequence is not None  # refused above
             recent = None if what.startswith(SAMPLE) else Path(what)
-            self._show(sequence, entry or self.entry_of(sequence), recent, how)
+            self._show(sequence, recent, how)
             if isinstance(found, FileContents) and found.guesses and not how.reading:
                 self.guessed.emit(" ".join(found.guesses))
             return
         self.shown.emit()
 
-    def _show(
-        self, sequence: Sequence, entry: SequenceEntry | None, recent: Path | None, how: StoredImport
-    ) -> None:
+    def _show(self, sequence: Sequence, recent: Path | None, how: StoredImport) -> None:
         """Signal an opened sequence and what was answered for it."""
         if recent is not None:
             self._store.add_recent(recent)
-        self.opened.emit(sequence, entry)
+        self.opened.emit(sequence)
         if how.camera_model is not None:
             self.camera_known.emit(how.camera_model, how.intrinsics)
         self.shown.emit()
@@ -297,27 +287,25 @@ class SequenceOpening(QObject):
 def _read(path: str | Path, reading: Mapping[str, Any]) -> Read:
     """Return what a path holds and its first readable sequence; for a sample, all samples."""
     if str(path).startswith(SAMPLE):
-        sequence = read_sequence(path)
-        entries = bundled_samples()
-        return entries, next(entry for entry in entries if entry.file == sequence.source), sequence
+        return bundled_samples(), read_sequence(path)
     if Path(path).suffix.lower() == SUFFIX:
         session = read_session(Path(path))
-        return _entries_of_source(session.sequences[session.current].sequence), None, session
+        return _entries_of_source(session.sequences[session.current].sequence), session
     if is_result(Path(path)):
         result = read_opened_result(Path(path))
-        return _entries_of_source(result.sequence), None, result
+        return _entries_of_source(result.sequence), result
     if _is_sequence(Path(path)):
         contents = _found_in(Path(path), reading)
         assert isinstance(contents, FileContents)  # as of every file that is none of the Challenge
         listed = () if contents.sequence is None else (entry_of(contents.sequence),)
-        return listed, listed[0] if listed else None, contents
+        return listed, contents
     entries = list_sequences(path)
     readable = [entry for entry in entries if not entry.problem]
     if not readable:
         raise InputError(entries[0].problem)
     asked = [entry for entry in readable if entry.camera and entry.camera.value == reading.get("camera")]
     entry = (asked or readable)[0]
-    return entries, entry, _found_in(entry.file, reading)
+    return entries, _found_in(entry.file, reading)
 
 
 def _is_sequence(path: Path) -> bool:
@@ -346,7 +334,7 @@ def _is_question(contents: FileContents, reading: Mapping[str, Any], *, asks: bo
 
 def _hashed(read: Read) -> Read:
     """Hash what was read, in this thread: a tenth of a second for 99 frames of 28 880 points."""
-    found = read[2]
+    found = read[1]
     if isinstance(found, SavedSession):
         sequences = [saved.sequence for saved in found.sequences]
     else:

@@ -193,7 +193,7 @@ class SessionSaver(QObject):
         session.replace_everything(_with_runs(each) for each in saved.sequences)
         session.set_settings(saved.settings)
         current = saved.sequences[saved.current]
-        self._opening.open_sequence(current.sequence, listed=not current.change)
+        self._opening.open_sequence(current.sequence)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_edits = -1 if automatic else session.edits

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
 LEFT, RIGHT, BELOW = 256, 316, 200
+RIGHT_HEIGHTS = (5, 3)  # of the two docks at the right
 # The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.44
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
@@ -147,10 +148,9 @@ def resize_docks(
     window.resizeDocks(lowest, [height] * len(lowest), Qt.Orientation.Vertical)
     middle = max(window.width() - width - other, 100)
     window.resizeDocks(lowest, [middle // 2, middle - middle // 2], Qt.Orientation.Horizontal)
-    for column, shares in ((left, (3, 2)), (right, (5, 3))):
-        docks = [_find(window, title) for title in column]
-        heights = [round(window.height() * share / sum(shares)) for share in shares]
-        window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
+    column = [_find(window, title) for title in right]
+    heights = [round(window.height() * share / sum(RIGHT_HEIGHTS)) for share in RIGHT_HEIGHTS]
+    window.resizeDocks(column, heights, Qt.Orientation.Vertical)
 
 
 class LayoutMemory(QObject):

@@ -27,11 +27,11 @@ PANELS = {
     "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
     "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and shows why; "
     "K marks the frame that the intrinsics can be estimated from.",
-    "Sequences": "What the open file or folder holds, by object and camera path. P opens the perspective "
-    "tracks, O the orthogonal ones. Drop a file or folder anywhere in the window to open it. A file that is "
+    "Sequences": "What the open file or folder holds, by object and camera path: P opens the perspective "
+    "tracks, O the orthogonal ones. Below a sequence stand its runs, newest first, with their error; they "
+    "stay when another sequence is opened. Click a run to see it, Ctrl-click to compare it with the one "
+    "shown; its menu has the rest. Drop a file or folder anywhere in the window to open it. A file that is "
     "not clear is shown first, with what is understood of it; Ctrl+Shift+I shows so any file.",
-    "Runs": "The reconstructions of this sequence, newest first, with their loss and error. Click one to see "
-    "it again; two can be compared. A run keeps its parameters, so that they can be used again.",
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
     "dragged number is solved for at once; a run that is done stays as it is, and another one follows. Below "

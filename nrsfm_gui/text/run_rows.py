@@ -1,4 +1,4 @@
-"""The rows of the list of runs. No Qt."""
+"""The rows of sequences and of runs. No Qt."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nrsfm_gui.scene.summaries import log_loss, measure
 from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
+    from core import Sequence
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.summaries import Quality
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A line of the list; the texts are ready to be shown."""
+    """A run; the texts are ready to be shown."""
 
     number: int
     name: str  # the title, or "recommended", "bilinear, WNN"
-    rank: str
     loss: str
     reprojection: str
     error: str
@@ -35,10 +35,14 @@ class RunRow:
     origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
     why_other_loss: str = ""  # why its loss does not compare with that of the run shown
 
-    @property
-    def marks(self) -> int:
-        """The number of marks of the row."""
-        return int(self.pinned) + int(bool(self.note))
+
+@dataclass(frozen=True)
+class SequenceRow:
+    """A sequence that the session holds, and its runs."""
+
+    sequence: Sequence
+    open: bool
+    runs: tuple[RunRow, ...]  # the newest first
 
 
 def run_row(
@@ -55,7 +59,6 @@ def run_row(
     return RunRow(
         number=run.number,
         name=run_title(run),
-        rank=str(run.settings.rank),
         loss=loss,
         reprojection=NONE if known is None else measure(known.reprojection, run.sequence.units),
         error=error,

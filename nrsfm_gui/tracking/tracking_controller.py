@@ -52,4 +52,4 @@ class TrackingController(QObject):
             self.dialog.shut_down()
 
     def _on_accepted(self, sequence: Sequence) -> None:
-        self._opening.open_sequence(sequence, listed=False)
+        self._opening.open_sequence(sequence)

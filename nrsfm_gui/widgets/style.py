@@ -115,7 +115,7 @@ QLabel[role="run"] { background: $panel; color: $text; padding: 2px 8px; border:
 QLabel[role="other run"] { background: $panel; color: $text; padding: 2px 8px; border: 0;
     border-top: 3px solid $other; }
 CompareTable, CompareTable:focus { border: 1px solid $border; }
-SequenceTree QTreeView::item:selected { background: $raised; color: $text; }
+SequenceTree::item:selected { background: $raised; color: $text; }
 ViewButtons { background: $panel; }
 ViewButtons QToolButton { background: $raised; color: $muted; border: 1px solid $border; border-radius: 4px;
     padding: 2px 7px; }

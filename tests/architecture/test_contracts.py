@@ -24,7 +24,7 @@ BREACHES = {
         "from nrsfm_gui.model.session import Session\n",
     ),
     "No panel imports another": (
-        "nrsfm_gui/panels/runs/run_list.py",
+        "nrsfm_gui/panels/sequences/sequence_tree.py",
         "from nrsfm_gui.panels.loss.loss_plot import LossPlot\n",
     ),
     "The solver: who may import whom": (

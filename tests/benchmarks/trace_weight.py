@@ -36,7 +36,7 @@ from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
-from nrsfm_gui.panels.runs.run_list import RunList
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -54,7 +54,7 @@ DRAWS = {
     "weights: plot": SpectrumPlot._show,
     "parameters: penalty": PenaltyEditor._show_weights,
     "parameters: form": ParametersPanel.set_settings,
-    "runs": RunList.set_rows,
+    "runs": SequencesPanel.set_rows,
     "numbers": NumbersPanel.set_numbers,
     "loss": LossPlot.refresh,
     "timeline": Timeline.set_series,

@@ -1,1 +1,1 @@
-"""The sequences that can be opened."""
+"""The sequences that can be opened, and their runs."""

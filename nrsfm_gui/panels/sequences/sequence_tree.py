@@ -1,53 +1,44 @@
-"""The panel Sequences: object, camera path, and one cell per camera model."""
+"""The tree of sequences and runs: object, camera path with a cell per camera, and the runs below it.
+
+A sequence of the session that is in no list, like the tracks of a video, has a row of its own at the top.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QModelIndex, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QKeyEvent
+from PyQt6.QtCore import QModelIndex, Qt, pyqtSignal
+from PyQt6.QtGui import QBrush
 from PyQt6.QtWidgets import (
+    QAbstractItemView,
     QHeaderView,
-    QLabel,
-    QLineEdit,
-    QStackedLayout,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from core import CameraModel
+from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SHOWN, RowDelegate
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-    from core import SequenceEntry
+    from PyQt6.QtGui import QKeyEvent, QMouseEvent
+
+    from core import Sequence, SequenceEntry
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
-ENTRY = Qt.ItemDataRole.UserRole
-HINT = "Drop a file or folder here\nor Open (Ctrl+O)"
-
-
-class _Tree(QTreeWidget):
-    """Emits `returned` on Return; `itemActivated` would also be emitted by a double click."""
-
-    returned = pyqtSignal(QTreeWidgetItem)
-
-    def keyPressEvent(self, event: QKeyEvent | None) -> None:
-        assert event is not None
-        row = self.currentItem()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
-            self.returned.emit(row)
-        else:
-            super().keyPressEvent(event)
+ENTRY = Qt.ItemDataRole.UserRole  # the SequenceEntry of a cell
+SEQUENCE = Qt.ItemDataRole.UserRole + 4  # of a run, or of a row that is in no list
+CELL_WIDTH = 32  # pixels
 
 
 class _Cell(QStyledItemDelegate):
@@ -59,112 +50,127 @@ class _Cell(QStyledItemDelegate):
         option.state &= ~(QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
 
 
-class SequenceTree(Themed, QWidget):
-    """A tree of object > path with a cell for each camera; a click on a name, a cell, or Return opens it."""
+class SequenceTree(Themed, QTreeWidget):
+    """Sequences with their runs; a click on a name, a cell or a run, or Return opens it.
 
-    sequence_requested = pyqtSignal(object)  # a SequenceEntry
+    Signals
+    -------
+    sequence_requested(SequenceEntry)
+        a sequence of the list.
+    run_requested(int), compare_requested(int)
+        a run of the open sequence that was chosen, or clicked with Ctrl held.
+    left_requested(Sequence, int)
+        a sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
+    title_changed(int, str)
+        a run of the open sequence, and what was written in place of its name.
+    """
+
+    sequence_requested = pyqtSignal(object)
+    run_requested = pyqtSignal(int)
+    compare_requested = pyqtSignal(int)
+    left_requested = pyqtSignal(object, int)
+    title_changed = pyqtSignal(int, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.rows: tuple[SequenceRow, ...] = ()
+        self.shown: int | None = None  # the run of the open sequence that is shown
         self._entries: tuple[SequenceEntry, ...] = ()
-        self._current: SequenceEntry | None = None
-        self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Filter")
-        self._filter.setAccessibleName("Filter the sequences")
-        self._filter.setToolTip("Show the sequences whose object, path or camera contains these words")
-        self._filter.setClearButtonEnabled(True)
-        self._filter.textChanged.connect(self._apply_filter)
-        self._tree = _Tree()
-        self._tree.setAccessibleName("Sequences")
-        self._tree.setToolTip(
-            "Click a name to open its sequence. P: with a perspective camera; O: with an orthogonal one"
-        )
-        self._build_tree()
-        self._hint = QLabel(HINT)
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._hint.setWordWrap(True)
-        self._hint.setProperty("role", "muted")
-        listing = QWidget()
-        column = QVBoxLayout(listing)
-        column.setContentsMargins(6, 6, 6, 0)
-        column.setSpacing(6)
-        column.addWidget(self._filter)
-        column.addWidget(self._tree)
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._hint)
-        self._stack.addWidget(listing)
+        self._paths: dict[tuple[str, str], QTreeWidgetItem] = {}  # the rows of the list
+        self._others: list[QTreeWidgetItem] = []  # the rows of sequences that are in no list
+        self._words: tuple[str, ...] = ()  # of the filter
+        self.setAccessibleName("Sequences and runs")
+        self._build()
         self._follow_theme()
 
-    def sizeHint(self) -> QSize:
-        """Return the preferred size."""
-        return QSize(220, 320)
-
-    # Setters
+    # -- setters --------------------------------------------------------------------------------------------
 
     def set_entries(self, entries: Collection[SequenceEntry]) -> None:
-        """List these; an empty list shows what to do instead."""
+        """List these sequences; those of the session stay."""
         self._entries = tuple(entries)
-        self._stack.setCurrentIndex(1 if self._entries else 0)
-        self._fill()
+        self._fill_entries()
+        self._fill_session(everything=True)
 
-    def set_current(self, entry: SequenceEntry | None) -> None:
-        """Mark the sequence that is open."""
-        self._current = entry
-        self._paint_cells()
+    def set_rows(self, rows: Collection[SequenceRow], shown: int | None) -> None:
+        """Show the sequences of the session, the open one first, with their runs, and which run is shown."""
+        before = self.open
+        current = self.currentItem()
+        held = None if current is None else (current.data(0, SEQUENCE), current.data(0, RUN))
+        changed = shown != self.shown
+        self.rows, self.shown = tuple(rows), shown
+        self._fill_session()
+        self.blockSignals(True)
+        opened = self.open is not None and (before is None or self.open.sequence is not before.sequence)
+        if self.open is not None and (opened or changed):
+            found = None if shown is None else self._run(self.open.sequence, shown)
+            self.setCurrentItem(found or self._row_of(self.open.sequence))
+        elif held is not None and held[1] is not None:  # its row may have been made anew
+            found = self._run(held[0], held[1].number)
+            if found is not self.currentItem():
+                self.setCurrentItem(found)
+        self.blockSignals(False)
+
+    def set_filter(self, text: str) -> None:
+        """Show the rows with these words in object, path, camera, name, number or note."""
+        self._words = tuple(text.lower().split())
+        self._apply_filter()
+
+    @property
+    def open(self) -> SequenceRow | None:
+        """The open sequence."""
+        return next((row for row in self.rows if row.open), None)
+
+    def row(self, number: int | None) -> RunRow | None:
+        """Return a run of the open sequence."""
+        runs = () if self.open is None else self.open.runs
+        return next((run for run in runs if run.number == number), None)
+
+    def item(self, number: int) -> QTreeWidgetItem | None:
+        """Return the row of a run of the open sequence."""
+        return None if self.open is None else self._run(self.open.sequence, number)
+
+    def rename(self, number: int) -> None:
+        """Edit the name of a run in its row."""
+        item = self.item(number)
+        if item is not None:
+            self.scrollToItem(item)
+            self.editItem(item, 0)
+
+    def number_of(self, item: QTreeWidgetItem | None) -> int:
+        """Return the number of a run of the open sequence, -1 for every other row."""
+        row = None if item is None else item.data(0, RUN)
+        return (
+            row.number
+            if row is not None and item is not None and self.is_open(item.data(0, SEQUENCE))
+            else -1
+        )
 
     def _apply_theme(self, _theme: Theme) -> None:
-        self._paint_cells()
+        self._mark_open()
 
-    # Construction
+    # -- the list -------------------------------------------------------------------------------------------
 
-    def _build_tree(self) -> None:
-        tree = self._tree
-        tree.setColumnCount(3)
-        tree.setHeaderLabels(["Sequence", "P", "O"])
-        head = tree.headerItem()
-        assert head is not None  # setHeaderLabels made it
-        for camera, column in COLUMNS.items():
-            head.setToolTip(column, f"{camera.value} camera")
-            head.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
-        header = tree.header()
-        assert header is not None  # a tree has one
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(28)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in COLUMNS.values():
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, 32)
-        tree.setIndentation(14)
-        tree.setUniformRowHeights(True)
-        tree.setExpandsOnDoubleClick(False)
-        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        tree.itemClicked.connect(self._on_item_clicked)
-        tree.returned.connect(self._open)
-        cell = _Cell(tree)
-        for column in COLUMNS.values():
-            tree.setItemDelegateForColumn(column, cell)
-
-    def _fill(self) -> None:
-        self._tree.clear()
+    def _fill_entries(self) -> None:
+        self.blockSignals(True)
+        self.clear()
+        self._paths, self._others = {}, []
         objects: dict[str, QTreeWidgetItem] = {}
-        rows: dict[tuple[str, str], QTreeWidgetItem] = {}
         paths = {(entry.object_name, entry.path_name) for entry in self._entries}
         for entry in self._entries:
             key = (entry.object_name, entry.path_name)
-            if key not in rows:
+            if key not in self._paths:
                 alone = not entry.path_name and sum(name == entry.object_name for name, _ in paths) == 1
                 if alone:
-                    rows[key] = QTreeWidgetItem(self._tree, [entry.object_name])
+                    self._paths[key] = QTreeWidgetItem(self, [entry.object_name])
                 else:
                     if entry.object_name not in objects:
-                        objects[entry.object_name] = _object_row(self._tree, entry.object_name)
+                        objects[entry.object_name] = QTreeWidgetItem(self, [entry.object_name])
                     name = entry.path_name or entry.file.name
-                    rows[key] = QTreeWidgetItem(objects[entry.object_name], [name])
-            self._fill_cell(rows[key], entry)
+                    self._paths[key] = QTreeWidgetItem(objects[entry.object_name], [name])
+            self._fill_cell(self._paths[key], entry)
         for row in objects.values():
             row.setExpanded(len(objects) == 1)
-        self._paint_cells()
-        self._apply_filter(self._filter.text())
+        self.blockSignals(False)
 
     def _fill_cell(self, row: QTreeWidgetItem, entry: SequenceEntry) -> None:
         camera = entry.camera or CameraModel.PERSPECTIVE  # of a broken file it may be unknown
@@ -177,67 +183,242 @@ class SequenceTree(Themed, QWidget):
         if not entry.problem:
             row.setToolTip(0, f"{entry.frames} frames × {entry.points} points")
 
-    def _paint_cells(self) -> None:
-        current = None if self._current is None else (self._current.file, self._current.camera)
-        for row in self._rows():
-            opened = False
+    def _entry_of(self, sequence: Sequence) -> SequenceEntry | None:
+        """Return the entry of the list that a sequence was read from."""
+        found = [entry for entry in self._entries if entry.file == sequence.source]
+        return next(
+            (entry for entry in found if entry.camera is sequence.camera), found[0] if found else None
+        )
+
+    # -- what the session holds -----------------------------------------------------------------------------
+
+    def _fill_session(self, *, everything: bool = False) -> None:
+        """Add the rows of the session to those of the list; touches only what changed."""
+        self.blockSignals(True)
+        groups: dict[int, tuple[QTreeWidgetItem, list[SequenceRow]]] = {}
+        for row in self.rows:
+            item = self._row_of(row.sequence) or self._add_other(row.sequence)
+            groups.setdefault(id(item), (item, []))[1].append(row)
+        for item in [*self._paths.values(), *self._others]:
+            if id(item) in groups:
+                self._fill_runs(item, groups[id(item)][1])
+            elif item in self._others:
+                self._others.remove(item)
+                self.takeTopLevelItem(self.indexOfTopLevelItem(item))
+            elif item.childCount() or item.data(0, COUNT):
+                self._fill_runs(item, [])
+        self._mark_open()
+        self.blockSignals(False)
+        if self._words or everything:
+            self._apply_filter()
+
+    def _row_of(self, sequence: Sequence) -> QTreeWidgetItem | None:
+        entry = self._entry_of(sequence)
+        if entry is not None:
+            return self._paths[entry.object_name, entry.path_name]
+        return next((item for item in self._others if item.data(0, SEQUENCE) is sequence), None)
+
+    def _add_other(self, sequence: Sequence) -> QTreeWidgetItem:
+        item = QTreeWidgetItem([sequence.name])
+        column = COLUMNS[sequence.camera]
+        item.setText(column, LETTERS[sequence.camera])
+        item.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
+        item.setData(0, SEQUENCE, sequence)
+        size = f"{sequence.frame_count} frames × {sequence.point_count} points"
+        item.setToolTip(0, f"{size}\n{sequence.source or 'not saved in a file'}")
+        self.insertTopLevelItem(len(self._others), item)
+        self._others.append(item)
+        return item
+
+    def _fill_runs(self, item: QTreeWidgetItem, rows: list[SequenceRow]) -> None:
+        """Show the runs of the sequences of a row: those of both cameras where both have some."""
+        wanted = [(row, run) for row in rows for run in row.runs]
+        several = len({row.sequence.camera for row, _run in wanted}) > 1
+        there = [(item.child(k).data(0, SEQUENCE), item.child(k).data(0, RUN).number)  # type: ignore[union-attr]
+                 for k in range(item.childCount())]  # fmt: skip
+        if [(row.sequence, run.number) for row, run in wanted] != there:
+            first = not item.childCount()
+            item.takeChildren()
+            item.addChildren([QTreeWidgetItem() for _run in wanted])
+            item.setData(0, COUNT, len(wanted))
+            if first and wanted:
+                self._expand(item)
+        for k, (row, run) in enumerate(wanted):
+            child = item.child(k)
+            assert child is not None  # there are as many
+            camera = f"{row.sequence.camera.value} camera\n" if several else ""
+            shown = row.open and run.number == self.shown
+            if (child.data(0, SEQUENCE), child.data(0, RUN), child.data(0, SHOWN)) != (
+                row.sequence,
+                run,
+                shown,
+            ):
+                name = f"{run.name} {run.origin}" if run.origin else run.name
+                child.setText(0, f"{LETTERS[row.sequence.camera]} {name}" if several else name)
+                child.setToolTip(0, camera + run.tip)
+                child.setData(0, SEQUENCE, row.sequence)
+                child.setData(0, SHOWN, shown)
+                child.setData(0, RUN, run)
+                child.setFlags(child.flags() | Qt.ItemFlag.ItemIsEditable)
+                child.setFirstColumnSpanned(True)
+
+    def _expand(self, item: QTreeWidgetItem | None) -> None:
+        while item is not None:
+            item.setExpanded(True)
+            item = item.parent()
+
+    def _mark_open(self) -> None:
+        opened = None if self.open is None else self.open.sequence
+        entry = None if opened is None else self._entry_of(opened)
+        for item in [*self._paths.values(), *self._others]:
+            here = opened is not None and item.data(0, SEQUENCE) is opened
             for column in COLUMNS.values():
-                entry = row.data(column, ENTRY)
-                if entry is None:
-                    continue
-                here = (entry.file, entry.camera) == current
-                opened = opened or here
-                color = self._theme.warning if entry.problem else self._theme.accent
-                row.setForeground(column, QBrush(qcolor("#ffffff" if here else color)))
-                row.setBackground(column, QBrush(qcolor(color)) if here else QBrush())
-            font = row.font(0)
-            font.setBold(opened)
-            row.setFont(0, font)
-            if opened and row.parent() is not None:
-                row.parent().setExpanded(True)  # type: ignore[union-attr]
-            if opened and not row.isSelected():
-                self._tree.setCurrentItem(row)  # keyboard navigation starts there
+                cell = item.data(column, ENTRY)
+                lit = here and bool(item.text(column)) if cell is None else cell is entry
+                here = here or lit
+                color = self._theme.warning if cell is not None and cell.problem else self._theme.accent
+                foreground = QBrush(qcolor("#ffffff" if lit else color))
+                background = QBrush(qcolor(color)) if lit else QBrush()
+                if item.foreground(column) != foreground or item.background(column) != background:
+                    item.setForeground(column, foreground)
+                    item.setBackground(column, background)
+            font = item.font(0)
+            if font.bold() != here:
+                font.setBold(here)
+                item.setFont(0, font)
+                if here:
+                    self._expand(item.parent())
 
-    def _rows(self) -> list[QTreeWidgetItem]:
-        found = []
-        for k in range(self._tree.topLevelItemCount()):
-            top = self._tree.topLevelItem(k)
+    def _run(self, sequence: Sequence, number: int) -> QTreeWidgetItem | None:
+        item = self._row_of(sequence)
+        for k in range(0 if item is None else item.childCount()):
+            child = item.child(k)  # type: ignore[union-attr]
+            if (
+                child is not None
+                and child.data(0, SEQUENCE) is sequence
+                and child.data(0, RUN).number == number
+            ):
+                return child
+        return None
+
+    def is_open(self, sequence: Sequence | None) -> bool:
+        """Return whether a sequence is the open one."""
+        return self.open is not None and sequence is self.open.sequence
+
+    # -- the filter -----------------------------------------------------------------------------------------
+
+    def _apply_filter(self) -> None:
+        for item in [*self._paths.values(), *self._others]:
+            matches = self._matches(_text_of(item))
+            found = False
+            for child in _children(item):
+                run = child.data(0, RUN)
+                texts = _text_of(item), child.text(0), str(run.number), run.note
+                child.setHidden(not self._matches(" ".join(texts)))
+                found = found or not child.isHidden()
+            item.setHidden(not (matches or found))
+            if self._words and found and not matches:
+                item.setExpanded(True)
+        for k in range(self.topLevelItemCount()):
+            top = self.topLevelItem(k)
             assert top is not None  # k is below the count
-            found += [top, *(top.child(j) for j in range(top.childCount()))]
-        return [row for row in found if row is not None]
-
-    # Handlers
-
-    def _apply_filter(self, text: str) -> None:
-        words = text.lower().split()
-        for k in range(self._tree.topLevelItemCount()):
-            top = self._tree.topLevelItem(k)
-            assert top is not None  # k is below the count
-            children = [child for j in range(top.childCount()) if (child := top.child(j)) is not None]
-            for row in children:
-                row.setHidden(not _matches(row, words))
-            if children:
-                shown = any(not row.isHidden() for row in children)
+            if top not in self._others and top not in self._paths.values():
+                shown = any(not row.isHidden() for row in _children(top))
                 top.setHidden(not shown)
-                if words and shown:
+                if self._words and shown:
                     top.setExpanded(True)
-            else:
-                top.setHidden(not _matches(top, words))
 
-    def _on_item_clicked(self, row: QTreeWidgetItem, column: int) -> None:
-        entry = row.data(column, ENTRY) if column else None
+    def _matches(self, text: str) -> bool:
+        return all(word in text.lower() for word in self._words)
+
+    # -- the mouse and the keyboard -------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Compare where Ctrl is held on a run, else select; the right button opens a menu."""
+        assert event is not None
+        if event.button() == Qt.MouseButton.RightButton:
+            return  # its menu is of the row under the mouse, and offers to show it
+        number = self.number_of(self.itemAt(event.position().toPoint()))
+        held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if number >= 0 and held and event.button() == Qt.MouseButton.LeftButton:
+            self.compare_requested.emit(number)
+            return
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Open the row on Return; `itemActivated` would also be emitted by a double click."""
+        assert event is not None
+        item = self.currentItem()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
+            self._open(item)
+        else:
+            super().keyPressEvent(event)
+
+    def _on_current_item_changed(self, item: QTreeWidgetItem | None) -> None:
+        number = self.number_of(item)
+        if number >= 0:
+            self.run_requested.emit(number)
+
+    def _on_item_clicked(self, item: QTreeWidgetItem, column: int) -> None:
+        entry = item.data(column, ENTRY) if column else None
         if entry is not None:
             self.sequence_requested.emit(entry)
-        elif row.childCount():
-            row.setExpanded(not row.isExpanded())
-        elif not row.font(0).bold():  # a click on what is open changes nothing
-            self._open(row)
+        elif item.data(0, RUN) is not None:
+            self._open(item)
+        elif item in self._others or item in self._paths.values():
+            if not item.font(0).bold():  # a click on what is open changes nothing
+                self._open(item)
+        else:
+            item.setExpanded(not item.isExpanded())
 
-    def _open(self, row: QTreeWidgetItem) -> None:
-        """Open the first sequence of a row: perspective first."""
-        entry = next((row.data(c, ENTRY) for c in COLUMNS.values() if row.data(c, ENTRY) is not None), None)
-        if entry is not None:
+    def _on_item_double_clicked(self, item: QTreeWidgetItem) -> None:
+        number = self.number_of(item)
+        if number >= 0:
+            self.rename(number)
+
+    def _open(self, item: QTreeWidgetItem) -> None:
+        """Open a row: of cells the perspective one first."""
+        run, sequence = item.data(0, RUN), item.data(0, SEQUENCE)
+        entry = next((item.data(c, ENTRY) for c in COLUMNS.values() if item.data(c, ENTRY) is not None), None)
+        if self.number_of(item) >= 0:
+            if run.number != self.shown:
+                self.run_requested.emit(run.number)
+        elif sequence is not None:
+            self.left_requested.emit(sequence, -1 if run is None else run.number)
+        elif entry is not None:
             self.sequence_requested.emit(entry)
+
+    # -- construction ---------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.setColumnCount(3)
+        self.setHeaderLabels(["Sequence", "P", "O"])
+        head = self.headerItem()
+        assert head is not None  # setHeaderLabels made it
+        for camera, column in COLUMNS.items():
+            head.setToolTip(column, f"{camera.value} camera")
+            head.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
+        header = self.header()
+        assert header is not None  # a tree has one
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(28)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in COLUMNS.values():
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(column, CELL_WIDTH)
+        self.setIndentation(14)
+        self.setUniformRowHeights(True)
+        self.setExpandsOnDoubleClick(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.itemClicked.connect(self._on_item_clicked)
+        self.itemDoubleClicked.connect(lambda item, _column: self._on_item_double_clicked(item))
+        self.currentItemChanged.connect(self._on_current_item_changed)
+        cell, row = _Cell(self), RowDelegate(self)
+        self.setItemDelegateForColumn(0, row)
+        for column in COLUMNS.values():
+            self.setItemDelegateForColumn(column, cell)
+        row.title_edited.connect(lambda run, text: self.title_changed.emit(run.number, text))
 
 
 def describe(entry: SequenceEntry) -> str:
@@ -246,16 +427,14 @@ def describe(entry: SequenceEntry) -> str:
     return " · ".join(part for part in (entry.object_name, entry.path_name, camera) if part)
 
 
-def _object_row(tree: QTreeWidget, name: str) -> QTreeWidgetItem:
-    row = QTreeWidgetItem(tree, [name])
-    row.setFirstColumnSpanned(False)
-    return row
+def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
+    for k in range(item.childCount()):
+        child = item.child(k)
+        if child is not None:
+            yield child
 
 
-def _matches(row: QTreeWidgetItem, words: list[str]) -> bool:
-    text = " ".join(
-        describe(entry).lower()
-        for column in COLUMNS.values()
-        if (entry := row.data(column, ENTRY)) is not None
-    )
-    return all(word in text for word in words)
+def _text_of(item: QTreeWidgetItem) -> str:
+    """Return the text of a sequence that the filter searches."""
+    entries = (item.data(column, ENTRY) for column in COLUMNS.values())
+    return " ".join([item.text(0), *(describe(entry) for entry in entries if entry is not None)])

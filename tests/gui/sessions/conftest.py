@@ -20,8 +20,8 @@ from nrsfm_gui.panels.background.background_controller import BackgroundControll
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
-from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
@@ -49,7 +49,7 @@ class SessionWindow(QMainWindow):
         self.store, self.session, self.logbook = store, Session(self), Logbook(self)
         session = self.session
         self.run_control = control = RunControl(session, work=work, parent=self)
-        self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequenceTree()
+        self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequencesPanel()
         self.parameters_panel, plot, self.message_bar = ParametersPanel(), SpectrumPlot(), MessageBar()
         center = QWidget()
         layout = QVBoxLayout(center)

@@ -63,7 +63,7 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
 def test_no_tab_of_a_dock_can_be_moved_among_the_others(window, qtbot):
     window.session.set_theme(DARK)
     found = {dock.windowTitle(): dock for dock in docks(window)}
-    window.tabifyDockWidget(found["Sequences"], found["Runs"])  # a tab bar of its own, made now
+    window.tabifyDockWidget(found["Sequences"], found["Numbers"])  # a tab bar of its own, made now
     qtbot.waitUntil(lambda: len([bar for bar in window.findChildren(QTabBar) if bar.isVisible()]) >= 2)
     bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible()]
     assert not any(bar.isMovable() for bar in bars)

@@ -14,8 +14,8 @@ from PyQt6.QtWidgets import QProgressBar, QPushButton
 from core import Settings, simulate
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.sessions import opening as module
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.state_cards import StateCards
@@ -31,7 +31,7 @@ def sequence():
 @pytest.fixture
 def opening(show, store, session, control) -> SequenceOpening:
     """Return what reads files, and shows in the session what they hold."""
-    tree = SequenceTree()
+    tree = SequencesPanel()
     show(tree, 200, 200)
     made = SequenceOpening(store, tree)
     SequencesController(session, control, made, tree, tree)

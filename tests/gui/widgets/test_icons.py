@@ -10,8 +10,6 @@ from PyQt6.QtSvg import QSvgRenderer
 
 from core.foundation import asset_folder
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.runs.run_list import BUTTONS
-from nrsfm_gui.panels.runs.run_tree import mark_icon
 from nrsfm_gui.panels.timeline.transport import LOOPS, TIPS
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.widgets.icons import application_icon, icon
@@ -60,16 +58,8 @@ def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_an_integer_one(qapp):
 
 def test_every_named_icon_has_a_drawing():
     table = {spec.icon for spec in ACTIONS if spec.icon}
-    named = table | set(BUTTONS) | set(TIPS) | {name for name, _tip in LOOPS.values()}
-    assert named | {"pause", "worst", "float", "close", "note", "application"} == set(NAMES)
-
-
-def test_the_marks_of_a_run_are_as_many_as_it_has(qapp):
-    widths = [
-        mark_icon("#123456", DARK, pinned=pinned, noted=noted).availableSizes()[0].width()
-        for pinned, noted in ((False, False), (True, False), (True, True))
-    ]
-    assert widths == [9, 22, 35]
+    named = table | set(TIPS) | {name for name, _tip in LOOPS.values()}
+    assert named | {"pause", "worst", "float", "close", "pin", "note", "application"} == set(NAMES)
 
 
 def test_the_icon_of_the_window_has_its_own_colors(qapp):

@@ -84,15 +84,15 @@ def beside(window):
 
 def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     window.loss_plot.setPalette(palette(DARK))
-    window.run_list.compare_requested.emit(1)
+    window.sequences_panel.compare_requested.emit(1)
     assert window.session.compared.number == 1
     assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
     window.compare_panel.run_chosen.emit("2|refined")
     assert window.session.compared.number == 2
-    window.run_list.compare_requested.emit(2)
+    window.sequences_panel.compare_requested.emit(2)
     assert window.session.compared is None and not any(beside(window))
     assert not window.loss_plot.header._all.isChecked()
-    window.run_list.compare_requested.emit(3)
+    window.sequences_panel.compare_requested.emit(3)
     assert window.session.compared is None and "Run 3 is shown" in window.message_bar.text
 
 
@@ -108,7 +108,9 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         assert names[-1] in window.status_controller.headline.full_text
         if session.alignment.compares:
             assert names[-1] in window.display.scene.caption
-            assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())
+            assert any(
+                names[-1] in line for line in window.sequences_panel.tree.open.runs[0].tip.splitlines()
+            )
     assert names == [
         "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
         "per-frame similarity",

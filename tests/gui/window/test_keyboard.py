@@ -267,7 +267,7 @@ def test_every_letter_acts_in_every_view(qtbot, full_window):
 
 
 def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shape(qtbot, window):
-    tree = window.sequence_tree.findChild(QTreeView)
+    tree = window.sequences_panel.findChild(QTreeView)
     plot = window.tracks_view.findChild(QAbstractScrollArea).viewport()
     for clicked in (window.scene_view, plot, window.timeline.curve, window.timeline.strip):
         tree.setFocus()
@@ -327,7 +327,7 @@ def test_the_frame_goes_with_its_widget(qtbot, window):
 
 
 def test_letters_typed_into_a_field_stay_there(qtbot, window):
-    field = window.sequence_tree.findChild(QLineEdit)
+    field = window.sequences_panel.findChild(QLineEdit)
     field.setFocus()
     frame = window.session.frame
     qtbot.keyClicks(field, "jkl c")

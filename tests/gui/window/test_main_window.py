@@ -90,7 +90,7 @@ def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequenc
     assert run.last.best.loss == expected.loss
     qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
     qtbot.waitUntil(lambda: "per-frame similarity" in shown_text(window))
-    assert window.run_list.tree.topLevelItemCount() == 1
+    assert len(window.sequences_panel.tree.open.runs) == 1
     assert not window.windowIcon().isNull()
 
 
@@ -182,7 +182,7 @@ def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
     first = finished(qtbot, window)
     window.parameters_controller.run()
     finished(qtbot, window)
-    window.run_list.run_requested.emit(first.number)
+    window.sequences_panel.run_requested.emit(first.number)
     assert window.session.shown is first
 
 
@@ -257,11 +257,11 @@ def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_win
     with qtbot.waitSignal(window.sequence_opening.opened):
         window.dropEvent(event)
     assert window.session.sequence.name.startswith("paper")
-    assert len(window.sequence_tree._entries) == 4
+    assert len(window.sequences_panel.tree._entries) == 4
     assert store.recent() == [folder]
-    entry = next(entry for entry in window.sequence_tree._entries if entry.object_name == "stretch")
+    entry = next(entry for entry in window.sequences_panel.tree._entries if entry.object_name == "stretch")
     with qtbot.waitSignal(window.sequence_opening.opened):
-        window.sequence_tree.sequence_requested.emit(entry)
+        window.sequences_panel.sequence_requested.emit(entry)
     assert window.session.sequence.name.startswith("stretch")
 
 
@@ -302,7 +302,7 @@ def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder
     run = finished(qtbot, window)
     for act in (
         window.parameters_controller.step,
-        lambda: window.run_list.run_requested.emit(run.number),
+        lambda: window.sequences_panel.run_requested.emit(run.number),
         lambda: window.parameters_panel.settings_changed.emit(window.session.settings),
         lambda: window.sequence_opening.open(folder / "paper"),
     ):
@@ -698,7 +698,7 @@ def test_a_script_gets_no_results(qtbot, window):
 
 def test_every_panel_shows_something_before_there_is_anything(qtbot, make_window):
     window = make_window()
-    for title in ("Runs", "Loss", "Weights", "Numbers"):
+    for title in ("Sequences", "Loss", "Weights", "Numbers"):
         dock = window.findChild(QDockWidget, f"dock {title}")
         dock.show()
         dock.raise_()

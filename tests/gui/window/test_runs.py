@@ -9,7 +9,6 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLineEdit
 
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.runs.run_tree import NAME
 from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
@@ -26,21 +25,20 @@ def window(make_window, add_three_runs) -> MainWindow:
 
 
 def line(window, number):
-    tree = window.run_list.tree
-    return next(item for item in map(tree.topLevelItem, range(len(tree.rows))) if item.text(0) == str(number))
+    return window.sequences_panel.tree.item(number)
 
 
 def write(qtbot, window, text):
-    editor = window.run_list.tree.findChild(QLineEdit)
+    editor = window.sequences_panel.tree.findChild(QLineEdit)
     editor.selectAll()
     qtbot.keyClicks(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
+    qtbot.waitUntil(lambda: window.sequences_panel.tree.findChild(QLineEdit) is None)
     window.display.refresh()
 
 
 def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
-    runs, panel = window.session.runs, window.run_list
+    runs, panel = window.session.runs, window.sequences_panel
     gone = 1 + max(run.number for run in runs)
     before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
     for signal, words in (
@@ -75,17 +73,17 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
 
 def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
     window.loss_plot.setPalette(palette(DARK))
-    tree = window.run_list.tree
+    tree = window.sequences_panel.tree
     tree.setFocus()
-    before = line(window, 3).text(NAME)
+    before = line(window, 3).text(0)
     qtbot.keyClick(tree, Qt.Key.Key_F4)
     write(qtbot, window, "soft corners")
     run = window.session.shown
-    assert run.title == "soft corners" and line(window, 3).text(NAME) == "soft corners"
+    assert run.title == "soft corners" and line(window, 3).text(0) == "soft corners"
     assert legend_of(window.loss_plot)[-1] == "3 soft corners"
     qtbot.keyClick(tree, Qt.Key.Key_F4)
     write(qtbot, window, " ")
-    assert run.title == "" and line(window, 3).text(NAME) == before
+    assert run.title == "" and line(window, 3).text(0) == before
 
 
 def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
@@ -94,4 +92,4 @@ def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
     run.settings = run.settings.with_changes(method="admm")
     window.session.report_run(run)
     window.display.refresh()
-    assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(NAME)
+    assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(0)

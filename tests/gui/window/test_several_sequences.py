@@ -81,8 +81,7 @@ def show(window, sequence):
 
 
 def listed(window):
-    tree = window.run_list.tree
-    return [int(tree.topLevelItem(row).text(0)) for row in range(tree.topLevelItemCount())]
+    return [run.number for run in window.sequences_panel.tree.open.runs]
 
 
 def reads(sequence):
@@ -97,7 +96,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
         window.parameters_controller.run_from_scratch()
         qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     runs = list(window.session.runs)
-    window.run_list.run_requested.emit(1)
+    window.sequences_panel.run_requested.emit(1)
     show(window, second)
     assert window.session.runs == []
     assert window.session.shown is None
@@ -114,6 +113,27 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.shown.sequence is again
     qtbot.waitUntil(lambda: window.display.errors.of_run(runs[0]) is not None)
     assert [len(run.history) for run in runs] == [10, 10]
+
+
+def test_a_run_that_was_left_is_chosen_in_the_tree_and_its_sequence_opens(
+    qtbot, make_window, make_stream, first, second
+):
+    window = make_window(make_stream(length=5))
+    show(window, first)
+    for _ in range(2):
+        window.parameters_controller.run_from_scratch()
+        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    runs = list(window.session.runs)
+    show(window, second)
+    window.runs_controller.flush()
+    tree = window.sequences_panel.tree
+    assert [(row.sequence, row.open, len(row.runs)) for row in tree.rows] == [
+        (second, True, 0),
+        (first, False, 2),
+    ]
+    tree.left_requested.emit(first, runs[0].number)
+    assert window.session.sequence is first and window.session.runs == runs
+    assert window.session.shown is runs[0]
 
 
 def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
@@ -199,7 +219,7 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
     for _ in range(2):
         window.parameters_controller.run_from_scratch()
         qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
-    window.run_list.run_requested.emit(1)
+    window.sequences_panel.run_requested.emit(1)
     good = window.session.shown
     take(window, refused)
     for start in (window.parameters_controller.run, window.parameters_controller.run_from_scratch):

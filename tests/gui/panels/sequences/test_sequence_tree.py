@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLineEdit, QTreeWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit, QTreeWidget
 
 from core import CameraModel, SequenceEntry, list_sequences, simulate, write_npz
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.sequences.row_delegate import COUNT
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
 P, ORTHO = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
@@ -29,9 +32,22 @@ ENTRIES = (
 )
 
 
+def row(number, **changes):
+    texts = {"loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
+    return RunRow(number=number, **{"name": "bilinear, WNN", **changes}, **texts)
+
+
+def held(entry, *runs, open=True):
+    """Return the row of a sequence that was read from the file of an entry, or from none."""
+    source = None if entry is None else entry.file
+    camera = P if entry is None else entry.camera
+    sequence = replace(simulate("paper", frames=4, points=16), name="video", source=source)
+    return SequenceRow(replace(sequence, camera=camera), open, runs)
+
+
 @pytest.fixture
 def tree(show):
-    shown = SequenceTree()
+    shown = SequencesPanel()
     shown.set_entries(ENTRIES)
     show(shown, 240, 400)
     return shown
@@ -99,7 +115,7 @@ def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
     row = item(tree, "balloon", "flyby")
     click(tree, qtbot, row, 0)
     assert [(entry.path_name, entry.camera) for entry in asked] == [("flyby", P)]
-    tree.set_current(asked[0])
+    tree.set_rows([held(asked[0])], None)
     widget = tree.findChild(QTreeWidget)
     place = widget.visualRect(widget.indexFromItem(row, 0)).center()
     qtbot.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -109,7 +125,7 @@ def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near, theme):
     tree.setPalette(palette(theme))
-    tree.set_current(ENTRIES[1])
+    tree.set_rows([held(ENTRIES[1])], None)
     widget, row = tree.findChild(QTreeWidget), item(tree, "balloon", "circle")
     assert widget.currentItem() is row and row.isSelected()
     opened = 1 if ENTRIES[1].camera is P else 2
@@ -147,7 +163,7 @@ def test_tooltips_show_size_or_problem(tree):
 
 
 def test_the_open_sequence_is_marked_in_both_themes(tree, near):
-    tree.set_current(ENTRIES[1])
+    tree.set_rows([held(ENTRIES[1])], None)
     for theme in (DARK, LIGHT):
         tree.setPalette(palette(theme))
         assert item(tree, "balloon", "circle").font(0).bold()
@@ -158,16 +174,94 @@ def test_the_open_sequence_is_marked_in_both_themes(tree, near):
 def test_without_entries_there_is_a_hint(tree):
     tree.set_entries(())
     assert not tree.findChild(QTreeWidget).isVisible()
-    assert "Open (Ctrl+O)" in tree._hint.text()
-    assert tree._hint.isVisible()
+    hint = next(label for label in tree.findChildren(QLabel) if "Open (Ctrl+O)" in label.text())
+    assert hint.isVisible()
 
 
 def test_a_broken_file_of_unknown_camera_is_listed_too(tmp_path, show):
     write_npz(simulate("paper", frames=8, points=16), tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"PK")
-    tree = SequenceTree()
+    tree = SequencesPanel()
     tree.set_entries(list_sequences(tmp_path))
     show(tree, 240, 400)
     assert rows(tree) == ["bad !", "paper circle P"]
     tree.findChild(QLineEdit).setText("bad")
     assert rows(tree) == ["bad !"]
+
+
+def runs_below(item):
+    return [item.child(k).text(0) for k in range(item.childCount())]
+
+
+def test_runs_stand_below_their_sequence_also_those_of_one_that_was_left(tree):
+    tree.set_rows([held(ENTRIES[1], row(2), row(1)), held(ENTRIES[-1], row(7, name="kept"), open=False)], 2)
+    circle, back = item(tree, "balloon", "circle"), item(tree, "back")
+    assert [circle.data(0, COUNT), back.data(0, COUNT)] == [2, 1]
+    assert circle.isExpanded() and circle.parent().isExpanded() and back.isExpanded()
+    assert runs_below(back) == ["kept"] and len(runs_below(circle)) == 2
+    assert tree.tree.currentItem() is circle.child(0)
+    tree.set_rows([held(ENTRIES[1])], None)
+    assert not runs_below(circle) and not runs_below(back) and not back.data(0, COUNT)
+
+
+def test_runs_of_both_cameras_of_a_path_are_told_apart(tree):
+    rows = [held(ENTRIES[1], row(1)), held(ENTRIES[0], row(1), open=False)]
+    tree.set_rows(rows, 1)
+    circle = item(tree, "balloon", "circle")
+    assert runs_below(circle) == ["P bilinear, WNN", "O bilinear, WNN"]
+    tree.set_rows(rows[:1], 1)
+    assert runs_below(circle) == ["bilinear, WNN"]
+
+
+def test_a_click_on_a_run_that_was_left_requests_its_sequence_with_it(tree, qtbot):
+    left = held(ENTRIES[-1], row(7), open=False)
+    tree.set_rows([held(ENTRIES[1], row(1)), left], 1)
+    asked = []
+    tree.run_requested.connect(asked.append)
+    run = item(tree, "back").child(0)
+    with qtbot.waitSignal(tree.left_requested) as caught:
+        click(tree, qtbot, run, 0)
+    assert caught.args[0] is left.sequence and caught.args[1] == 7
+    tree.menu_at(run).actions()[0].trigger()
+    with qtbot.waitSignal(tree.left_requested):
+        qtbot.keyClick(tree.tree, Qt.Key.Key_Return)
+    qtbot.keyClick(tree.tree, Qt.Key.Key_Delete)  # acts on runs of the open sequence only
+    assert asked == []
+
+
+def test_a_sequence_that_is_in_no_list_has_a_row_while_the_session_holds_it(tree, qtbot):
+    own = held(None, row(1))
+    tree.set_rows([own], 1)
+    assert rows(tree)[:2] == ["video P", "  bilinear, WNN"] and item(tree, "video").font(0).bold()
+    tree.set_rows([held(ENTRIES[1]), replace(own, open=False)], None)
+    assert not item(tree, "video").font(0).bold()
+    with qtbot.waitSignal(tree.left_requested) as caught:
+        click(tree, qtbot, item(tree, "video"), 0)
+    assert caught.args == [own.sequence, -1]
+    tree.set_entries(ENTRIES[:2])  # another folder
+    assert rows(tree)[0] == "video P"
+    tree.set_rows([held(ENTRIES[1])], None)
+    assert rows(tree) == ["balloon", "  circle P O"]
+
+
+def test_the_filter_finds_runs_by_name_and_note_and_their_sequences(tree):
+    noted = RunRow(2, "bilinear, NN", "−2.9", "0.3 px", "6 mm", "", note="corner flips")
+    tree.set_rows([held(ENTRIES[1], noted, row(1)), held(ENTRIES[-1], row(3), open=False)], 2)
+    field = tree.findChild(QLineEdit)
+    field.setText("corner")
+    assert rows(tree) == ["balloon", "  circle P O"]
+    circle = item(tree, "balloon", "circle")
+    assert [circle.child(k).isHidden() for k in range(2)] == [False, True]
+    field.setText("back")
+    assert rows(tree) == ["back P", "  bilinear, WNN"]
+
+
+def test_a_run_that_is_added_or_dropped_leaves_the_chosen_row(tree):
+    sequence = held(ENTRIES[1]).sequence
+    tree.set_rows([SequenceRow(sequence, True, (row(2), row(1)))], 1)
+    tree.set_rows([SequenceRow(sequence, True, (row(3), row(2), row(1)))], 1)
+    assert tree.tree.number_of(tree.tree.currentItem()) == 1
+    other = item(tree, "back")
+    tree.tree.setCurrentItem(other)
+    tree.set_rows([SequenceRow(sequence, True, (row(2), row(1)))], 1)
+    assert tree.tree.currentItem() is other

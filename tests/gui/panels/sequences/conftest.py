@@ -1,4 +1,4 @@
-"""The controller of the runs with their list."""
+"""The controller of the runs with the panel of the sequences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nrsfm_gui.panels.runs.run_list import RunList
-from nrsfm_gui.panels.runs.runs_controller import RunsController
+from nrsfm_gui.panels.sequences.runs_controller import RunsController
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parts:
-    """A session with runs, and the controller of their list."""
+    """A session with runs, and the controller of their rows."""
 
     session: Session
     run_control: RunControl
     display: Display
     runs_controller: RunsController
-    run_list: RunList
+    sequences_panel: SequencesPanel
     message_bar: MessageBar
     press_action: Callable[[object, str], QAction]
 
@@ -37,7 +37,7 @@ class Parts:
 @pytest.fixture
 def parts(qtbot, show, session, control, display, messages, press_action, add_three_runs) -> Parts:
     """Return the parts with three runs that are over, the last of another penalty; it is shown."""
-    panel = RunList()
+    panel = SequencesPanel()
     show(panel, 400, 300)
     with qtbot.waitActive(panel):  # its keys are shortcuts
         panel.activateWindow()

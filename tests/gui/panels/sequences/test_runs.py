@@ -1,27 +1,32 @@
-"""The list of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
+"""The rows of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLineEdit, QPushButton, QToolButton
+from PyQt6.QtWidgets import QLineEdit, QPushButton
 
-from core import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_title
-from nrsfm_gui.panels.runs.run_list import RunList
-from nrsfm_gui.panels.runs.run_tree import COLUMNS, LOSS, NAME
-from nrsfm_gui.text.run_rows import RunRow
-from nrsfm_gui.widgets.style import faint_text
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
+from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.text.run_rows import RunRow, SequenceRow
+from nrsfm_gui.widgets.style import palette
 
 QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, refine="none")
 
 
 def press(parts, name):
-    parts.run_list.findChild(QToolButton, f"run {name}").click()
+    """Press an entry of the menu of the run that is shown, by how it begins."""
+    panel = parts.sequences_panel
+    parts.display.refresh()
+    menu = panel.menu_of(panel.tree.shown)
+    next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
 
 
 def offer(parts, text):
@@ -30,8 +35,7 @@ def offer(parts, text):
 
 
 def line(parts, number):
-    tree = parts.run_list.tree
-    return next(item for item in map(tree.topLevelItem, range(len(tree.rows))) if item.text(0) == str(number))
+    return parts.sequences_panel.tree.item(number)
 
 
 def numbers(parts):
@@ -39,24 +43,26 @@ def numbers(parts):
 
 
 def write(qtbot, parts, text):
-    editor = parts.run_list.tree.findChild(QLineEdit)
+    editor = parts.sequences_panel.tree.findChild(QLineEdit)
     editor.selectAll()
     qtbot.keyClicks(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: parts.run_list.tree.findChild(QLineEdit) is None)
+    qtbot.waitUntil(lambda: parts.sequences_panel.tree.findChild(QLineEdit) is None)
     parts.display.refresh()
 
 
 def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
-    panel = RunList()
+    panel = SequencesPanel()
     show(panel)
-    panel.set_rows([row(number) for number in range(20, 0, -1)], 20)
+    sequence = simulate("paper", frames=4, points=16)
+    panel.set_rows(held(sequence, *(row(number) for number in range(20, 0, -1))), 20)
     written = []
     panel.title_changed.connect(lambda *given: written.append(given))
     panel.tree.rename(20)
     editor = panel.tree.findChild(QLineEdit)
     qtbot.keyClicks(editor, "half a ")
-    panel.set_rows([replace(row(number, pinned=True), tip="more") for number in range(20, 0, -1)], 20)
+    changed = (replace(row(number, pinned=True), tip="more") for number in range(20, 0, -1))
+    panel.set_rows(held(sequence, *changed), 20)
     qtbot.keyClicks(editor, "name")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(written))
@@ -65,15 +71,15 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
 
 def test_what_the_parameters_call_a_run_is_no_title(parts):
     run = parts.session.shown
-    parts.run_list.title_changed.emit(run.number, line(parts, 3).text(NAME))
+    parts.sequences_panel.title_changed.emit(run.number, line(parts, 3).text(0))
     assert run.title == ""
 
 
 def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
-    field = parts.run_list.findChild(QLineEdit)
+    field = parts.sequences_panel._note
     field.setFocus()
     qtbot.keyClicks(field, "corner flips at 5")
-    parts.run_list.run_requested.emit(1)  # another run is shown before Return was pressed
+    parts.sequences_panel.run_requested.emit(1)  # another run is shown before Return was pressed
     parts.display.refresh()
     parts.display.refresh()  # now with the note
     first, last = parts.session.runs[0], parts.session.runs[2]
@@ -83,20 +89,21 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, parts):
 
 
 def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(show):
-    panel, noted = RunList(), []
+    panel, noted = SequencesPanel(), []
     panel.note_changed.connect(lambda number, note: noted.append((number, note)))
     show(panel, 400, 300)
     first, second = row(1), row(2)
-    panel.set_rows([replace(first, note="of the first sequence")], 1)
-    panel.set_rows([first, second], 2)  # of another sequence
-    panel.set_rows([first, second], 1)
+    one, other = simulate("paper", frames=4, points=16), simulate("paper", frames=5, points=16)
+    panel.set_rows(held(one, replace(first, note="of the first sequence")), 1)
+    panel.set_rows(held(other, first, second), 2)
+    panel.set_rows(held(other, first, second), 1)
     assert noted == [] and panel._note.text() == ""
 
 
 def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     parts.session.set_shown(parts.session.runs[1])
     parts.display.refresh()
-    tree = parts.run_list.tree
+    tree = parts.sequences_panel.tree
     tree.setFocus()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
@@ -106,7 +113,7 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
 
 
 def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_others(parts):
-    press(parts, "pin")
+    press(parts, "Keep")
     assert parts.session.runs[2].pinned
     parts.session.set_shown(parts.session.runs[0])
     parts.press_action(parts, "reset")
@@ -133,7 +140,7 @@ def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_the
 
 
 def test_what_the_button_restored_the_key_does_not_restore_again(parts):
-    press(parts, "delete")
+    press(parts, "Delete")
     offer(parts, "Undo")
     parts.session.drop_run(parts.session.runs[0])
     parts.press_action(parts, "undo")
@@ -141,8 +148,8 @@ def test_what_the_button_restored_the_key_does_not_restore_again(parts):
 
 
 def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
-    press(parts, "pin")
-    press(parts, "delete")
+    press(parts, "Keep")
+    press(parts, "Delete")
     assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.message_bar.text
     offer(parts, "Forget it all the same")
     assert numbers(parts) == [1, 2]
@@ -156,7 +163,7 @@ def test_reset_reports_that_every_run_is_pinned(parts):
 
 
 def test_undo_leaves_runs_where_another_sequence_was_opened(parts, make_known):
-    press(parts, "delete")
+    press(parts, "Delete")
     _text, undo = parts.message_bar._messages[-1].actions[0]
     parts.session.set_sequence(make_known(frames=6).sequence)
     undo()
@@ -166,7 +173,7 @@ def test_undo_leaves_runs_where_another_sequence_was_opened(parts, make_known):
 def test_forgetting_the_run_under_way_stops_it(qtbot, parts):
     run = parts.run_control.start(warm=False, paused=True)
     parts.display.refresh()
-    press(parts, "delete")
+    press(parts, "Delete")
     assert run not in parts.session.runs and parts.run_control.current is None
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
 
@@ -175,61 +182,66 @@ def test_the_parameters_of_a_run_are_used_again_and_undo_restores_the_previous_o
     before = parts.session.settings
     parts.session.set_shown(parts.session.runs[1])
     parts.display.refresh()
-    press(parts, "parameters")
+    press(parts, "Use its")
     assert parts.session.settings == parts.session.runs[1].settings
     assert "those of run 2" in parts.message_bar.text
     offer(parts, "Undo")
     assert parts.session.settings == before
 
 
-def test_losses_of_another_objective_are_faint_and_the_tip_shows_why(parts):
-    faint = QColor(faint_text(parts.session.theme))
-    assert [line(parts, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [True, True, False]
-    assert "does not compare with that of run 3: another penalty" in line(parts, 1).toolTip(LOSS)
+def test_losses_of_another_objective_are_marked_and_the_tip_shows_why(parts):
+    def compare():
+        parts.display.refresh()
+        return [not line(parts, number).data(0, RUN).why_other_loss for number in (1, 2, 3)]
+
+    assert compare() == [False, False, True]
+    assert "does not compare with that of run 3: another penalty" in line(parts, 1).toolTip(0)
     parts.session.set_shown(parts.session.runs[0])  # rank 2 and 3 under one penalty
-    parts.display.refresh()
-    assert [line(parts, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [False, False, True]
+    assert compare() == [True, True, False]
 
 
 def row(number, **changes):
-    texts = {"rank": "4", "loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
+    texts = {"loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
     return RunRow(number=number, name="bilinear, WNN", **texts, **changes)
 
 
-def test_columns_make_room_for_the_names(qtbot):
-    panel = RunList()
-    qtbot.addWidget(panel)
-    panel.set_rows([row(1)], 1)
-    shown = {}
-    for width in (200, 260, 400):
-        panel.resize(width, 200)
-        panel.show()
-        qtbot.waitUntil(lambda width=width: panel.tree.width() == width)
-        shown[width] = [not panel.tree.isColumnHidden(column) for column in range(6)]
-    assert shown == {
-        200: [True, True, False, False, False, True],
-        260: [True, True, True, False, False, True],
-        400: [True] * 6,
-    }
+def held(sequence, *runs):
+    """Return the rows of a session that holds one sequence."""
+    return [SequenceRow(sequence, True, runs)]
 
 
-def test_without_truth_a_narrow_list_has_the_reprojection_error(qtbot):
-    panel = RunList()
-    qtbot.addWidget(panel)
-    panel.resize(260, 200)
-    panel.show()
-    panel.set_rows([replace(row(1), error=NONE)], 1)
-    hidden = [name for column, name in enumerate(COLUMNS) if panel.tree.isColumnHidden(column)]
-    assert hidden == ["log10", "error"]
-    panel.set_rows([row(1)], 1)
-    hidden = [name for column, name in enumerate(COLUMNS) if panel.tree.isColumnHidden(column)]
-    assert hidden == ["log10", "px"]
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+def test_a_row_shows_badge_and_error_and_in_a_wide_panel_the_loss(show, near, theme):
+    panel, shown = SequencesPanel(), {}
+    panel.setPalette(palette(theme))
+    show(panel)
+    sequence = simulate("paper", frames=4, points=16)
+    for name, run in (("all", row(1)), ("no loss", replace(row(1), loss=NONE))):
+        panel.set_rows(held(sequence, run), None)
+        for width in (LOSS_WIDTH - 20, LOSS_WIDTH + 160):
+            panel.resize(width, 200)
+            tree = panel.tree
+            shown[name, width] = tree.viewport().grab(tree.visualItemRect(tree.item(1))).toImage()
+    narrow, wide = LOSS_WIDTH - 20, LOSS_WIDTH + 160
+    assert shown["all", narrow] == shown["no loss", narrow]
+    assert shown["all", wide] != shown["no loss", wide]
+    assert near(shown["all", narrow], badge_color(row(1), theme, shown=False), tolerance=20).sum() > 80
+
+
+def test_without_truth_a_row_has_the_reprojection_error(show):
+    panel, pictures = SequencesPanel(), []
+    show(panel, 240, 200)
+    sequence = simulate("paper", frames=4, points=16)
+    for run in (replace(row(1), error=NONE), replace(row(1), error="0.3 px"), row(1)):
+        panel.set_rows(held(sequence, run), 1)
+        pictures.append(panel.tree.grab().toImage())
+    assert pictures[0] == pictures[1] != pictures[2]
 
 
 def test_the_context_menu_requests_what_its_entries_name(qtbot):
-    panel = RunList()
+    panel = SequencesPanel()
     qtbot.addWidget(panel)
-    panel.set_rows([row(2), row(1, pinned=True)], 2)
+    panel.set_rows(held(simulate("paper", frames=4, points=16), row(2), row(1, pinned=True)), 2)
     asked = []
     panel.pin_requested.connect(lambda *given: asked.append(("pin", *given)))
     panel.compare_requested.connect(lambda *given: asked.append(("compare", *given)))
@@ -239,44 +251,44 @@ def test_the_context_menu_requests_what_its_entries_name(qtbot):
             action.trigger()
     assert asked == [("compare", 1), ("pin", 1, False), ("delete", 1)]
     shown = [action.text() for action in panel.menu_of(2).actions()]
-    assert not any("ompare" in text or "Show" in text for text in shown)
+    assert not any("shown run" in text or "Show" in text for text in shown)
 
 
 def test_ctrl_and_a_click_compare_without_selecting(qtbot, show):
-    panel = RunList()
+    panel = SequencesPanel()
     show(panel, 300, 200)
-    panel.set_rows([row(2), row(1)], 2)
+    panel.set_rows(held(simulate("paper", frames=4, points=16), row(2), row(1)), 2)
     asked = []
     panel.compare_requested.connect(asked.append)
     panel.run_requested.connect(lambda number: asked.append(("shown", number)))
-    place = panel.tree.visualItemRect(panel.tree.topLevelItem(1)).center()
+    place = panel.tree.visualItemRect(panel.tree.item(1)).center()
     qtbot.mouseClick(
         panel.tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place
     )
-    assert asked == [1] and panel.tree.currentItem() is panel.tree.topLevelItem(0)
+    assert asked == [1] and panel.tree.currentItem() is panel.tree.item(2)
 
 
 def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, parts):
-    session, tree = parts.session, parts.run_list.tree
+    session, tree = parts.session, parts.sequences_panel.tree
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
     session.report_run(run)
     parts.runs_controller.flush()
-    item = tree._item(run.number)
-    assert item.text(NAME) == f"{run_title(run)} ← 1, stopped"
+    item = tree.item(run.number)
+    assert item.text(0) == f"{run_title(run)} ← 1, stopped"
     tree.rename(run.number)
     editor = tree.findChild(QLineEdit)
     assert editor.text() == run_title(run)  # what is beside it is no part of the name
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: tree._item(run.number).text(NAME).endswith("← 1, stopped"))
+    qtbot.waitUntil(lambda: tree.item(run.number).text(0).endswith("← 1, stopped"))
     assert run.title == ""
 
 
 def test_the_right_button_shows_no_other_run(qtbot, parts):
-    tree, shown = parts.run_list.tree, parts.session.shown
+    tree, shown = parts.sequences_panel.tree, parts.session.shown
     other = next(run for run in parts.session.runs if run is not shown)
-    place = tree.visualItemRect(tree._item(other.number)).center()
+    place = tree.visualItemRect(tree.item(other.number)).center()
     qtbot.mousePress(tree.viewport(), Qt.MouseButton.RightButton, pos=place)
     assert parts.session.shown is shown
-    titles = [action.text() for action in parts.run_list.menu_of(other.number).actions()]
+    titles = [action.text() for action in parts.sequences_panel.menu_of(other.number).actions()]
     assert "&Compare with the shown run" in titles

@@ -12,19 +12,18 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name, settings_text
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.text.run_numbers import remarks_on
-from nrsfm_gui.text.run_rows import run_row
+from nrsfm_gui.text.run_rows import SequenceRow, run_row
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.panels.runs.run_list import RunList
+    from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
     from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.text.run_rows import RunRow
 
 
 class RunsController(QObject):
-    """Shows the list of runs, handles its requests, and offers to undo removals.
+    """Shows the sequences of the session with their runs, handles requests, and offers to undo removals.
 
     A run that live mode added is announced once the parameters rest: a message would be gone with the next
     change.
@@ -35,13 +34,13 @@ class RunsController(QObject):
         session: Session,
         control: RunControl,
         display: Display,
-        runs: RunList,
+        panel: SequencesPanel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._control, self._errors = session, control, display.errors
         self._notifier = session.notifier
-        self._updater = PanelUpdater(self._resolve, lambda state: runs.set_rows(*state), self)
+        self._updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         for signal in (
             session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
             session.run_changed, display.errors.quality_changed, session.alignment_changed,
@@ -50,18 +49,19 @@ class RunsController(QObject):
         display.refreshed.connect(self._updater.flush)
         session.changed.connect(self._on_changed)
         self._settings = session.settings  # that were seen last
-        runs.run_requested.connect(self.show)
-        runs.pin_requested.connect(
+        panel.run_requested.connect(self.show)
+        panel.pin_requested.connect(
             lambda number, on: session.with_run(number, lambda run: session.pin_run(run, on))
         )
-        runs.title_changed.connect(
+        panel.title_changed.connect(
             lambda number, text: session.with_run(number, lambda run: self._rename(run, text))
         )
-        runs.note_changed.connect(
+        panel.note_changed.connect(
             lambda number, note: session.with_run(number, lambda run: session.set_note(run, note))
         )
-        runs.delete_requested.connect(lambda number: session.with_run(number, self.forget))
-        runs.parameters_requested.connect(self.use_parameters_of)
+        panel.delete_requested.connect(lambda number: session.with_run(number, self.forget))
+        panel.parameters_requested.connect(self.use_parameters_of)
+        panel.forget_requested.connect(self.forget_all)
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
         control.branched.connect(self._on_branched)
@@ -181,12 +181,21 @@ class RunsController(QObject):
 
     # -- what the session has come to -----------------------------------------------------------------------
 
-    def _resolve(self) -> tuple[tuple[RunRow, ...], int | None]:
+    def _resolve(self) -> tuple[tuple[SequenceRow, ...], int | None]:
         session = self._session
         shown, compared = session.shown, session.compared
         rows = tuple(
-            run_row(run, self._errors.of_run(run), shown=shown, compared=compared)
-            for run in reversed(session.runs)
+            SequenceRow(
+                sequence,
+                sequence is session.sequence,
+                tuple(
+                    run_row(
+                        run, self._errors.of_run(run), shown=_of(shown, runs), compared=_of(compared, runs)
+                    )
+                    for run in reversed(runs)
+                ),
+            )
+            for sequence, runs, _shown in session.everything()
         )
         return rows, None if shown is None else shown.number
 
@@ -203,3 +212,8 @@ class RunsController(QObject):
         best = run.last.best
         if is_collapsed(best.problem, best.factors):
             self._notifier.warn(f"Run {run.number}: {' '.join(remarks_on(run))}")
+
+
+def _of(run: Run | None, runs: list[Run]) -> Run | None:
+    """Return a run where it is one of these."""
+    return run if run in runs else None

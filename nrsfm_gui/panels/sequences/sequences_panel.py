@@ -1,0 +1,233 @@
+"""The panel Sequences: what can be opened, and the runs of what was; a filter above, the note on a run below.
+
+A context menu and keys act on runs: F4 or a double click renames, Delete deletes, Ctrl+click compares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QKeySequence, QShortcut
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QStackedLayout,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.panels.sequences.row_delegate import RUN
+from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SEQUENCE, SequenceTree
+from nrsfm_gui.widgets.fields import tool_button
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from core import SequenceEntry
+    from nrsfm_gui.text.run_rows import SequenceRow
+
+HINT = "Drop a file or folder here\nor Open (Ctrl+O)"
+MORE = "What can be done with the run that is shown"
+KEYS = {"F4": "rename", "Delete": "delete"}
+
+
+class SequencesPanel(QWidget):
+    """The filter, the tree, and the note on the shown run with a button for all that can be done with it.
+
+    Signals
+    -------
+    sequence_requested(SequenceEntry), left_requested(Sequence, int)
+        a sequence of the list; or one that the session holds, with the run to show, -1 for none of them.
+    run_requested(int), compare_requested(int)
+        the number of the run to show, or to compare with the one shown; -1 leaves the choice open.
+    pin_requested(int, bool), delete_requested(int), parameters_requested(int)
+        what to do with a run.
+    forget_requested()
+        the runs of the open sequence are to be forgotten.
+    title_changed(int, str), note_changed(int, str)
+        the new text; "" removes it.
+    """
+
+    sequence_requested = pyqtSignal(object)
+    left_requested = pyqtSignal(object, int)
+    run_requested = pyqtSignal(int)
+    compare_requested = pyqtSignal(int)
+    pin_requested = pyqtSignal(int, bool)
+    delete_requested = pyqtSignal(int)
+    parameters_requested = pyqtSignal(int)
+    forget_requested = pyqtSignal()
+    title_changed = pyqtSignal(int, str)
+    note_changed = pyqtSignal(int, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._listed = False  # whether there is something that can be opened
+        self._filter = QLineEdit()
+        self._filter.setPlaceholderText("Filter")
+        self._filter.setAccessibleName("Filter the sequences and runs")
+        self._filter.setToolTip("Show what contains these words: object, path, camera, run or note")
+        self._filter.setClearButtonEnabled(True)
+        self.tree = SequenceTree()
+        self.tree.setToolTip(
+            "Click a name to open its sequence, or a run to see it. "
+            "P: with a perspective camera; O: with an orthogonal one"
+        )
+        self._filter.textChanged.connect(self.tree.set_filter)
+        for signal, of_tree in (
+            (self.sequence_requested, self.tree.sequence_requested),
+            (self.left_requested, self.tree.left_requested),
+            (self.run_requested, self.tree.run_requested),
+            (self.compare_requested, self.tree.compare_requested),
+            (self.title_changed, self.tree.title_changed),
+        ):
+            of_tree.connect(signal)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._on_context_menu_requested)
+        for key, name in KEYS.items():
+            shortcut = QShortcut(QKeySequence(key), self.tree)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(lambda name=name: self._on_key_pressed(name))
+        self._note = QLineEdit()
+        self._note.setPlaceholderText("Note on this run")
+        self._note.setAccessibleName("Note on the run that is shown")
+        self._note.setToolTip("Write something down about the run that is shown; its row gets a mark")
+        self._note.editingFinished.connect(self._commit_note)
+        self._noted = -1  # the run that the note is on
+        self._more = tool_button("⋯", MORE, MORE, object_name="run menu")
+        self._more.clicked.connect(self._on_more_clicked)
+        self._build()
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size."""
+        return QSize(220, 320)
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def set_entries(self, entries: Collection[SequenceEntry]) -> None:
+        """List these; where there is nothing, show what to do instead."""
+        self._listed = bool(entries)
+        self.tree.set_entries(entries)
+        self._stack.setCurrentIndex(1 if self._listed or self.tree.rows else 0)
+
+    def set_rows(self, rows: Collection[SequenceRow], shown: int | None) -> None:
+        """Show the sequences of the session and their runs, and mark the run that is shown."""
+        self.tree.set_rows(rows, shown)
+        self._stack.setCurrentIndex(1 if self._listed or rows else 0)
+        row = self.tree.row(shown)
+        self._bar.setVisible(row is not None)
+        number, note = (-1, "") if row is None else (row.number, row.note)
+        if number != self._noted:
+            self._commit_note()  # what was being written belongs to the run before
+        if number != self._noted or not self._note.hasFocus():
+            self._noted = number
+            if self._note.text() != note:
+                self._note.setText(note)
+
+    def menu_of(self, number: int) -> QMenu:
+        """Return the context menu of a run of the open sequence."""
+        row = self.tree.row(number)
+        assert row is not None  # it has a row
+        menu = QMenu(self)
+        if number != self.tree.shown:
+            menu.addAction("&Show", lambda: self.run_requested.emit(number))
+            words = "Stop &comparing" if row.compared else "&Compare with the shown run"
+            menu.addAction(words, lambda: self.compare_requested.emit(number))
+        else:
+            menu.addAction("&Compare with another\tCtrl+D", lambda: self.compare_requested.emit(-1))
+        menu.addSeparator()
+        menu.addAction("&Rename\tF4", lambda: self.tree.rename(number))
+        menu.addAction("&Note…", lambda: self._write_note(number))
+        words = "Un&pin" if row.pinned else "Kee&p (pin), so that Forget runs leaves it"
+        menu.addAction(words, lambda: self.pin_requested.emit(number, not row.pinned))
+        menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))
+        menu.addSeparator()
+        menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(number))
+        menu.addAction("&Forget the runs of this sequence", self.forget_requested.emit)
+        return menu
+
+    def menu_at(self, item: QTreeWidgetItem) -> QMenu:
+        """Return the context menu of a row of the tree."""
+        number = self.tree.number_of(item)
+        if number >= 0:
+            return self.menu_of(number)
+        menu = QMenu(self)
+        run, sequence = item.data(0, RUN), item.data(0, SEQUENCE)
+        if sequence is not None and not self.tree.is_open(sequence):
+            words = "&Open" if run is None else f"&Open {sequence.name} and show run {run.number}"
+            chosen = -1 if run is None else run.number
+            menu.addAction(words, lambda: self.left_requested.emit(sequence, chosen))
+        for camera, column in COLUMNS.items():
+            entry = item.data(column, ENTRY)
+            if entry is not None:
+                words = f"Open with the {camera.value} camera"
+                menu.addAction(words, lambda entry=entry: self.sequence_requested.emit(entry))
+        if self.tree.row(self.tree.shown) is not None and item.font(0).bold():
+            menu.addSeparator()
+            menu.addAction("&Forget the runs of this sequence", self.forget_requested.emit)
+        return menu
+
+    # -- requests -------------------------------------------------------------------------------------------
+
+    def _on_key_pressed(self, name: str) -> None:
+        number = self.tree.number_of(self.tree.currentItem())
+        if number >= 0 and name == "rename":
+            self.tree.rename(number)
+        elif number >= 0:
+            self.delete_requested.emit(number)
+
+    def _commit_note(self) -> None:
+        # Only what was typed: another sequence has runs of the same numbers.
+        row, typed = self.tree.row(self._noted), self._note.isModified()
+        if row is not None and typed:
+            self._note.setModified(False)
+            self.note_changed.emit(row.number, self._note.text().strip())
+
+    def _write_note(self, number: int) -> None:
+        self.run_requested.emit(number)
+        self._note.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_context_menu_requested(self, position: QPoint) -> None:
+        item, viewport = self.tree.itemAt(position), self.tree.viewport()
+        if item is not None and viewport is not None:
+            self._open_menu(self.menu_at(item), viewport.mapToGlobal(position))
+
+    def _on_more_clicked(self) -> None:
+        if self.tree.row(self.tree.shown) is not None:
+            assert self.tree.shown is not None  # it has a row
+            menu = self.menu_of(self.tree.shown)
+            self._open_menu(menu, self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _open_menu(self, menu: QMenu, place: QPoint) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if not menu.isEmpty():
+            menu.popup(place)
+
+    # -- construction ---------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        hint = QLabel(HINT)
+        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        hint.setWordWrap(True)
+        hint.setProperty("role", "muted")
+        self._bar = QWidget()
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(0, 2, 0, 3)
+        bar.setSpacing(2)
+        bar.addWidget(self._note, 1)
+        bar.addWidget(self._more)
+        self._bar.hide()
+        listing = QWidget()
+        column = QVBoxLayout(listing)
+        column.setContentsMargins(6, 6, 6, 0)
+        column.setSpacing(4)
+        column.addWidget(self._filter)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self._bar)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(hint)
+        self._stack.addWidget(listing)
+        self.setMinimumHeight(80)
