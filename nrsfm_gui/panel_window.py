@@ -49,6 +49,7 @@ from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
 from nrsfm_gui.widgets.message_bar import Banners, MessageBar
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.solver_thread import Work
@@ -165,7 +166,12 @@ class PanelWindow(QMainWindow):
                 session, display, self.scene_view, self.tracks_view, self.background_controller, self
             ),
             self.store,
-            plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
+            figures={
+                "loss": PlotFigure(self.loss_plot.plot_widget, self.loss_plot),
+                "spectrum": PlotFigure(self.spectrum_plot.plot_widget, self.spectrum_plot),
+                "guidance": self.guidance_panel.plot.figure,
+                "points": self.points_panel.curves.figure,
+            },
         )
         self.selection_controller = SelectionController(session, self.points_panel, self)
         self.hide_controller = HideController(session, self)

@@ -18,28 +18,28 @@ from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
-from nrsfm_gui.widgets.plots.plot_export import PLOT_FORMATS, save_image, save_plot
+from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
 from nrsfm_gui.widgets.task_bar import TaskBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import pyqtgraph as pg
     from PyQt6.QtGui import QImage
 
     from core import Result, Sequence, Settings
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
-    from nrsfm_gui.export.movie import ViewSources
+    from nrsfm_gui.export.movie import Painter, ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.notifier import Action
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.widgets.plots.plot_export import Figure
 
-PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
+USUAL_SIZE = FigureSize()
 
 
 class ExportController(QObject):
@@ -51,8 +51,8 @@ class ExportController(QObject):
         the session that is saved, and the views that pictures are made of.
     store
         remembers the folder.
-    plots
-        the "loss" and the "spectrum".
+    figures
+        those that are painted by a panel, by keys of `FIGURES`.
 
     Signals
     -------
@@ -73,7 +73,7 @@ class ExportController(QObject):
         views: ViewSources,
         store: AppStore,
         *,
-        plots: dict[str, pg.PlotWidget],
+        figures: dict[str, Figure],
     ) -> None:
         super().__init__(views.window)
         self.views = views
@@ -82,7 +82,7 @@ class ExportController(QObject):
             "view": views.scene_view.grab_image,
             "tracks": views.tracks_view.grab_image,
         }
-        self._plots = plots
+        self._figures = figures
         self._dialog: ExportDialog | None = None
         self.strip = TaskBar()
         self._floating = TaskBar(views.window, floating=True)
@@ -106,18 +106,6 @@ class ExportController(QObject):
         """Save the 3-D view as a picture."""
         self._ask_for_picture("view", "3d")
 
-    def ask_for_tracks(self) -> None:
-        """Save the 2-D view as a picture."""
-        self._ask_for_picture("tracks", "2d")
-
-    def ask_for_loss(self) -> None:
-        """Save the loss plot."""
-        self._ask_for_plot("loss")
-
-    def ask_for_spectrum(self) -> None:
-        """Save the plot of singular values and weights."""
-        self._ask_for_plot("spectrum")
-
     def ask(self, kind: str = "") -> None:
         """Show the dialog for everything that can be exported, at a key of `KINDS` or as it was left."""
         from nrsfm_gui.export.export_dialog import ExportDialog
@@ -137,9 +125,9 @@ class ExportController(QObject):
         if request.kind == "movie" and request.movie is not None:
             self.save_movie(request.path, request.movie)
         elif request.kind == "picture" and request.movie is not None:
-            self.save_sized_picture(request.path, request.movie)
-        elif request.kind == "plot":
-            self.save_plot(request.plot, request.path)
+            self.save_sized_picture(request.path, request.movie, transparent=request.transparent)
+        elif request.kind == "figure" and request.figure_size is not None:
+            self.save_figure(request.figure, request.path, request.figure_size, shapes=request.shapes)
         elif request.kind == "report":
             self.save_report(request.path)
         else:
@@ -190,17 +178,37 @@ class ExportController(QObject):
         """Write the picture of the "view" or the "tracks", as large as it is."""
         self._try(lambda: save_image(self._pictures[which](), path), path)
 
-    def save_sized_picture(self, path: Path, options: MovieOptions) -> None:
-        """Write the picture of a view in another size."""
-        from nrsfm_gui.export.movie import PAINTERS
+    def save_sized_picture(self, path: Path, options: MovieOptions, *, transparent: bool = False) -> None:
+        """Write the picture of a view in another size; `transparent` is for the 3-D view."""
+        from nrsfm_gui.export.movie import PAINTERS, ScenePainter
 
-        painter = PAINTERS[options.view](self.views, options)
-        self._try(lambda: save_image(painter.picture(options.first, 0.0), path), path)
-        painter.close()
+        def save() -> None:
+            if transparent:
+                painter: Painter = ScenePainter(self.views, options, transparent=True)
+            else:
+                painter = PAINTERS[options.view](self.views, options)
+            try:
+                save_image(painter.picture(options.first, 0.0), path)
+            finally:
+                painter.close()
 
-    def save_plot(self, which: str, path: Path) -> None:
-        """Write the "loss" or the "spectrum" plot."""
-        self._try(lambda: save_plot(self._plots[which], path), path)
+        self._try(save, path)
+
+    def save_figure(self, name: str, path: Path, size: FigureSize = USUAL_SIZE, *, shapes: str = "") -> None:
+        """Write a key of `FIGURES`; `shapes` are the frames of a row of shapes, see `parse_frames`."""
+        from nrsfm_gui.export.figures import make_figure
+
+        self._try(lambda: save_figure(make_figure(self.views, self._figures, name, shapes), path, size), path)
+
+    def copy_view(self) -> None:
+        """Put the picture of the 3-D view without its background onto the clipboard."""
+        clipboard = QGuiApplication.clipboard()
+        assert clipboard is not None
+        view = self.views.scene_view
+        ratio = view.devicePixelRatioF()
+        width, height = round(view.width() * ratio), round(view.height() * ratio)
+        clipboard.setImage(view.render_image(width, height, transparent=True))
+        self._report(f"Copied the 3-D view, {width} × {height}, without its background")
 
     def copy_python(self) -> None:
         """Put the Python program that gives these numbers onto the clipboard."""
@@ -271,10 +279,6 @@ class ExportController(QObject):
     def _ask_for_picture(self, which: str, suffix: str) -> None:
         save = partial(self.save_picture, which)
         self._ask("Save the picture", self._name(f"-{suffix}.png"), PICTURE_FILTER, save)
-
-    def _ask_for_plot(self, which: str) -> None:
-        save = partial(self.save_plot, which)
-        self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
 
     def _name(self, end: str) -> str:
         return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")

@@ -20,16 +20,26 @@ from PyQt6.QtWidgets import (
 
 from core import WRITERS
 from core.io.writers import ALIGNMENTS, COLORS, COORDINATES, DEFAULT_FPS, INTERPOLATIONS
-from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
+from nrsfm_gui.export.export_request import (
+    FIGURES,
+    KINDS,
+    TURNINGS,
+    WHICH_FRAMES,
+    ExportContext,
+    ExportRequest,
+    parse_frames,
+)
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent
 
 SIZE = (1280, 720)  # pixels, at first
+SHAPES = "5 evenly"  # frames of a row of shapes, at first
 ALIGN_TITLES = {
     "none": "none: calibrated units, or those of a known length",
     "scale": "size of the ground truth",
@@ -105,7 +115,16 @@ class ExportForm(Form):
         )
         self.format = Choice({})
         self.view = Choice(VIEWS, titles=VIEWS)
-        self.plot = Choice(PLOTS, titles=PLOTS)
+        self.figure = Choice(
+            {key: each.tip for key, each in FIGURES.items()},
+            titles={key: each.title for key, each in FIGURES.items()},
+        )
+        self.shapes = QLineEdit(SHAPES)
+        self.paper = PairField("×", ("Width in centimeters", "Height in centimeters"), integer=False)
+        self.paper.set_values((FigureSize.width, FigureSize.height))
+        self.dpi = NumberField(integer=True)
+        self.dpi.set_value(FigureSize.dpi)
+        self.transparent = QCheckBox("none: what is behind the picture shows through")
         self.frames = Choice(WHICH_FRAMES, titles=WHICH_FRAMES)
         self.range = PairField("to", ("First frame, counted from 1", "Last frame"))
         self.seconds = NumberField()
@@ -130,7 +149,16 @@ class ExportForm(Form):
             ("what", "export", self.what, "What is written."),
             ("format", "format", self.format, "The file format; its suffix ends the file's name."),
             ("view", "view", self.view, "Which view, as it is drawn now."),
-            ("plot", "plot", self.plot, "Which plot is written."),
+            ("figure", "figure", self.figure, "Which figure is written."),
+            ("shapes", "frames", self.shapes, 'Numbers from 1, as "1, 25, 50", or "5 evenly".'),
+            (
+                "paper",
+                "size (cm)",
+                self.paper,
+                "Width and height on paper, in centimeters; text is in points.",
+            ),
+            ("dpi", "dots per inch", self.dpi, "Of a PNG. SVG and PDF are drawings of any resolution."),
+            ("transparent", "background", self.transparent, "Whether a picture of the 3-D view has none."),
             ("frames", "frames", self.frames, "Which frames; numbered files count from 1, as the window."),
             ("range", "frames", self.range, "First and last frame of the movie, counted from 1."),
             ("seconds", "duration (s)", self.seconds, "How long a single frame is shown, in seconds."),
@@ -224,6 +252,11 @@ class ExportDialog(QDialog):
             self.form.color.set_key("plain")
         if not context.truth:
             self.form.align.set_key("none")
+        for key, figure in FIGURES.items():
+            possible = context.reconstruction or figure.needs == "sequence"
+            self.form.figure.set_available(key, possible, why_not=NO_RECONSTRUCTION)
+        if not context.reconstruction and FIGURES[self.form.figure.key].needs != "sequence":
+            self.form.figure.set_key("shapes")
         for key, kind in KINDS.items():
             possible = context.reconstruction or kind.needs == "sequence"
             self.form.what.set_available(key, possible, why_not=NO_RECONSTRUCTION)
@@ -263,19 +296,28 @@ class ExportDialog(QDialog):
         if "fps" in rows and "view" not in rows:
             options["fps"] = _positive(self.form.fps, "fps")
         movie = self._movie() if "view" in rows else None
+        if kind != "figure":
+            clear = "transparent" in rows and self.form.view.key == "3d" and self.form.transparent.isChecked()
+            return ExportRequest(kind, self.form.path.path, options, movie, transparent=clear)
         return ExportRequest(
-            kind, self.form.path.path, options, movie, self.form.plot.key if kind == "plot" else ""
+            kind,
+            self.form.path.path,
+            figure=self.form.figure.key,
+            figure_size=self._figure_size(),
+            shapes=self.form.shapes.text(),
         )
 
     def _connect(self) -> None:
         form = self.form
         form.what.chosen.connect(self.choose)
-        for choice in (form.format, form.view, form.plot, form.frames, form.align, form.turning):
+        for choice in (form.format, form.view, form.figure, form.frames, form.align, form.turning):
             choice.chosen.connect(lambda _key: self._update_rows())
         for field in (form.range, form.size_field):
             field.edited.connect(self._update_rows)
+        form.paper.edited.connect(self._check)
+        form.shapes.textEdited.connect(lambda _text: self._check())
         form.path.edited.connect(self._on_path_edited)
-        for number in (form.seconds, form.fps, form.speed):
+        for number in (form.seconds, form.fps, form.speed, form.dpi):
             number.textChanged.connect(lambda _text: self._check())
 
     # Keeping it consistent
@@ -307,7 +349,11 @@ class ExportDialog(QDialog):
         if not self._single:
             rows.discard("seconds")
         if form.view.key != "3d":
-            rows -= {"turning", "speed"}
+            rows -= {"turning", "speed", "transparent"}
+        if form.figure.key != "shapes":
+            rows.discard("shapes")
+        if suffix != ".png":
+            rows.discard("dpi")
         if form.turning.key != "speed":
             rows.discard("speed")
         for name in form.names:
@@ -343,7 +389,7 @@ class ExportDialog(QDialog):
             ending = max(known, key=len, default="")
             self.form.path.set_path(Path(typed[: len(typed) - len(ending)] + suffix))
             return
-        part = {"plot": self.form.plot.key, "report": "report"}.get(kind, "")
+        part = {"figure": self.form.figure.key, "report": "report"}.get(kind, "")
         part = self.form.view.key if "view" in KINDS[kind].rows else part
         stem = f"{self._context.name}-{part}" if part else self._context.name
         folder = Path(typed).parent
@@ -380,8 +426,10 @@ class ExportDialog(QDialog):
             ("speed", self.form.speed.value),
             ("size", self.form.size_field.values),
             ("range", self._range),
+            ("paper", self._figure_size),
+            ("shapes", lambda: parse_frames(self.form.shapes.text(), self._context.frame_count)),
         ):
-            if name in kind.rows:
+            if name in kind.rows and (name != "shapes" or self.form.figure.key == "shapes"):
                 try:
                     read()
                 except ValueError as refusal:
@@ -393,6 +441,10 @@ class ExportDialog(QDialog):
                 name = next((row for row in ("fps", "seconds") if row in str(refusal)), "size")
                 found[name] = f"{str(refusal)[0].upper()}{str(refusal)[1:]}."
         return found
+
+    def _figure_size(self) -> FigureSize:
+        width, height = self.form.paper.numbers()
+        return FigureSize(width, height, int(self.form.dpi.value() or 0))
 
     def _range(self) -> tuple[int, int]:
         first, last = self.form.range.values()

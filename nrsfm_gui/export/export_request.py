@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core import WRITERS
+import numpy as np
+
+from core import WRITERS, InputError
 from core.evaluation import Kind, Mirror
 from core.io.writers import DEFAULT_FPS
 from core.io.writers import KINDS as WRITER_KINDS
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
 STEM = "reconstruction"  # of proposed names, where there is no sequence
-PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
-PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
+FIGURE_LABELS = {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"}
+MOST_SHAPES = 24  # in one figure
 REPORT_LABELS = {".html": "HTML page, everything inside"}
 
 
@@ -39,6 +42,35 @@ def _of_writers(kind: str, tip: str, *rows: str) -> ExportKind:
     """Return one kind of the table of writers."""
     formats = {suffix: writer.label for suffix, writer in WRITERS.items() if writer.kind == kind}
     return ExportKind(WRITER_KINDS[kind], tip, formats, rows)
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """One figure: its title, what it shows, and what must be there for it."""
+
+    title: str
+    tip: str
+    needs: str = "reconstruction"  # or "sequence", or "panel": what its panel shows
+
+
+FIGURES = {
+    "shapes": FigureKind(
+        "shapes at several frames",
+        "The 3-D view at some frames, side by side: estimate blue, ground truth red",
+        needs="sequence",
+    ),
+    "tracks": FigureKind(
+        "2-D view", "Tracks and reprojections, over the picture if there is one", "sequence"
+    ),
+    "loss": FigureKind("loss", "The loss plot as it is shown"),
+    "spectrum": FigureKind("singular values and weights", "The singular values and their weights"),
+    "errors": FigureKind("error by frame", "The mean error of every frame"),
+    "heat": FigureKind("error by frame and point", "The error of every point in every frame, in colors"),
+    "guidance": FigureKind("guidance", "The held-out error over a parameter, as Guidance shows it", "panel"),
+    "points": FigureKind(
+        "selected points", "Errors or paths of the selected points over the frames", "panel"
+    ),
+}
 
 
 PLACED = ("coordinates", "align", "mirror")
@@ -67,10 +99,16 @@ KINDS: dict[str, ExportKind] = {
         "Picture of a view",
         "The view as it is drawn now",
         {".png": "PNG picture"},
-        ("view", "size"),
+        ("view", "size", "transparent"),
         needs="sequence",
     ),
-    "plot": ExportKind("Plot", "A plot as it is shown now", PLOT_LABELS, ("plot",)),
+    "figure": ExportKind(
+        "Figure for a paper",
+        "A plot, or shapes side by side: black on white, in centimeters, without marks of the window",
+        FIGURE_LABELS,
+        ("figure", "shapes", "paper", "dpi"),
+        needs="sequence",
+    ),
     "report": ExportKind(
         "Report of this run",
         "One page: settings, numbers, plots, the worst frames and how to make it again; a browser prints it",
@@ -99,7 +137,10 @@ class ExportRequest:
     path: Path
     options: dict[str, Any] = field(default_factory=dict)  # of `core.export`
     movie: MovieOptions | None = None  # of a picture, too, which has one frame
-    plot: str = ""  # a key of PLOTS
+    figure: str = ""  # a key of FIGURES
+    figure_size: FigureSize | None = None
+    shapes: str = ""  # the frames of the figure "shapes", see `parse_frames`
+    transparent: bool = False  # whether a picture has no background
 
 
 @dataclass(frozen=True)
@@ -139,3 +180,47 @@ def context_of(session: Session, folder: Path) -> ExportContext:
         fps=(None if sequence is None else sequence.frame_rate) or DEFAULT_FPS,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )
+
+
+def parse_frames(text: str, frame_count: int) -> tuple[int, ...]:
+    """Return the 0-based frames of a text: "1, 25, 50", or "5 evenly" spaced from the first to the last.
+
+    Parameters
+    ----------
+    text
+        numbers from 1, separated by commas or spaces, or a number and "evenly".
+    frame_count
+        number of frames of the sequence.
+
+    Returns
+    -------
+    tuple of int
+        in the order of the text.
+
+    Raises
+    ------
+    InputError
+        where it is neither, or names a frame that is not there.
+
+    Examples
+    --------
+    >>> parse_frames("3 evenly", 11)
+    (0, 5, 10)
+    >>> parse_frames("4, 2", 11)
+    (3, 1)
+    """
+    words = text.replace(",", " ").split()
+    accepted = (
+        f'accepted are up to {MOST_SHAPES} of the frames 1 to {frame_count}, as "1, 25, 50", or "5 evenly"'
+    )
+    evenly = len(words) == 2 and words[1] == "evenly"
+    numbers = words[:1] if evenly else words
+    if not numbers or not all(word.isascii() and word.isdigit() for word in numbers):
+        raise InputError(f"frames are {text!r}; {accepted}")
+    chosen = [int(word) for word in numbers]
+    if evenly and 1 <= chosen[0] <= MOST_SHAPES:
+        places = np.linspace(0, frame_count - 1, min(chosen[0], frame_count)).round().astype(int)
+        return tuple(places.tolist())
+    if evenly or len(chosen) > MOST_SHAPES or not all(1 <= frame <= frame_count for frame in chosen):
+        raise InputError(f"frames are {text!r}; {accepted}")
+    return tuple(frame - 1 for frame in chosen)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.background.background_controller import BackgroundController
     from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.scene.scene import Scene
 
 View = TypeVar("View", SceneView, TracksView)
 
@@ -65,10 +66,33 @@ class Painter(Protocol):
 
 
 class ScenePainter:
-    """A copy of the 3-D view of the window, in another size."""
+    """A copy of the 3-D view of the window, in another size.
 
-    def __init__(self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None) -> None:
+    Parameters
+    ----------
+    views
+        of the window.
+    options
+        the size of the pictures, and how the camera moves.
+    theme
+        colors; None for those of the window.
+    marks
+        whether selected points are marked, and caption and legend are painted.
+    transparent
+        whether there is no background.
+    """
+
+    def __init__(
+        self,
+        views: ViewSources,
+        options: MovieOptions,
+        *,
+        theme: Theme | None = None,
+        marks: bool = True,
+        transparent: bool = False,
+    ) -> None:
         self._options = options
+        self._marks, self._transparent = marks, transparent
         self._scenes = views.display.scenes()
         locked = views.scene_view.camera_locked
         self._orbit = None if locked else views.scene_view.orbit
@@ -82,9 +106,17 @@ class ScenePainter:
 
     def picture(self, frame: int, turned: float) -> QImage:
         """Return the picture of a frame."""
-        self._view.set_scene(self._scenes(frame))
+        self._view.set_scene(self.scene(frame))
         orbit = self._orbit.turned(turned, 0.0) if self._orbit is not None else None
-        return self._view.render_image(self._options.width, self._options.height, orbit)
+        return self._view.render_image(
+            self._options.width, self._options.height, orbit,
+            labels=self._marks, transparent=self._transparent,
+        )  # fmt: skip
+
+    def scene(self, frame: int) -> Scene:
+        """Return what is drawn of a frame."""
+        scene = self._scenes(frame)
+        return scene if self._marks else unselected(scene)
 
     def fit(self, frame: int) -> None:
         """Fill the picture with a frame, seen from the same direction."""
@@ -101,25 +133,38 @@ class ScenePainter:
 
 
 class TracksPainter:
-    """A copy of the 2-D view of the window, in another size."""
+    """A copy of the 2-D view of the window, in another size; its parameters are those of `ScenePainter`."""
 
-    def __init__(self, views: ViewSources, options: MovieOptions) -> None:
+    def __init__(
+        self,
+        views: ViewSources,
+        options: MovieOptions,
+        *,
+        theme: Theme | None = None,
+        marks: bool = True,
+    ) -> None:
+        self._marks = marks
         self._scenes = views.display.scenes()
         self._shown = views.tracks_view.range_shown
-        self._view = unseen(TracksView(), options)
-        self._view.setPalette(palette(views.session.theme))
+        self.view = unseen(TracksView(), options)
+        self.view.setPalette(palette(theme or views.session.theme))
         self._background = views.background.still()
 
     def picture(self, frame: int, _turned: float) -> QImage:
         """Return the picture of a frame."""
-        self._view.set_scene(self._scenes(frame))
-        self._view.set_background(*self._background.picture(frame))
-        self._view.show_range(self._shown)
-        return self._view.grab_image()
+        self.show_frame(frame)
+        return self.view.grab_image()
+
+    def show_frame(self, frame: int) -> None:
+        """Show a frame in the view."""
+        scene = self._scenes(frame)
+        self.view.set_scene(scene if self._marks else unselected(scene))
+        self.view.set_background(*self._background.picture(frame))
+        self.view.show_range(self._shown)
 
     def close(self) -> None:
         """Drop the view and the background."""
-        self._view.deleteLater()
+        self.view.deleteLater()
         self._background.close()
 
 
@@ -223,6 +268,11 @@ class MovieTask(Task):
                 raise image
             yield image
         self.watch(total, total)
+
+
+def unselected(scene: Scene) -> Scene:
+    """Return a scene without a selection."""
+    return replace(scene, selected=None, selection=())
 
 
 def unseen(view: View, options: MovieOptions) -> View:

@@ -1,7 +1,7 @@
 """A report of one run as one HTML page: settings, numbers, plots, worst frames, and how to repeat it.
 
 Everything is inside the page: no other file, no script, no network. A browser prints it or makes a PDF of it.
-The plots are those of the window in the light theme, drawn by widgets that are never shown.
+The plots are those of the window in the colors of figures, drawn by widgets that are never shown.
 """
 
 from __future__ import annotations
@@ -13,27 +13,24 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyqtgraph as pg
-from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtCore import QSize
 
 from core import METHODS, InputError, command_for, python_for
 from core.foundation import replacing, versions
 from core.io.readers import sample_name
+from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_text, run_title
 from nrsfm_gui.model.sequence_names import error_name
-from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots.plot_export import plot_svg, png_bytes
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
-from nrsfm_gui.widgets.style import palette
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +44,6 @@ if TYPE_CHECKING:
 
 PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
 CHART = QSize(500, 260)  # likewise
-AREA_ALPHA = 36  # of 255: of the area below the errors
-HEADROOM = 1.12  # times the largest error: space for the name of the worst frame
-WORST = 5  # frames in the table
 LEFT_OUT = {"problem", "method", "penalty", "options"}  # settings that have rows of their own
 REMARK = "remark"
 IN_TILES = {"reprojection RMS", "alignment", "iterations", "computing time", REMARK}
@@ -159,7 +153,7 @@ def save_report(views: ViewSources, path: Path) -> None:
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
     if run is None or session.seen is None:
         raise InputError(f"{path} is not written: there is no reconstruction yet")
-    painter = ScenePainter(views, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
+    painter = ScenePainter(views, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=PAPER)
     painter.fit(session.frame)
     picture = png_bytes(painter.picture(session.frame, 0.0))
     painter.close()
@@ -216,7 +210,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         facts=_facts(sequence),
         loss=_loss_chart(run),
         spectrum=_spectrum_chart(values, np.asarray(shown.problem.slopes(shown.factors))),
-        errors=error_chart(series),
+        errors=_error_chart(series),
         errors_title=f"Mean {series.name} of every frame"
         + (f", {known.alignment}" if series.name.startswith("3-D") else ""),
         worst=_worst_table(shapes, sequence, series.per_frame),
@@ -227,11 +221,6 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         python=python_for(sequence, recipe).rstrip(),
         versions="NRSfM Studio " + ", ".join(f"{name} {found}" for name, found in versions().items()),
     )
-
-
-def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
-    """Return the 0-based frames with the largest errors, the worst first; those without are left out."""
-    return [int(frame) for frame in worst_first(per_frame)[:count] if np.isfinite(per_frame[frame])]
 
 
 def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> WorstFrameTable:
@@ -257,54 +246,24 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Worst
 
 def _loss_chart(run: Run) -> str:
     plot = LossPlot()
-    plot.setPalette(palette(LIGHT))
     plot.set_histories({run.number: run.history}, run.number)
-    chart = plot_svg(plot.plot_widget, CHART, name="loss")
+    chart = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="loss")
     plot.deleteLater()
     return chart
 
 
 def _spectrum_chart(values: Floats, weights: Floats) -> str:
     plot = SpectrumPlot()
-    plot.setPalette(palette(LIGHT))
     plot.set_state(SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist())))
-    chart = plot_svg(plot.plot_widget, CHART, name="spectrum")
+    chart = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="spectrum")
     plot.deleteLater()
     return chart
 
 
-def error_chart(series: ErrorSeries) -> str:
-    """Return the mean error of every frame as an `svg` element; frames without one leave gaps."""
-    errors = series.per_frame
-    frames = np.arange(1.0, len(errors) + 1)
-    widget = pg.PlotWidget()
-    widget.setAccessibleName(f"mean {series.name} of every frame")
-    apply_plot_theme(widget, LIGHT)
-    plot: pg.PlotItem = widget.getPlotItem()
-    plot.hideButtons()
-    plot.setLabel("bottom", "frame")
-    plot.setLabel("left", f"{series.name} ({series.unit})")
-    for side in ("left", "bottom"):
-        plot.getAxis(side).enableAutoSIPrefix(False)
-    area = pg.mkColor(LIGHT.accent)
-    area.setAlpha(AREA_ALPHA)
-    pen = pg.mkPen(LIGHT.accent, width=1)
-    plot.addItem(pg.PlotCurveItem(frames, errors, connect="finite", pen=pen, fillLevel=0, brush=area))
-    alone = np.isfinite(np.pad(errors, 1, constant_values=np.nan))
-    alone = alone[1:-1] & ~alone[:-2] & ~alone[2:]  # a curve of one point is not seen
-    plot.addItem(pg.ScatterPlotItem(frames[alone], errors[alone], size=6, pen=None, brush=LIGHT.accent))
-    top = 0.0
-    for worst in worst_frames(errors, 1):
-        top, right = float(errors[worst]) * HEADROOM, 2 * worst > len(errors)
-        line = pg.mkPen(LIGHT.muted, width=1, style=Qt.PenStyle.DashLine)
-        plot.addItem(pg.InfiniteLine(worst + 1, angle=90, pen=line), ignoreBounds=True)
-        text = pg.TextItem(f"worst: {worst + 1}", color=LIGHT.muted, anchor=(float(right), 0.0))
-        text.setPos(worst + 1, top or 1.0)
-        plot.addItem(text, ignoreBounds=True)
-    plot.setXRange(0.5, len(errors) + 0.5, padding=0)
-    plot.setYRange(0.0, top or 1.0, padding=0)
-    chart = plot_svg(widget, CHART, name="errors")
-    widget.deleteLater()
+def _error_chart(series: ErrorSeries) -> str:
+    plot = error_plot(series)
+    chart = figure_svg(PlotFigure(plot), CHART, name="errors")
+    plot.deleteLater()
     return chart
 
 

@@ -1,8 +1,8 @@
-"""Colors of the two themes, by what they mean; the only source of colors of all views."""
+"""Colors of the two themes and of figures, by what they mean; the only source of colors of all views."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,16 @@ LIGHT = Theme(
     selection="#d18b00",
     other="#8440bd",
     runs=("#c4560f", "#2b8a55", "#7a5638", "#94740a", "#c03560", "#0f7f8c"),
+)
+PAPER = replace(  # of figures for papers: black on white, the ground truth red
+    LIGHT,
+    name="paper",
+    window="#ffffff",
+    panel="#ffffff",
+    border="#404040",
+    text="#000000",
+    muted="#202020",
+    accent="#0b5cad",
+    truth="#c62828",
 )
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}

@@ -362,13 +362,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "export_controller.ask", (), with_sequence, arguments=("movie",), separated=True),
     ActionSpec("export_view", "E&xport", "3-D vie&w as picture…", "Save the 3-D view as .png",
                "export_controller.ask_for_view", ("Ctrl+Shift+E",), with_sequence),
-    ActionSpec("export_tracks", "E&xport", "2-&D view as picture…", "Save the 2-D view as .png",
-               "export_controller.ask_for_tracks", (), with_sequence),
-    ActionSpec("export_loss", "E&xport", "&Loss plot…", "Save the loss plot as .png, .svg or .pdf",
-               "export_controller.ask_for_loss", (), with_runs),
-    ActionSpec("export_spectrum", "E&xport", "Plot of the weig&hts…",
-               "Save the singular values and weights as .png, .svg or .pdf",
-               "export_controller.ask_for_spectrum", (), with_reconstruction),
+    ActionSpec("copy_view", "E&xport", "&Copy the 3-D view", "Put the picture of the 3-D view, without its "
+               "background, onto the clipboard",
+               "export_controller.copy_view", ("Ctrl+Alt+C",), with_sequence),
+    ActionSpec("export_figure", "E&xport", "Fi&gure for a paper…",
+               "Any plot, the 2-D view, or shapes at several frames: black on white, in centimeters, as PDF, "
+               "SVG or PNG",
+               "export_controller.ask", (), with_sequence, arguments=("figure",)),
     # -- Help -----------------------------------------------------------------------------------------------
     ActionSpec("palette", "&Help", "&Find an action…",
                "Type a few letters of an action, a sample or a recent file, and do it",

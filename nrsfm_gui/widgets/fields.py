@@ -239,7 +239,7 @@ class NumberField(QLineEdit):
 
 
 class PairField(QWidget):
-    """Two integers with a text between them.
+    """Two numbers with a text between them: integers, unless they are said not to be.
 
     Signals
     -------
@@ -249,9 +249,9 @@ class PairField(QWidget):
 
     edited = pyqtSignal()
 
-    def __init__(self, between: str, names: tuple[str, str]) -> None:
+    def __init__(self, between: str, names: tuple[str, str], *, integer: bool = True) -> None:
         super().__init__()
-        self.first, self.second = NumberField(integer=True), NumberField(integer=True)
+        self.first, self.second = NumberField(integer=integer), NumberField(integer=integer)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -263,13 +263,13 @@ class PairField(QWidget):
             if word:
                 row.addWidget(QLabel(word))
 
-    def set_values(self, values: tuple[int, int]) -> None:
+    def set_values(self, values: tuple[float, float]) -> None:
         """Show two numbers."""
         self.first.set_value(values[0])
         self.second.set_value(values[1])
 
     def values(self) -> tuple[int, int]:
-        """Return the two numbers.
+        """Return the two integers.
 
         Raises
         ------
@@ -277,3 +277,13 @@ class PairField(QWidget):
             with a sentence, where a text is not a number.
         """
         return int(self.first.value() or 0), int(self.second.value() or 0)
+
+    def numbers(self) -> tuple[float, float]:
+        """Return the two numbers.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where a text is not a number.
+        """
+        return float(self.first.value() or 0.0), float(self.second.value() or 0.0)

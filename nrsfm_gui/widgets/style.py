@@ -17,7 +17,7 @@ from PyQt6.QtGui import QColor, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from nrsfm_gui.model.preferences import SYSTEM
-from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
+from nrsfm_gui.model.theme import DARK, LIGHT, PAPER, THEMES
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     _Widget = object  # Qt does not allow two of its classes among the bases of one
 
-_BY_LINK = {QColor(theme.accent).rgb(): theme for theme in THEMES.values()}
+_BY_LINK = {QColor(theme.accent).rgb(): theme for theme in (*THEMES.values(), PAPER)}
 TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
 SHEET = Template("""
 QMainWindow, QDialog { background: $window; }

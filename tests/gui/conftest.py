@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.shell.gc_in_gui_thread import Collector
     from nrsfm_gui.widgets.message_bar import MessageBar
+    from nrsfm_gui.widgets.plots.plot_export import Figure
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -499,16 +500,16 @@ def make_exporting(
     background: BackgroundController,
     store: AppStore,
 ) -> Iterator[Callable[..., ExportController]]:
-    """Make what exports the session, its two views and plots that are given by their names."""
+    """Make what exports the session, its two views and figures that are given by their names."""
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.export.movie import ViewSources
 
     made: list[ExportController] = []
 
-    def make(**plots: pg.PlotWidget) -> ExportController:
+    def make(**figures: Figure) -> ExportController:
         around = QWidget()
         sources = ViewSources(session, display, scene_view, tracks_view, background, around)
-        exporting = ExportController(sources, store, plots=plots)
+        exporting = ExportController(sources, store, figures=figures)
         layout = QVBoxLayout(around)
         layout.addWidget(exporting.strip)
         for view in (scene_view, tracks_view):

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import EmptyLabel
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
@@ -78,6 +79,7 @@ class GuidancePlot(Themed, QWidget):
         ):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
+        self._now.setData(INTERACTIVE_ONLY, True)
         self._empty = EmptyLabel("", self._widget, margin=16)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -88,6 +90,13 @@ class GuidancePlot(Themed, QWidget):
     def plot_widget(self) -> pg.PlotWidget:
         """The plot itself."""
         return self._widget
+
+    @property
+    def figure(self) -> PlotFigure:
+        """The plot, for export."""
+        return PlotFigure(
+            self._widget, self, lambda: "" if self._curves is not None else "run Guidance first"
+        )
 
     def set_empty(self, sentence: str) -> None:
         """Set the text that is shown without a curve."""

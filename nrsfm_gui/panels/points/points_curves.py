@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
+from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -54,6 +55,21 @@ class PointsCurves(Themed, QWidget):
     def plots(self) -> tuple[Plot, ...]:
         """What is shown, from the top."""
         return self._content[0]
+
+    @property
+    def figure(self) -> StackedFigure:
+        """The plots with the names of their points, for export."""
+        return StackedFigure("selected points over the frames", self, self._shown_charts, self._named_colors)
+
+    def _shown_charts(self) -> list[tuple[FrameChart, int]]:
+        """Return the plots from the top, and the pixels by which each is higher than an equal share."""
+        shown = [chart for chart in self._charts if not chart.isHidden()]
+        return [(chart, AXIS_HEIGHT - NO_AXIS_HEIGHT if chart is shown[-1] else 0) for chart in shown]
+
+    def _named_colors(self) -> list[tuple[str, str]]:
+        """Return the names of the points and the colors of their curves."""
+        points = self._content[1]
+        return [(f"point {point + 1}", self._color(place).name()) for place, point in enumerate(points)]
 
     def show_plots(
         self, plots: list[Plot] | tuple[Plot, ...], points: Collection[int], *, note: str = ""

@@ -180,6 +180,11 @@ class TracksView(PointView):
         layout.addWidget(widget)
 
     @property
+    def plot_widget(self) -> pg.PlotWidget:
+        """The plot itself, for export."""
+        return self._plot
+
+    @property
     def range_shown(self) -> QRectF:
         """The part of the picture that is seen, in the units of the tracks."""
         return QRectF(self._box.viewRect())

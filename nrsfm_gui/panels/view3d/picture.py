@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, pyqtSignal
+from PyQt6.QtGui import QColor
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
@@ -164,6 +166,7 @@ class SceneRenderer(QObject):
         *,
         locked: bool,
         full: bool = True,
+        transparent: bool = False,
     ) -> QImage:
         """Return a picture of its own.
 
@@ -181,8 +184,13 @@ class SceneRenderer(QObject):
             whether it is the camera of the frame: its own frustum is the border of the picture then.
         full
             draw all parts, lines with soft edges.
+        transparent
+            leave out the background.
         """
-        return self._render(*self._prepare(theme, projection, ratio, size, locked=locked, full=full))
+        parts, request = self._prepare(theme, projection, ratio, size, locked=locked, full=full)
+        if transparent:
+            request = replace(request, background=QColor(0, 0, 0, 0))
+        return self._render(parts, request)
 
     def _prepare(
         self,

@@ -407,7 +407,15 @@ class SceneView(PointView):
         """Return what is seen, without the buttons, at the resolution of the screen."""
         return self._image_of(self._projection(), self.devicePixelRatioF())
 
-    def render_image(self, width: int, height: int, orbit: Orbit | None = None) -> QImage:
+    def render_image(
+        self,
+        width: int,
+        height: int,
+        orbit: Orbit | None = None,
+        *,
+        labels: bool = True,
+        transparent: bool = False,
+    ) -> QImage:
         """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
 
         Parameters
@@ -416,19 +424,35 @@ class SceneView(PointView):
             pixels.
         orbit
             where it is seen from; None as the view sees it.
+        labels
+            paint caption, legend, marks and numbers.
+        transparent
+            leave out the background.
         """
         ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
         size = max(round(width / ratio), 1), max(round(height / ratio), 1)
         projection = self._projection(*size) if orbit is None else orbit.projection(*size)
-        image = self._image_of(projection, ratio, (width, height))
+        image = self._image_of(projection, ratio, (width, height), labels=labels, transparent=transparent)
         image.setDevicePixelRatio(1.0)
         return image
 
-    def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int] | None = None) -> QImage:
-        image = self._renderer.render(self._theme, projection, ratio, size, locked=self._sees_through_frame)
-        painter = QPainter(image)
-        self.paint_labels(painter, projection, color_bar=True)
-        painter.end()
+    def _image_of(
+        self,
+        projection: Projection,
+        ratio: float,
+        size: tuple[int, int] | None = None,
+        *,
+        labels: bool = True,
+        transparent: bool = False,
+    ) -> QImage:
+        locked = self._sees_through_frame
+        image = self._renderer.render(
+            self._theme, projection, ratio, size, locked=locked, transparent=transparent
+        )
+        if labels:
+            painter = QPainter(image)
+            self.paint_labels(painter, projection, color_bar=True)
+            painter.end()
         return image
 
     def paint_labels(

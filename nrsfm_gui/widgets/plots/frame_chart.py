@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGraphicsItem
 
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
@@ -73,6 +75,8 @@ class FrameChart(Themed, pg.PlotWidget):
         self._title.setZValue(20)
         for item in (self._cursor, self._band, self._lone):
             self._plot.addItem(item, ignoreBounds=True)
+        for item in (self._cursor, self._band):
+            QGraphicsItem.setData(item, INTERACTIVE_ONLY, True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setMinimumHeight(40)
         self.setToolTip(TIP)

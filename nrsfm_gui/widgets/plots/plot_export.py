@@ -1,57 +1,247 @@
-"""Export of plots as PNG, SVG or PDF, and of images as PNG.
+"""Export of figures for papers as PNG, SVG or PDF, and of images as PNG.
 
-The plot widget itself paints all formats; `svg_generator` states why SVG has its own generator.
+A figure is painted by the widget that shows it, in the colors of `PAPER` and at a size in centimeters, so
+that text keeps the size in points that it has on the screen. `svg_generator` states why SVG has its own
+generator.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF
-from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
-from PyQt6.QtWidgets import QGraphicsItem
+from PyQt6.QtGui import (
+    QFontMetricsF,
+    QGuiApplication,
+    QImage,
+    QPageSize,
+    QPainter,
+    QPalette,
+    QPdfWriter,
+    QResizeEvent,
+)
+from PyQt6.QtWidgets import QGraphicsItem, QWidget
 
 from core import InputError
 from core.foundation import replacing
+from nrsfm_gui.model.theme import PAPER
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator
+from nrsfm_gui.widgets.style import Themed, palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from PyQt6.QtGui import QPaintDevice
 
-
-EXPORT_SIZE = QSize(1000, 600)
 INTERACTIVE_ONLY = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
-PICTURE_SCALE = 2  # a PNG for print or for a slide
+INCH = 2.54  # centimeters
+SIDES = (2.0, 100.0)  # centimeters: least and most of width and height
+RESOLUTIONS = (50, 1200)  # dots per inch of a PNG, likewise
+KEY = 9.0  # side of the colored square next to a name, pixels
 
 
-def save_plot(widget: pg.PlotWidget, path: Path) -> None:
-    """Write what a plot shows, EXPORT_SIZE large, in the format that the suffix names.
+@dataclass(frozen=True)
+class FigureSize:
+    """The size of a figure on paper.
 
     Raises
     ------
     InputError
-        where the suffix is none of PLOT_FORMATS, or the file cannot be written.
+        where a value is not among those accepted.
+
+    Examples
+    --------
+    >>> FigureSize(8.5, 5.0).height
+    5.0
     """
-    writer = PLOT_FORMATS.get(path.suffix.lower())
+
+    width: float = 16.0  # centimeters
+    height: float = 9.0
+    dpi: int = 300  # dots per inch of a PNG; the other formats are drawings
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height"):
+            if not SIDES[0] <= getattr(self, name) <= SIDES[1]:
+                raise InputError(
+                    f"{name} is {getattr(self, name):g} cm; accepted are {SIDES[0]:g} to {SIDES[1]:g} cm"
+                )
+        if not RESOLUTIONS[0] <= self.dpi <= RESOLUTIONS[1]:
+            raise InputError(
+                f"dpi is {self.dpi}; accepted are {RESOLUTIONS[0]} to {RESOLUTIONS[1]} dots per inch"
+            )
+
+    @property
+    def pixels(self) -> QSize:
+        """The size of the page on a screen, on which text has its size in points."""
+        return QSize(round(self.width / INCH * _screen_dpi()), round(self.height / INCH * _screen_dpi()))
+
+
+def _screen_dpi() -> int:
+    """Return the pixels of the screen to the inch, of which the sizes of text are points."""
+    screen = QGuiApplication.primaryScreen()
+    return 96 if screen is None else round(screen.logicalDotsPerInchX())
+
+
+class Figure(Protocol):
+    """Something that is painted onto a page."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+
+    @property
+    def missing(self) -> str:
+        """Why there is nothing to paint, "" where there is something."""
+
+    def layout(self, size: QSize) -> AbstractContextManager[None]:
+        """Lay it out for a page of a size in pixels of the screen; `paint` works meanwhile."""
+
+    def paint(self, painter: QPainter, page: QRectF) -> None:
+        """Paint it onto an area of that size."""
+
+
+class PlotFigure:
+    """A plot of pyqtgraph as it is shown, without what only serves the mouse.
+
+    Parameters
+    ----------
+    widget
+        the plot.
+    themed
+        the widget that gives it its colors; by default the plot itself.
+    find_missing
+        returns why there is nothing to paint, "" where there is something.
+    """
+
+    def __init__(
+        self,
+        widget: pg.PlotWidget,
+        themed: QWidget | None = None,
+        find_missing: Callable[[], str] = str,
+    ) -> None:
+        self._widget, self._themed, self._find_missing = widget, themed or widget, find_missing
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return str(self._widget.accessibleName())
+
+    @property
+    def missing(self) -> str:
+        """Why there is nothing to paint, "" where there is something."""
+        return self._find_missing()
+
+    @contextmanager
+    def layout(self, size: QSize) -> Iterator[None]:
+        """Give the plot the colors of paper and a size, whatever those of its panel."""
+        with _paper_colors(self._themed), _export_size(self._widget, size):
+            yield
+
+    def paint(self, painter: QPainter, page: QRectF) -> None:
+        """Paint the plot onto a page."""
+        self._widget.render(painter, page, self._widget.viewport().rect())
+
+
+class StackedFigure:
+    """Plots one below the other with one axis of frames, and the names of their curves above.
+
+    Parameters
+    ----------
+    title
+        what they show.
+    themed
+        the widget that gives the plots their colors.
+    charts
+        returns the plots from the top, and the pixels by which each is higher than an equal share.
+    names
+        returns the names of the curves with their colors, for the colors that `themed` has.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        themed: QWidget,
+        charts: Callable[[], Sequence[tuple[pg.PlotWidget, int]]],
+        names: Callable[[], Sequence[tuple[str, str]]],
+    ) -> None:
+        self.title, self._themed, self._charts, self._names = title, themed, charts, names
+        self._heights: list[tuple[pg.PlotWidget, int]] = []
+        self._top = 0
+
+    @property
+    def missing(self) -> str:
+        """Why there is nothing to paint, "" where there is something."""
+        return "" if self._charts() else "select points first"
+
+    @contextmanager
+    def layout(self, size: QSize) -> Iterator[None]:
+        """Give the plots the colors of paper, and their shares of the height."""
+        charts = self._charts()
+        self._top = round(QFontMetricsF(self._themed.font()).height()) + 6
+        room = size.height() - self._top - sum(more for _, more in charts)
+        share = max(room // max(len(charts), 1), 1)
+        self._heights = [(chart, share + more) for chart, more in charts]
+        with ExitStack() as stack:
+            stack.enter_context(_paper_colors(self._themed))
+            for chart, height in self._heights:
+                stack.enter_context(_export_size(chart, QSize(size.width(), height)))
+            yield
+
+    def paint(self, painter: QPainter, page: QRectF) -> None:
+        """Paint the names and the plots onto a page."""
+        painter.setFont(self._themed.font())
+        metrics = QFontMetricsF(painter.font())
+        x, baseline = page.left() + 8.0, page.top() + 3.0 + metrics.ascent()
+        for name, color in self._names():
+            painter.fillRect(QRectF(x, baseline - KEY, KEY, KEY), qcolor(color))
+            painter.setPen(qcolor(PAPER.text))
+            painter.drawText(QPointF(x + KEY + 4.0, baseline), name)
+            x += KEY + 16.0 + metrics.horizontalAdvance(name)
+        top = page.top() + self._top
+        for chart, height in self._heights:
+            area = QRectF(page.left(), top, page.width(), height)
+            chart.render(painter, area, chart.viewport().rect())
+            top += height
+
+
+def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
+    """Write a figure in the format that the suffix names.
+
+    Parameters
+    ----------
+    figure
+        what is painted.
+    path
+        of the file.
+    size
+        of the figure on paper.
+
+    Raises
+    ------
+    InputError
+        where the suffix is none of FIGURE_FORMATS, or the file cannot be written.
+    """
+    writer = FIGURE_FORMATS.get(path.suffix.lower())
     if writer is None:
         raise InputError(
-            f"{path} has {path.suffix or 'no suffix'}; accepted for plots are {', '.join(PLOT_FORMATS)}"
+            f"{path} has {path.suffix or 'no suffix'}; accepted for figures are {', '.join(FIGURE_FORMATS)}"
         )
-    with _export_size(widget, EXPORT_SIZE):
-        content = writer(widget)
+    with figure.layout(size.pixels):
+        content = writer(figure, size)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
-def plot_svg(widget: pg.PlotWidget, size: QSize, *, name: str) -> str:
-    """Return what a plot shows as an `svg` element of a page; no two elements of a page share a `name`."""
-    with _export_size(widget, size):
-        return _svg_element(widget, size, name)
+def figure_svg(figure: Figure, size: QSize, *, name: str) -> str:
+    """Return a figure as an `svg` element of a page; no two elements of a page share a `name`."""
+    with figure.layout(size):
+        return _svg_element(figure, size, name)
 
 
 def save_image(image: QImage, path: Path) -> None:
@@ -81,48 +271,74 @@ def png_bytes(image: QImage) -> bytes:
     return bytes(content.data().data())
 
 
-def _png(widget: pg.PlotWidget) -> bytes:
-    image = QImage(EXPORT_SIZE * PICTURE_SCALE, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(PICTURE_SCALE)  # symbols are as large as in the other formats
-    image.fill(widget.backgroundBrush().color())
-    _paint(widget, image, QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE)))
+def _png(figure: Figure, size: FigureSize) -> bytes:
+    scale = size.dpi / _screen_dpi()
+    page = size.pixels
+    image = QImage(
+        round(page.width() * scale), round(page.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
+    )
+    image.setDevicePixelRatio(scale)  # symbols are as large as in the other formats
+    image.fill(qcolor(PAPER.panel))
+    _paint(figure, image, QRectF(QPointF(0, 0), QSizeF(page)))
+    image.setDotsPerMeterX(round(100 * size.dpi / INCH))
+    image.setDotsPerMeterY(round(100 * size.dpi / INCH))
     return png_bytes(image)
 
 
-def _svg(widget: pg.PlotWidget) -> bytes:
-    element = _svg_element(widget, EXPORT_SIZE, "plot")
+def _svg(figure: Figure, size: FigureSize) -> bytes:
+    element = _svg_element(figure, size.pixels, "figure", centimeters=(size.width, size.height))
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + element.encode("utf-8")
 
 
-def _svg_element(widget: pg.PlotWidget, size: QSize, name: str) -> str:
-    title = widget.accessibleName()
-    page = SvgGenerator(size, resolution=widget.logicalDpiX(), title=title, name=name)
-    _paint(widget, page, QRectF(QPointF(0, 0), QSizeF(size)))
+def _svg_element(
+    figure: Figure, size: QSize, name: str, *, centimeters: tuple[float, float] | None = None
+) -> str:
+    page = SvgGenerator(
+        size, resolution=_screen_dpi(), title=figure.title, name=name, centimeters=centimeters
+    )
+    _paint(figure, page, QRectF(QPointF(0, 0), QSizeF(size)))
     return page.svg
 
 
-def _pdf(widget: pg.PlotWidget) -> bytes:
-    resolution = widget.logicalDpiX()
+def _pdf(figure: Figure, size: FigureSize) -> bytes:
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(content)
-    writer.setPageSize(QPageSize(QSizeF(EXPORT_SIZE) * 72.0 / resolution, QPageSize.Unit.Point))
+    writer.setTitle(figure.title)
+    points = QSizeF(size.width, size.height) * 72.0 / INCH
+    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-    writer.setResolution(resolution)
-    _paint(widget, writer, QRectF(0, 0, writer.width(), writer.height()))
+    writer.setResolution(_screen_dpi())
+    _paint(figure, writer, QRectF(0, 0, writer.width(), writer.height()))
     return bytes(content.data().data())
 
 
-def _paint(widget: pg.PlotWidget, device: QPaintDevice, page: QRectF) -> None:
-    """Paint a plot of the size for exports onto a page.
+def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
+    """Paint a figure that is laid out onto a page.
 
     pyqtgraph records an axis once and plays it back, and Qt scales what it plays back by the ratio of the
     devices' resolutions: a page must have the resolution of the screen, or the axes part from the curves.
     """
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    widget.render(painter, page, widget.viewport().rect())
+    figure.paint(painter, page)
     painter.end()
+
+
+@contextmanager
+def _paper_colors(widget: QWidget) -> Iterator[None]:
+    """Give a widget and those inside it the colors of paper for an export.
+
+    Those that a style sheet has a rule for do not inherit a palette.
+    """
+    inside = [child for child in widget.findChildren(QWidget) if isinstance(child, Themed)]
+    for each in (widget, *inside):
+        each.setPalette(palette(PAPER))
+    try:
+        yield
+    finally:
+        for each in (widget, *inside):
+            each.setPalette(QPalette())  # that of its parent or of the application again
 
 
 def _resize(widget: pg.PlotWidget, size: QSize) -> None:
@@ -153,7 +369,7 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     for item in hidden:
         item.hide()
     try:
-        _paint(widget, QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
+        _paint(PlotFigure(widget), QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
         # The axes know how wide their labels are only once they have painted them.
         widget.getPlotItem().layout.activate()
         yield
@@ -165,4 +381,4 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
         _resize(widget, before)
 
 
-PLOT_FORMATS: dict[str, Callable[[pg.PlotWidget], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}
+FIGURE_FORMATS: dict[str, Callable[[Figure, FigureSize], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}

@@ -67,11 +67,22 @@ class SvgGenerator(QPaintDevice):
         of the document.
     name
         that the names of its clips begin with, other than that of any other drawing of a page.
+    centimeters
+        width and height of the page on paper; None for as many CSS pixels as it has units.
     """
 
-    def __init__(self, size: QSize, *, resolution: int, title: str, name: str) -> None:
+    def __init__(
+        self,
+        size: QSize,
+        *,
+        resolution: int,
+        title: str,
+        name: str,
+        centimeters: tuple[float, float] | None = None,
+    ) -> None:
         super().__init__()
         self._size = size
+        self._centimeters = centimeters
         self._title = title
         self._engine = _SvgPaintEngine(name)
         millimeters = 25.4 / resolution
@@ -92,9 +103,10 @@ class SvgGenerator(QPaintDevice):
     def svg(self) -> str:
         """The document."""
         width, height = self._size.width(), self._size.height()
+        sides = [f"{side:g}cm" for side in self._centimeters] if self._centimeters else [width, height]
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-            f' version="1.1" width="{width}" height="{height}" viewBox="0 0 {width} {height}">\n'
+            f' version="1.1" width="{sides[0]}" height="{sides[1]}" viewBox="0 0 {width} {height}">\n'
             f"<title>{escape(self._title)}</title>\n{self._engine.content}</svg>\n"
         )
 

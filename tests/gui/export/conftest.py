@@ -13,6 +13,7 @@ from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -54,7 +55,9 @@ def parts(show, session, control, display, scene_view, tracks_view, make_exporti
         show(widget, 480, 320)
     loss = LossController(session, control, plot, session)
     ParametersController(session, control, form, spectrum, session)
-    exporting = make_exporting(loss=plot.plot_widget, spectrum=spectrum.plot_widget)
+    exporting = make_exporting(
+        loss=PlotFigure(plot.plot_widget, plot), spectrum=PlotFigure(spectrum.plot_widget, spectrum)
+    )
     session.set_settings(QUICK)
     session.set_sequence(sequence)
     display.refresh()

@@ -164,7 +164,7 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
     assert dialog.form.what.key == "movie" and dialog.form.align.key == "none"
     model = dialog.form.what.model()
     possible = {key: model.item(dialog.form.what.findData(key)).isEnabled() for key in KINDS}
-    assert {key for key, enabled in possible.items() if enabled} == {"movie", "picture"}
+    assert {key for key, enabled in possible.items() if enabled} == {"movie", "picture", "figure"}
     assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
 
 

@@ -66,7 +66,7 @@ class SessionWindow(QMainWindow):
         self.parameters_controller = ParametersController(session, control, self.parameters_panel, plot, self)
         background = BackgroundController(session, self.tracks_view, self)
         views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
-        self.export_controller = ExportController(views, store, plots={})
+        self.export_controller = ExportController(views, store, figures={})
         self.session_saver = SessionSaver(
             session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
             logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.scene_view.fit,

@@ -288,11 +288,11 @@ def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtb
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
     def fail() -> None:
-        window.export_controller.save_plot("loss", tmp_path / "plot.gif")
+        window.export_controller.save_figure("loss", tmp_path / "plot.gif")
         assert "plot.gif" in window.message_bar.text
 
     fail()
-    window.export_controller.save_plot("loss", tmp_path / "plot.png")
+    window.export_controller.save_figure("loss", tmp_path / "plot.png")
     assert window.message_bar.text == f"Saved {tmp_path / 'plot.png'}"
     fail()
     window.export_controller.save_picture("view", tmp_path / "absent" / "view.png")

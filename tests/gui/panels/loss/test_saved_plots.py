@@ -14,11 +14,17 @@ from PyQt6.QtWidgets import QGraphicsRectItem, QTabWidget
 from scipy.ndimage import binary_dilation, binary_erosion
 
 from core import InputError
-from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plot_export import save_image, save_plot
+from nrsfm_gui.widgets.plots.plot_export import FigureSize, PlotFigure, save_figure, save_image
 from nrsfm_gui.widgets.style import palette
+
+SIZE = FigureSize(26.4583, 15.875, 192)  # 1000 x 600 units of a drawing, 2000 x 1200 pixels of a PNG
+
+
+def save(shown: LossPlot | SpectrumPlot, path: Path) -> None:
+    save_figure(PlotFigure(shown.plot_widget, shown), path, SIZE)
 
 
 @pytest.fixture
@@ -35,13 +41,12 @@ def spectrum(show) -> SpectrumPlot:
 def test_plots_are_saved_completely_in_every_format(plot, spectrum, tmp_path, suffix, which, near, history):
     plot.set_histories({1: history(50)}, 1)
     path = tmp_path / f"plot{suffix}"
-    widget = plot.plot_widget if which == "loss" else spectrum.plot_widget
-    save_plot(widget, path)
+    save(plot if which == "loss" else spectrum, path)
     content = path.read_bytes()
     if suffix == ".png":
         image = QImage(str(path))
         assert image.size() == QSize(2000, 1200)
-        color = DARK.accent if which == "loss" else DARK.residual
+        color = PAPER.accent if which == "loss" else PAPER.residual
         assert near(image, color).sum() > 30
     elif suffix == ".svg":
         text = content.decode()
@@ -92,10 +97,10 @@ def test_vector_plots_show_what_the_picture_shows(
     shown.setPalette(palette(theme))
     qtbot.wait(30)
     for name in (".png", suffix):
-        save_plot(shown.plot_widget, tmp_path / f"plot{name}")
+        save(shown, tmp_path / f"plot{name}")
     expected, found = (rendered(tmp_path / f"plot{name}") for name in (".png", suffix))
     # The curve, the labels and the axes of the loss; the diamonds, the labels and the axes of the spectrum.
-    colors = {"loss": (theme.accent, theme.muted, theme.border), "spectrum": (theme.residual, theme.border)}
+    colors = {"loss": (PAPER.accent, PAPER.muted, PAPER.border), "spectrum": (PAPER.residual, PAPER.border)}
     for color in colors[which]:
         before, after = (near(image, color, tolerance=60) for image in (expected, found))
         assert before.sum() > 500 and after.sum() > 500, color
@@ -103,13 +108,13 @@ def test_vector_plots_show_what_the_picture_shows(
         # A line of one pixel that lies between two has half the color in a picture.
         assert covers(near(expected, color, tolerance=100), after) > 0.97, color
     if which == "loss":
-        curve = near(found, theme.accent, tolerance=60)
+        curve = near(found, PAPER.accent, tolerance=60)
         left, right = np.flatnonzero(curve.any(axis=0))[[0, -1]]
         assert right - left > 1500 and curve[:, left:right].any(axis=0).all()
     else:
         square = np.ones((7, 7))
         diamonds = [
-            binary_erosion(near(image, theme.residual, tolerance=60), square) for image in (expected, found)
+            binary_erosion(near(image, PAPER.residual, tolerance=60), square) for image in (expected, found)
         ]
         assert diamonds[0].sum() > 3 * 20
         assert covers(diamonds[1], diamonds[0]) == 1.0 and covers(diamonds[0], diamonds[1]) == 1.0
@@ -123,13 +128,13 @@ def test_vector_plots_have_axes_labels_and_curve_where_the_picture_has_them(
     plot.set_histories({1: history(200)}, 1)
     qtbot.wait(30)
     for name in (".png", suffix):
-        save_plot(plot.plot_widget, tmp_path / f"plot{name}")
+        save(plot, tmp_path / f"plot{name}")
     expected, found = (rendered(tmp_path / f"plot{name}") for name in (".png", suffix))
-    for color in (LIGHT.accent, LIGHT.muted, LIGHT.border):  # curve, labels, lines of the axes
+    for color in (PAPER.accent, PAPER.muted, PAPER.border):  # curve, labels, lines of the axes
         before, after = (edges(near(image, color, tolerance=60)) for image in (expected, found))
         assert np.abs(before - after).max() <= 6, color
     # All of the labels, not only their outermost edges: the columns that are written on below the axis.
-    written = [near(image, LIGHT.muted, tolerance=90)[1100:].any(axis=0) for image in (expected, found)]
+    written = [near(image, PAPER.muted, tolerance=90)[1100:].any(axis=0) for image in (expected, found)]
     assert (written[0] == written[1]).mean() > 0.9
 
 
@@ -141,8 +146,8 @@ def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(
     plot.plot_widget.setYRange(4.2, 4.6, padding=0)
     plot.plot_widget.setXRange(0, 199, padding=0)
     path = tmp_path / f"plot{suffix}"
-    save_plot(plot.plot_widget, path)
-    bottom = edges(near(rendered(path), DARK.accent))[3]
+    save(plot, path)
+    bottom = edges(near(rendered(path), PAPER.accent))[3]
     assert bottom < 1200 - 2 * plot.plot_widget.getPlotItem().getAxis("bottom").height() + 4
 
 
@@ -150,21 +155,21 @@ def test_a_curve_whose_values_hardly_differ_is_no_staircase(plot, tmp_path, near
     """Coordinates of the data need more digits than coordinates of the page."""
     low, fall = -7.123456, 2e-7
     plot.plot_widget.getPlotItem().addItem(
-        pg.PlotCurveItem(np.arange(200.0), low - fall * np.arange(200.0), pen=pg.mkPen(DARK.accent))
+        pg.PlotCurveItem(np.arange(200.0), low - fall * np.arange(200.0), pen=pg.mkPen(PAPER.accent))
     )
     plot.plot_widget.setXRange(0, 199, padding=0)
     plot.plot_widget.setYRange(low - 199 * fall, low, padding=0)
     path = tmp_path / "plot.svg"
-    save_plot(plot.plot_widget, path)
-    y, x = np.nonzero(near(rendered(path), DARK.accent, tolerance=60))
+    save(plot, path)
+    y, x = np.nonzero(near(rendered(path), PAPER.accent, tolerance=60))
     line = np.polynomial.Polynomial.fit(x, y, 1)
     assert len(x) > 1500 and np.abs(line(x) - y).max() < 4
 
 
 def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_path, history):
     def lines() -> int:
-        save_plot(plot.plot_widget, tmp_path / "loss.svg")
-        return (tmp_path / "loss.svg").read_text(encoding="utf-8").count(f'stroke="{DARK.muted}"')
+        save(plot, tmp_path / "loss.svg")
+        return (tmp_path / "loss.svg").read_text(encoding="utf-8").count(f'stroke="{PAPER.muted}"')
 
     plot.set_histories({1: history(200)}, 1)
     assert lines() == 0  # the line of the iteration that is shown stands at the end of the curve
@@ -173,7 +178,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
     items = spectrum.plot_widget.scene().items()
     frames = [item for item in items if isinstance(item, QGraphicsRectItem) and item.isVisible()]
     assert frames  # the place for one more basis shape
-    save_plot(spectrum.plot_widget, tmp_path / "spectrum.svg")
+    save(spectrum, tmp_path / "spectrum.svg")
     content = (tmp_path / "spectrum.svg").read_text(encoding="utf-8")
     assert "stroke-dasharray" not in content and ">+<" not in content
     assert all(item.isVisible() for item in frames)
@@ -187,11 +192,11 @@ def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tm
     show(tabs, 460, 300)
     plot.set_histories({1: history(200)}, 1)
     assert not plot.isVisible()
-    save_plot(plot.plot_widget, tmp_path / "hidden.png")
+    save(plot, tmp_path / "hidden.png")
     tabs.setCurrentWidget(plot)
     qtbot.wait(30)
     before = plot.plot_widget.size()
-    save_plot(plot.plot_widget, tmp_path / "shown.png")
+    save(plot, tmp_path / "shown.png")
     assert plot.plot_widget.size() == before
     hidden, shown = (QImage(str(tmp_path / f"{name}.png")) for name in ("hidden", "shown"))
     assert hidden.size() == QSize(2000, 1200)
@@ -199,9 +204,9 @@ def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tm
 
 
 def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
-    with pytest.raises(InputError, match=r"\.gif; accepted for plots are \.png, \.svg, \.pdf"):
-        save_plot(plot.plot_widget, tmp_path / "plot.gif")
+    with pytest.raises(InputError, match=r"\.gif; accepted for figures are \.png, \.svg, \.pdf"):
+        save(plot, tmp_path / "plot.gif")
     with pytest.raises(InputError, match=r"accepted for pictures is \.png"):
         save_image(QImage(4, 4, QImage.Format.Format_RGB32), tmp_path / "picture.jpg")
     with pytest.raises(InputError, match="does not exist"):
-        save_plot(plot.plot_widget, Path("/nowhere/plot.png"))
+        save(plot, Path("/nowhere/plot.png"))

@@ -1,0 +1,162 @@
+"""Figures for papers: their size, colors and content, read by programs that did not write them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QImage
+
+from core import InputError
+from nrsfm_gui.export.export_request import FIGURES, parse_frames
+from nrsfm_gui.export.figures import make_figure
+from nrsfm_gui.model.theme import DARK, PAPER
+from nrsfm_gui.panels.guidance.guidance_plot import GuidancePlot
+from nrsfm_gui.panels.points.points_curves import PointsCurves
+from nrsfm_gui.widgets.plots.frame_chart import Plot
+from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
+from nrsfm_gui.widgets.style import palette
+
+COLUMN = FigureSize(8.5, 5.0, 150)  # a column of a paper
+PIXELS = (502, 295)  # of it at 150 dots per inch
+
+
+@pytest.mark.parametrize(
+    ("text", "frames"),
+    [("1, 3 6", (0, 2, 5)), ("4 4", (3, 3)), ("3 evenly", (0, 2, 5)), ("99", None), ("0", None), ("", None),
+     ("a", None), ("25 evenly", None), ("0 evenly", None), ("1-3", None), ("9 evenly", (0, 1, 2, 3, 4, 5))],
+)  # fmt: skip
+def test_frames_of_a_row_are_numbers_or_evenly_spaced(text, frames):
+    if frames is None:
+        with pytest.raises(InputError, match=r"frames are .*; accepted are up to 24 of the frames 1 to 6"):
+            parse_frames(text, 6)
+    else:
+        assert parse_frames(text, 6) == frames
+
+
+@pytest.mark.parametrize(("width", "height", "dpi"), [(1.0, 5.0, 300), (8.5, 101.0, 300), (8.5, 5.0, 10)])
+def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
+    with pytest.raises(InputError, match="accepted are"):
+        FigureSize(width, height, dpi)
+
+
+@pytest.mark.parametrize("name", ["shapes", "tracks", "loss", "spectrum", "errors", "heat"])
+@pytest.mark.parametrize("suffix", FIGURE_FORMATS)
+def test_every_figure_has_its_size_on_paper_in_every_format(solved, tmp_path, name, suffix):
+    path = tmp_path / f"figure{suffix}"
+    solved.export_controller.save_figure(name, path, COLUMN, shapes="2 evenly")
+    content = path.read_bytes()
+    if suffix == ".png":
+        image = QImage(str(path))
+        assert (image.width(), image.height()) == pytest.approx(PIXELS, abs=2)
+        assert image.dotsPerMeterX() == 5906
+        assert image.pixelColor(1, image.height() - 2).name() == PAPER.panel
+    elif suffix == ".svg":
+        assert re.search(rb'<svg [^>]*width="8.5cm" height="5cm"', content)
+    else:
+        box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
+        assert box is not None
+        sides = [float(side) / 72 * 2.54 for side in box.groups()]
+        assert sides == pytest.approx((8.5, 5.0), abs=0.02)
+
+
+@pytest.fixture
+def drawn(solved, tmp_path, render_svg):
+    """Return a function that gives the pixels of a figure as librsvg draws it."""
+
+    def draw(name: str, **options: str) -> QImage:
+        path = tmp_path / f"{name}.svg"
+        solved.export_controller.save_figure(name, path, FigureSize(), **options)
+        return render_svg(path, zoom=2)
+
+    return draw
+
+
+def test_a_row_of_shapes_has_each_frame_in_blue_and_red(solved, drawn, near):
+    image = drawn("shapes", shapes="1, 3, 6")
+    thirds = np.array_split(np.arange(image.width()), 3)
+    body = slice(round(0.12 * image.height()), None)  # below the legend
+    for color in (PAPER.estimate, PAPER.truth):
+        mask = near(image, color, tolerance=90)[body]
+        counts = [int(mask[:, part].sum()) for part in thirds]
+        assert min(counts) > 30, (color, counts)
+
+
+def test_the_legend_and_the_numbers_of_frames_are_text(solved, tmp_path):
+    path = tmp_path / "row.svg"
+    solved.export_controller.save_figure("shapes", path, FigureSize(), shapes="1, 3, 6")
+    text = path.read_text(encoding="utf-8")
+    for words in ("frame 1", "frame 3", "frame 6", "estimate", "ground truth"):
+        assert f">{words}</text>" in text
+
+
+def test_a_heat_map_has_axes_and_the_scale_of_its_colors(solved, tmp_path, drawn):
+    image = drawn("heat")
+    text = (tmp_path / "heat.svg").read_text(encoding="utf-8")
+    for words in ("frame", "point", "3-D error"):
+        assert words in text
+    colors = {image.pixelColor(x, image.height() // 2).name() for x in range(0, image.width(), 3)}
+    assert len(colors) > 6  # the errors of a row differ
+
+
+def test_the_window_keeps_its_colors_and_size(solved, tmp_path, near):
+    plot = solved.loss_plot
+    plot.setPalette(palette(DARK))
+    size = plot.plot_widget.size()
+    solved.export_controller.save_figure("loss", tmp_path / "loss.pdf", COLUMN)
+    assert plot.plot_widget.size() == size
+    assert near(plot.plot_widget.grab().toImage(), DARK.panel, tolerance=4).mean() > 0.5
+
+
+def test_a_figure_of_nothing_is_refused_in_a_sentence(parts, tmp_path):
+    said: list[str] = []
+    parts.export_controller.failed.connect(lambda sentence, _details: said.append(sentence))
+    parts.export_controller.save_figure("errors", tmp_path / "errors.pdf", COLUMN)
+    assert said == ["There is no figure of the error by frame: there is no reconstruction yet"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_poppler_draws_what_librsvg_draws(solved, tmp_path, render_svg, near):
+    program = shutil.which("pdftoppm")
+    if program is None:
+        pytest.skip("pdftoppm is absent; it is in the Debian package poppler-utils")
+    for suffix in (".pdf", ".svg"):
+        solved.export_controller.save_figure("errors", tmp_path / f"errors{suffix}", FigureSize())
+    target = tmp_path / "page"
+    subprocess.run(
+        [program, "-png", "-r", "192", "-singlefile", str(tmp_path / "errors.pdf"), str(target)], check=True
+    )
+    pdf, svg = QImage(str(target.with_suffix(".png"))), render_svg(tmp_path / "errors.svg", zoom=2)
+    places = [np.argwhere(near(image, PAPER.accent, tolerance=60)) for image in (pdf, svg)]
+    assert min(len(place) for place in places) > 200
+    for found, expected in zip(places[0].mean(axis=0), places[1].mean(axis=0), strict=True):
+        assert found == pytest.approx(expected, abs=4)
+
+
+def test_every_figure_of_the_dialog_can_be_made(solved):
+    views, panels = solved.export_controller.views, solved.export_controller._figures
+    for name, kind in FIGURES.items():
+        if name in panels or kind.needs != "panel":
+            assert make_figure(views, panels, name, "1").title
+
+
+def test_panels_without_content_make_no_figure(qapp, solved):
+    panels = {"points": PointsCurves().figure, "guidance": GuidancePlot().figure}
+    for name, first in (("points", "select points first"), ("guidance", "run Guidance first")):
+        with pytest.raises(InputError, match=first):
+            make_figure(solved.export_controller.views, panels, name)
+
+
+def test_curves_of_points_have_paper_colors_and_names(qapp, solved, tmp_path):
+    curves = PointsCurves()
+    curves.setPalette(palette(DARK))
+    curves.show_plots([Plot("3-D", "mm", (np.arange(6.0), np.ones(6)))], (2, 4))
+    solved.export_controller._figures["points"] = curves.figure
+    path = tmp_path / "points.svg"
+    solved.export_controller.save_figure("points", path, COLUMN)
+    text = path.read_text(encoding="utf-8")
+    assert ">point 3</text>" in text and ">point 5</text>" in text
+    assert PAPER.accent in text and DARK.panel not in text and DARK.accent not in text
