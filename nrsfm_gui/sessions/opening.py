@@ -144,14 +144,12 @@ class SequenceOpening(QObject):
         """Whether something is being read."""
         return bool(self._jobs)
 
-    def ask_for_file(self) -> None:
-        """Ask for a file, and open it."""
-        title = "Open a sequence, a session or a result"
-        ask_for_path(self._parent, title, self.open, start=self.folder, filters=file_filters())
-
-    def ask_for_folder(self) -> None:
-        """Ask for a folder, and open it."""
-        ask_for_path(self._parent, "Open a folder", self.open, kind=PathKind.FOLDER, start=self.folder)
+    def ask(self) -> None:
+        """Ask for a file or a folder, and open it."""
+        title = "Open a sequence, a session, a result, or a folder of sequences"
+        ask_for_path(
+            self._parent, title, self.open, kind=PathKind.ANY, start=self.folder, filters=file_filters()
+        )
 
     def open(self, path: str | Path, reading: Mapping[str, Any] | None = None) -> None:
         """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".

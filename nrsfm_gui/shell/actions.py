@@ -119,10 +119,9 @@ class ActionSpec:
 
 ACTIONS: tuple[ActionSpec, ...] = (
     # -- File -----------------------------------------------------------------------------------------------
-    ActionSpec("open", "&File", "&Open file…", "Open a sequence, a session (.nrsfm) or a result (.npz)",
-               "sequence_opening.ask_for_file", ("Ctrl+O",), icon="open"),
-    ActionSpec("open_folder", "&File", "Open &folder…", "Open a folder of the NRSfM Challenge",
-               "sequence_opening.ask_for_folder", ("Ctrl+Shift+O",)),
+    ActionSpec("open", "&File", "&Open…",
+               "Open a sequence, a session (.nrsfm), a result (.npz), or a folder of sequences",
+               "sequence_opening.ask", ("Ctrl+O",), icon="open"),
     ActionSpec("import_as", "&File", "&Import as…",
                "Show how a file with tracks is understood, and change it: arrays, axes, threshold, camera",
                "import_controller.ask", ("Ctrl+Shift+I",)),

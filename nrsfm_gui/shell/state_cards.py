@@ -194,7 +194,7 @@ class StateCards(QObject):
         offers: dict[str, Callable[[], object]] = {}
         if Path(path).is_file():
             offers["Import as…"] = partial(opening.inspect, path)
-        offers["Open another…"] = opening.ask_for_file
+        offers["Open another…"] = opening.ask
         if details or self._session.sequence is not None:
             offers["Show the log"] = self._show_log
             self._notifier.fail(sentence, details, action=tuple(offers.items()))
@@ -210,7 +210,7 @@ class StateCards(QObject):
             self.card.show_choice(
                 *NOTHING_OPEN,
                 {
-                    "Open a file…": self._opening.ask_for_file,
+                    "Open…": self._opening.ask,
                     "Open the sample": partial(self._opening.open, FIRST_SAMPLE),
                     "Your own tracks": self._show_own_tracks,
                 },

@@ -175,7 +175,6 @@ class Toolbars(QObject):
         opener.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(opener)
         menu.addAction(self.actions["open"])
-        menu.addAction(self.actions["open_folder"])
         menu.addAction(self.actions["import_as"])
         menu.addMenu(self._samples)
         menu.addMenu(self._recent)

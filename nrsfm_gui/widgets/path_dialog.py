@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtWidgets import QFileDialog
+from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ class PathKind(Enum):
 
     FILE = "a file that is there"
     NEW_FILE = "a file to write"
-    FOLDER = "a folder"
+    ANY = "a file or a folder that is there"
 
 
 def ask_for_path(
@@ -35,13 +35,13 @@ def ask_for_path(
 ) -> QFileDialog:
     """Open a dialog and return at once; `then` gets the path, `otherwise` is called where none was chosen.
 
-    A file to write that has no suffix gets the first one of the filter that was chosen.
+    A file to write that has no suffix gets the first one of the filter that was chosen. A dialog for files
+    and folders is Qt's own: those of Windows and of Linux desktops choose either files or folders.
     """
     dialog = _Dialog(parent, title)
-    if kind is PathKind.FOLDER:
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    elif kind is PathKind.NEW_FILE:
+    if kind is PathKind.ANY:
+        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    if kind is PathKind.NEW_FILE:
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     else:
@@ -53,10 +53,30 @@ def ask_for_path(
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
     _begin_at(dialog, Path(start) if str(start) else None)
     dialog.fileSelected.connect(lambda name: then(Path(name)))
+    if kind is PathKind.ANY:
+        _offer_folders(dialog)
     if otherwise is not None:
         dialog.rejected.connect(otherwise)
     dialog.open()
     return dialog
+
+
+def _offer_folders(dialog: QFileDialog) -> None:
+    """Add a button that chooses the selected folder, or the one whose content is shown."""
+    box = dialog.findChild(QDialogButtonBox)
+    assert box is not None  # of Qt's own dialog
+    button = box.addButton("Open folder", QDialogButtonBox.ButtonRole.ActionRole)
+    assert button is not None
+    button.setAutoDefault(False)
+    button.setToolTip("Open the selected folder, or the one that is shown")
+
+    def choose() -> None:
+        selected = dialog.selectedFiles()
+        folder = selected[0] if selected and os.path.isdir(selected[0]) else dialog.directory().absolutePath()
+        dialog.fileSelected.emit(folder)
+        dialog.done(QFileDialog.DialogCode.Accepted)
+
+    button.clicked.connect(choose)
 
 
 def first_suffix(name_filter: str) -> str:

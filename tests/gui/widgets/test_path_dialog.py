@@ -6,14 +6,18 @@ import ast
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import QTimer
-from PyQt6.QtWidgets import QLineEdit, QMessageBox, QWidget
+from PyQt6.QtCore import QItemSelectionModel, QTimer
+from PyQt6.QtGui import QFileSystemModel
+from PyQt6.QtWidgets import QLineEdit, QListView, QMessageBox, QPushButton, QWidget
 
 import nrsfm_gui.widgets.path_dialog as module
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path, first_suffix
 
 SOURCES = Path(module.__file__).parent.parent
 PREFIX = "getOpen", "getSave", "getExisting", "getColor", "getText", "getItem", "getInt", "getDouble"
+
+
+CHOSEN = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 
 
 @pytest.fixture
@@ -69,11 +73,21 @@ def test_a_file_that_is_there_is_not_replaced_by_a_name_without_its_suffix(paren
     dialog.reject()
 
 
-def test_a_folder_is_returned(parent, tmp_path):
+def test_one_dialog_returns_a_file_the_shown_folder_or_the_selected_one(qtbot, parent, tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "a.txt").touch()
     taken = []
-    dialog = ask_for_path(parent, "Folder", taken.append, kind=PathKind.FOLDER, start=tmp_path)
-    dialog.accept()
-    assert taken == [tmp_path]
+    for name in ("a.txt", "", "inner"):
+        dialog = ask_for_path(parent, "Open", taken.append, kind=PathKind.ANY, start=tmp_path)
+        view, model = dialog.findChild(QListView, "listView"), dialog.findChild(QFileSystemModel)
+        button = next(each for each in dialog.findChildren(QPushButton) if each.text() == "Open folder")
+        qtbot.waitUntil(lambda view=view, model=model: model.rowCount(view.rootIndex()) == 2)
+        if name:
+            index = model.index(str(tmp_path / name))
+            view.selectionModel().select(index, CHOSEN)
+        with qtbot.waitSignal(dialog.finished):
+            dialog.accept() if name == "a.txt" else button.click()
+    assert taken == [tmp_path / "a.txt", tmp_path, tmp_path / "inner"]
 
 
 def test_nothing_happens_where_none_is_chosen(parent):
