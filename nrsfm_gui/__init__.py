@@ -1,1 +1,1 @@
-"""The window of NRSfM Studio: a Qt application around `core`."""
+"""The window: a Qt application around `core`."""

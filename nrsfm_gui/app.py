@@ -116,7 +116,7 @@ def make_application() -> QApplication:
     app = QApplication(sys.argv[:1])
     app.setOrganizationName(ORGANIZATION)
     app.setApplicationName(APPLICATION)
-    app.setApplicationDisplayName("NRSfM Studio")
+    app.setApplicationDisplayName(APPLICATION)
     app.setDesktopFileName(APPLICATION)
     Collector(app)
     return app

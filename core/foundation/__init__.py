@@ -15,9 +15,10 @@ from .parameters import (
 )
 from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
-from .version import VERSION, versions
+from .version import PROGRAM, VERSION, versions
 
 __all__ = [
+    "PROGRAM",
     "VERSION",
     "Bools",
     "CheckedParameters",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 
+PROGRAM = "nrsfm-gui"  # the name in titles, files and messages; the one that pip installs
 VERSION = "0.1.0"
 
 

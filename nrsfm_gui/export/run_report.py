@@ -16,7 +16,7 @@ import numpy as np
 from PyQt6.QtCore import QSize
 
 from core import METHODS, InputError, command_for, python_for
-from core.foundation import replacing, versions
+from core.foundation import PROGRAM, replacing, versions
 from core.io.readers import sample_name
 from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter
@@ -219,7 +219,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         picture_title=picture_title,
         command=command_for(sequence, recipe),
         python=python_for(sequence, recipe).rstrip(),
-        versions="NRSfM Studio " + ", ".join(f"{name} {found}" for name, found in versions().items()),
+        versions=f"{PROGRAM} " + ", ".join(f"{name} {found}" for name, found in versions().items()),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
+from core.foundation import PROGRAM
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from core import Settings
 
 ORGANIZATION = "nrsfm"
-APPLICATION = "nrsfm-gui"
+APPLICATION = PROGRAM
 RECENT_FILES = 10
 MOST_IMPORTS = 100  # files whose import is remembered
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.

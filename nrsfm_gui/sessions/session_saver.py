@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 from core import InputError
+from core.foundation import PROGRAM
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.scene import summaries
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.orbit_camera import Orbit
     from nrsfm_gui.sessions.opening import SequenceOpening
 
-TITLE = "NRSfM Studio"
 ONCE = Qt.ConnectionType.SingleShotConnection
 FILTER = f"Sessions (*{SUFFIX})"
 
@@ -273,7 +273,7 @@ class SessionSaver(QObject):
         parts = [] if self.file is None else [f"{self.file.name}[*]"]
         if sequence is not None:
             parts.append(summaries.sequence_title(sequence) + ("" if parts else "[*]"))
-        self._window.setWindowTitle(" – ".join((*parts, TITLE)) if parts else f"{TITLE}[*]")
+        self._window.setWindowTitle(" – ".join((*parts, PROGRAM)) if parts else f"{PROGRAM}[*]")
         self._window.setWindowModified(self.modified)
 
     def _on_changed(self) -> None:

@@ -28,7 +28,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.foundation import InputError, asset_folder, help_page, versions
+from core.foundation import PROGRAM, InputError, asset_folder, help_page, versions
 from nrsfm_gui.model.arguments import version_text
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
@@ -101,7 +101,7 @@ class HelpController(QObject):
 
     def show_about(self) -> None:
         """Show version and license."""
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "About NRSfM Studio", about_text(), parent=self._window)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, f"About {PROGRAM}", about_text(), parent=self._window)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         box.open()
@@ -280,7 +280,7 @@ def about_text() -> str:
     """Return the text about the application: version, license and where its parts are loaded from."""
     parts = ", ".join(f"{name} {version}" for name, version in versions().items() if name != "core")
     return (
-        "<h3>NRSfM Studio</h3>"
+        f"<h3>{PROGRAM}</h3>"
         "<p>Non-rigid structure from motion with the weighted nuclear norm: open tracks, solve, watch it "
         "converge, compare with the ground truth, export.</p>"
         f"<p>{html.escape(version_text())}<br>PyQt {PYQT_VERSION_STR}, Qt {qVersion()}, {parts}</p>"

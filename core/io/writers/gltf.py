@@ -33,7 +33,7 @@ from scipy.spatial.transform import Rotation
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from ...foundation.version import VERSION
+from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
@@ -137,7 +137,7 @@ class _Asset:
     def __init__(self) -> None:
         self.buffer = bytearray()
         self.tree: dict[str, Any] = {
-            "asset": {"version": "2.0", "generator": f"NRSfM Studio {VERSION}"},
+            "asset": {"version": "2.0", "generator": f"{PROGRAM} {VERSION}"},
             "scene": 0,
             "scenes": [{"nodes": [0]}],
             "nodes": [{"mesh": 0, "name": "shape"}],

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from ...foundation.version import VERSION
+from ...foundation.version import PROGRAM, VERSION
 from .options import (
     ExportOptions,
     aligned_shapes,
@@ -131,7 +131,7 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
     return {
         "name": str(result.meta.get("name") or "sequence"),
         "facts": _facts(result, options, frames, hidden),
-        "made": f"Made by NRSfM Studio {VERSION}.",
+        "made": f"Made by {PROGRAM} {VERSION}.",
         "frames": len(frames),
         "points": result.point_count,
         "rate": frame_rate(result, options),

@@ -30,7 +30,7 @@ import numpy as np
 from ...data.masks import known_points
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from ...foundation.version import VERSION
+from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
@@ -124,7 +124,7 @@ class _Stage:
             *(f"        string {key} = {_quoted(value)}" for key, value in described.items()),
             "    }",
             f"    defaultPrim = {_quoted(_identifier(name))}",
-            f"    doc = {_quoted(f'NRSfM Studio {VERSION}')}",
+            f"    doc = {_quoted(f'{PROGRAM} {VERSION}')}",
             f"    startTimeCode = {self.frames[0] + 1}",
             f"    endTimeCode = {self.frames[-1] + 1}",
             f"    framesPerSecond = {rate}",

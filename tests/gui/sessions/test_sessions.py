@@ -70,11 +70,11 @@ def test_a_session_is_the_same_in_another_window(
 
 def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, tmp_path, saved_to):
     window, run = solved()
-    assert window.windowTitle() == "balloon circle (perspective)[*] – NRSfM Studio"
+    assert window.windowTitle() == "balloon circle (perspective)[*] – nrsfm-gui"
     assert window.isWindowModified()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: not window.isWindowModified())
-    assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – NRSfM Studio"
+    assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – nrsfm-gui"
     assert window.store.recent()[0] == path
     window.session.set_note(run, "looks right")
     qtbot.waitUntil(window.isWindowModified)
