@@ -127,7 +127,10 @@ class MainWindow(PanelWindow):
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
             headline=self.status_controller.headline, last_session=self.session_saver.last_session,
         )  # fmt: skip
-        self.command_palette_controller = CommandPaletteController(self.toolbars, self)
+        self.command_palette_controller = CommandPaletteController(
+            self.toolbars, session, self.sequence_opening, self,
+            show_panel=self.panel_navigation.show,
+        )  # fmt: skip
         self._column.insertWidget(0, self.first_steps.bar)
         for banner in (self.message_bar, self.export_controller.strip, self.session_saver.recovery.bar):
             self.banners.add(banner)

@@ -115,6 +115,8 @@ class SequenceOpening(QObject):
     ----------
     asks
         whether files that are not clear are reported by `inspected`; a script cannot answer.
+    entries
+        what was listed last: the sequences of the open folder.
     """
 
     started = pyqtSignal(str)
@@ -135,7 +137,7 @@ class SequenceOpening(QObject):
         self._parent = parent
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
-        self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
+        self.entries: tuple[SequenceEntry, ...] = ()
         self._pending: tuple[SequenceEntry, ...] = ()  # that are listed once the inspected file is opened
         self.asks = True
 
@@ -236,7 +238,7 @@ class SequenceOpening(QObject):
         entries, found = read
         if isinstance(found, FileContents):
             if imports or _is_question(found, how.reading, asks=asks):
-                self._pending = entries or self._entries
+                self._pending = entries or self.entries
                 self.inspected.emit(found, how)
                 return
             if found.sequence is None:
@@ -268,7 +270,7 @@ class SequenceOpening(QObject):
         self.shown.emit()
 
     def _list(self, entries: tuple[SequenceEntry, ...]) -> None:
-        self._entries = entries
+        self.entries = entries
         self.listed.emit(entries)
 
     def _fail(self, number: int, sentence: str, details: str) -> None:

@@ -369,8 +369,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "SVG or PNG",
                "export_controller.ask", (), with_sequence, arguments=("figure",)),
     # -- Help -----------------------------------------------------------------------------------------------
-    ActionSpec("palette", "&Help", "&Find an action…",
-               "Type a few letters of an action, a sample or a recent file, and do it",
+    ActionSpec("palette", "&Help", "&Find anything…",
+               "Type a few letters of an action, a parameter, a panel, a sequence or a run",
                "command_palette_controller.open", ("Ctrl+K",)),
     ActionSpec("shortcuts", "&Help", "&Shortcuts", "All actions and their keys",
                "help_controller.show_shortcuts", ("F1",)),

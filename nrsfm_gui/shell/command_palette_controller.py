@@ -1,28 +1,59 @@
-"""The command palette of a window: everything in its menus, samples and recent files too, by typing."""
+"""The command palette of a window: actions, panels, sequences and runs, by typing their names."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
 
+from nrsfm_gui.model.run_names import numbered_title, settings_text
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QMainWindow, QMenu
+    from collections.abc import Callable, Iterable
 
+    from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu
+
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.sessions.opening import SequenceOpening
     from nrsfm_gui.shell.toolbars import Toolbars
 
 STEP = " › "  # between a menu and the menu in it
+PANELS_PLACE = f"View{STEP}Panels"
+KINDS = {f"File{STEP}Samples": "sequence", f"File{STEP}Recent": "sequence", "Export": "export"}  # by place
 
 
 class CommandPaletteController(QObject):
-    """Owns the palette; the entries are read from the menus each time that it opens."""
+    """Owns the palette; the entries are collected each time that it opens.
 
-    def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
+    Parameters
+    ----------
+    toolbars
+        has the menus and what their actions need.
+    session, opening
+        have the runs, and the sequences of the open folder.
+    window
+        the palette is shown over it; it has the docks.
+    show_panel
+        shows a dock and moves the focus into it.
+    """
+
+    def __init__(
+        self,
+        toolbars: Toolbars,
+        session: Session,
+        opening: SequenceOpening,
+        window: QMainWindow,
+        *,
+        show_panel: Callable[[QDockWidget], object],
+    ) -> None:
         super().__init__(window)
-        self._toolbars, self._window = toolbars, window
+        self._toolbars, self._session, self._opening = toolbars, session, opening
+        self._window, self._show_panel = window, show_panel
         self.view = CommandPalette(window)
 
     def open(self) -> None:
@@ -30,7 +61,17 @@ class CommandPaletteController(QObject):
         self.view.open(self.entries())
 
     def entries(self) -> tuple[PaletteEntry, ...]:
-        """Return everything in the menus, in their order; what opens the palette itself is left out."""
+        """Return all that can be found; what opens the palette itself is left out."""
+        found = [*self._of_menus(), *self._of_panels()]
+        titles = {entry.title for entry in found if entry.kind == "sequence"}
+        return (
+            *found,
+            *(entry for entry in self._of_folder() if entry.title not in titles),
+            *self._of_runs(),
+        )
+
+    def _of_menus(self) -> list[PaletteEntry]:
+        """Return everything in the menus, in their order."""
         self._toolbars.fill_menus()
         bar = self._window.menuBar()
         assert bar is not None
@@ -39,9 +80,11 @@ class CommandPaletteController(QObject):
             menu = action.menu()
             if menu is not None:
                 self._collect(menu, _plain(action.text()), found)
-        return tuple(found)
+        return found
 
     def _collect(self, menu: QMenu, place: str, found: list[PaletteEntry]) -> None:
+        if place == PANELS_PLACE:  # they are shown, not switched on and off
+            return
         for action in menu.actions():
             inner = action.menu()
             if inner is not None:
@@ -57,11 +100,37 @@ class CommandPaletteController(QObject):
             place=place,
             tip="" if tip == _plain(action.text()) else tip,
             run=action.trigger,
+            kind=KINDS.get(place, "action"),
             keys=", ".join(key.toString(native) for key in action.shortcuts()),
             enabled=action.isEnabled(),
             reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),
             checked=action.isChecked() if action.isCheckable() else None,
         )
+
+    def _of_panels(self) -> Iterable[PaletteEntry]:
+        for dock in docks(self._window):
+            title = dock.windowTitle()
+            yield PaletteEntry(title, "", PANELS[title], partial(self._show_panel, dock), "panel")
+
+    def _of_folder(self) -> Iterable[PaletteEntry]:
+        """Return the sequences of the open folder."""
+        for entry in self._opening.entries:
+            camera = "" if entry.camera is None else f" ({entry.camera.value})"
+            names = ", ".join(name for name in (entry.object_name, entry.path_name) if name)
+            yield PaletteEntry(
+                f"{names}{camera}",
+                "",
+                f"{entry.frames} frames of {entry.points} points",
+                partial(self._opening.open_entry, entry),
+                "sequence",
+                enabled=not entry.problem,
+                reason=entry.problem,
+            )
+
+    def _of_runs(self) -> Iterable[PaletteEntry]:
+        for run in self._session.runs:
+            show = partial(self._session.with_run, run.number, self._session.set_shown)
+            yield PaletteEntry(numbered_title(run), "", settings_text(run.settings), show, "run")
 
 
 def _plain(title: str) -> str:

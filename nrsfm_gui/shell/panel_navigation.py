@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QApplication, QComboBox, QGraphicsView, QScrollArea, QWidget
+from PyQt6.QtWidgets import QApplication, QComboBox, QDockWidget, QGraphicsView, QScrollArea, QWidget
 
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.focus_ring import FocusRing
@@ -49,7 +49,16 @@ class PanelNavigation(QObject):
         panels = self._all()
         now = self.current()
         place = panels.index(now) + by if now in panels else 0
-        panel = panels[place % len(panels)]
+        self._focus(panels[place % len(panels)])
+
+    def show(self, dock: QDockWidget) -> None:
+        """Show a dock in front of those that share its place, and move the focus into it."""
+        dock.show()
+        dock.raise_()
+        QApplication.sendPostedEvents()  # its parts are laid out now
+        self._focus(dock)
+
+    def _focus(self, panel: QWidget) -> None:
         _first_to_focus(panel).setFocus(Qt.FocusReason.TabFocusReason)
         panel.activateWindow()
         if panel.window() is self._window:

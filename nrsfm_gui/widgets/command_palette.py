@@ -38,13 +38,15 @@ PAGE = 8  # lines that Page Up and Page Down move
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """A command."""
+    """Something that is found by its name: an action, a parameter, a panel, a sequence, a run."""
 
     title: str
-    place: str  # the menu it is in
+    place: str  # the menu it is in, "" where it is in none
     tip: str
     run: Callable[[], object]
+    kind: str = "action"
     keys: str = ""
+    symbols: tuple[str, ...] = ()  # other names, each of which finds it before all that contains it
     enabled: bool = True
     reason: str = ""  # why it is not possible now
     checked: bool | None = None  # None where it cannot be switched on and off
@@ -62,9 +64,11 @@ class CommandPalette(OverlayFrame):
         self._entries: tuple[PaletteEntry, ...] = ()
         self._focused: QWidget | None = None  # what had the focus before
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Type what you want to do")
-        self.field.setAccessibleName("Find an action")
-        self.field.setToolTip("A few letters of an action, a sample or a recent file; Return does it")
+        self.field.setPlaceholderText("Type what you want to do, or a name: xi, loss, balloon")
+        self.field.setAccessibleName("Find an action, a parameter, a panel or a sequence")
+        self.field.setToolTip(
+            "A few letters of an action, a parameter, a panel, a sequence or a run; Return does it"
+        )
         self.field.setClearButtonEnabled(True)
         self.list = QListWidget()
         self.list.setAccessibleName("Actions")
@@ -138,9 +142,11 @@ class CommandPalette(OverlayFrame):
     def _filter(self, pattern: str) -> None:
         found = []
         for index, entry in enumerate(self._entries):
-            hit = match(pattern, (entry.title, entry.place, entry.tip, entry.keys))
+            texts = entry.title, " ".join(entry.symbols), entry.kind, entry.place, entry.tip, entry.keys
+            hit = match(pattern, texts)
             if hit is not None:
-                found.append((hit.cost, index, entry, hit))
+                is_symbol = pattern.strip().casefold() in {symbol.casefold() for symbol in entry.symbols}
+                found.append((-1.0 if is_symbol else hit.cost, index, entry, hit))
         self.list.clear()
         for _cost, _index, entry, hit in sorted(found, key=lambda each: each[:2]):
             item = QListWidgetItem(entry.title, self.list)
@@ -206,7 +212,8 @@ class _EntryDelegate(QStyledItemDelegate):
         muted = QColor(theme.muted)
         painter.setFont(option.font)
         painter.setPen(muted)
-        right = "   ".join(part for part in (entry.place, entry.keys) if part)
+        where = " · ".join(part for part in (entry.kind, entry.place) if part)
+        right = "   ".join(part for part in (where, entry.keys) if part)
         painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), right)
         text = theme.text if entry.enabled else theme.muted
         area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
