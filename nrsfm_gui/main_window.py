@@ -17,6 +17,7 @@ from nrsfm_gui.sessions.session_saver import SessionSaver
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.defects import DefectReporter
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
+from nrsfm_gui.shell.explanation_controller import ExplanationController
 from nrsfm_gui.shell.first_steps import FirstSteps
 from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import LayoutMemory
@@ -131,6 +132,7 @@ class MainWindow(PanelWindow):
             self.toolbars, session, self.sequence_opening, self,
             show_panel=self.panel_navigation.show,
         )  # fmt: skip
+        self.explanation_controller = ExplanationController(self.toolbars, self)
         self._column.insertWidget(0, self.first_steps.bar)
         for banner in (self.message_bar, self.export_controller.strip, self.session_saver.recovery.bar):
             self.banners.add(banner)

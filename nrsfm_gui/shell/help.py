@@ -106,10 +106,6 @@ class HelpController(QObject):
         box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         box.open()
 
-    def ask_what(self) -> None:
-        """Explain the widget that is clicked next."""
-        QWhatsThis.enterWhatsThisMode()
-
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Follow the link at the end of an explanation."""
         if isinstance(event, QWhatsThisClickedEvent):

@@ -69,7 +69,7 @@ def arrange(
     bar.setFloatable(False)
     bottom.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     bar.addWidget(bottom)
-    bottom.setWhatsThis(panel_help(TIMELINE))
+    bar.setWhatsThis(panel_help(TIMELINE))  # of all that is in it, and of the margin around it
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
     window.resize(*_first_size(window))

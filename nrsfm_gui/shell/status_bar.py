@@ -34,6 +34,10 @@ class StatusController(QObject):
         super().__init__(parent)
         self._session, self._display = session, display
         self.headline = ElidedLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.headline.setWhatsThis(
+            "Numbers of what is shown: the loss, the reprojection error, and the 3-D error where there is "
+            "ground truth, with the alignment that it is measured under. Numbers explains each of them."
+        )
         self.activity = ElidedLabel()
         self.hover = QLabel()
         self.facts = QLabel()
@@ -43,6 +47,10 @@ class StatusController(QObject):
         self._progress.setFixedWidth(PROGRESS_WIDTH)
         self._progress.hide()
         bar.setSizeGripEnabled(False)
+        bar.setWhatsThis(
+            "What the solver does, or what was done last; at the right the point under the pointer, the open "
+            "sequence and the memory that the program uses."
+        )
         bar.addWidget(self.activity, 1)
         for widget in (self._progress, self.hover, self.facts, MemoryLabel()):
             bar.addPermanentWidget(widget)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "reset": "Forget runs", "live": "Live"}
 ICON_SIZE = 18
+MENUS = "The menus have everything that can be done. Ctrl+K finds it by its name, F1 lists the keys."
 
 
 class Toolbars(QObject):
@@ -113,6 +114,7 @@ class Toolbars(QObject):
     def _make_menus(self, owner: object) -> None:
         bar = self._window.menuBar()
         assert bar is not None
+        bar.setWhatsThis(MENUS)
         for spec in ACTIONS:
             if spec.menu not in self._menus:
                 menu = bar.addMenu(spec.menu)
@@ -167,6 +169,7 @@ class Toolbars(QObject):
         bar.setObjectName("tool bar")
         self._bar = bar
         bar.setMovable(False)
+        bar.setWhatsThis(MENUS)
         bar.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         opener = QToolButton()

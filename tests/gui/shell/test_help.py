@@ -125,7 +125,7 @@ def test_every_panel_shows_what_it_is_and_has_a_button_for_it(window):
         texts = [button.text() for button in dock.titleBarWidget().findChildren(QToolButton)]
         assert "?" in texts, dock.windowTitle()
     assert window.scene_view.whatsThis()
-    assert window.timeline.whatsThis()
+    assert window.timeline.parentWidget().whatsThis()
 
 
 def test_the_button_opens_an_explanation_whose_link_opens_the_page(qtbot, window):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QEvent, QPoint, QRect, Qt
-from PyQt6.QtGui import QFont, QKeySequence
+from PyQt6.QtCore import QEvent, QPoint, QRect, QSize, Qt
+from PyQt6.QtGui import QCursor, QFont, QKeySequence
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import (
     QAbstractButton,
@@ -114,6 +115,62 @@ def test_everything_that_can_be_used_has_a_name_to_be_read_aloud_and_a_tip(full_
         and not (widget.isHidden() or widget.parentWidget().isHidden())
     ]  # fmt: skip
     assert "\n".join(tipless) == ""
+
+
+def explained(window, widget: QWidget) -> str:
+    place = widget.rect().center()
+    return window.explanation_controller.explanation_of(widget, place)
+
+
+def test_everything_that_can_be_seen_has_an_explanation_and_every_control_one_of_its_own(full_window):
+    window = full_window
+    of_panels = {*(dock.whatsThis() for dock in docks(window)), window.scene_view.whatsThis()}
+    without, general = [], []
+    for dock in docks(window):
+        dock.show()
+        dock.raise_()
+        QApplication.sendPostedEvents()
+        for widget in window.findChildren(QWidget):
+            if widget.isVisible() and not widget.visibleRegion().isEmpty() and not explained(window, widget):
+                without.append(described(widget))
+        for widget in parts(window):
+            shown = widget.isVisible() and isinstance(widget, INTERACTIVE)
+            if shown and not isinstance(widget, QTextBrowser) and explained(window, widget) in of_panels:
+                general.append(described(widget))
+    assert "\n".join(sorted(set(without))) == ""
+    assert "\n".join(sorted(set(general))) == ""
+
+
+def test_every_line_of_the_menus_is_explained_with_its_keys_and_what_it_needs(qtbot, window):
+    explanations = window.explanation_controller
+    (menu,) = (each for each in window.menuBar().findChildren(QMenu) if each.title() == "&Run")
+    menu.popup(window.mapToGlobal(QPoint(20, 40)))
+    for action in menu.actions():
+        if not action.isSeparator():
+            text = explanations.explanation_of(menu, menu.actionGeometry(action).center())
+            assert action.whatsThis() in html.unescape(text), action.text()
+    run, pause = window.toolbars.actions["run"], window.toolbars.actions["pause"]
+    assert "Ctrl+R" in explanations.explanation_of(menu, menu.actionGeometry(run).center())
+    assert "Nothing is running" in explanations.explanation_of(menu, menu.actionGeometry(pause).center())
+    menu.setActiveAction(run)
+    QCursor.setPos(window.mapToGlobal(window.rect().bottomRight() - QPoint(5, 5)))
+    before = set(QApplication.topLevelWidgets())
+    qtbot.keyClick(menu, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    (card,) = (each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible())
+    qtbot.keyClick(card, Qt.Key.Key_Escape)
+    assert not card.isVisible()
+    menu.close()
+
+
+def test_the_control_under_the_pointer_is_explained_at_once(qtbot, window):
+    tree = window.sequences_panel.findChild(QTreeView)
+    before = set(QApplication.topLevelWidgets())
+    QCursor.setPos(tree.mapToGlobal(tree.rect().center()))
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    (card,) = (each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible())
+    assert card.geometry().intersects(QRect(QCursor.pos(), QSize(40, 60)))
+    qtbot.keyClick(card, Qt.Key.Key_Escape)
+    assert not card.isVisible()
 
 
 @pytest.mark.parametrize("larger", [0, 3])

@@ -1,0 +1,131 @@
+"""Shift+F1: what is under the pointer, explained in a card next to it.
+
+The explanation of a control is its "What's This" text, else its tip; of a button, a line of a menu or a
+tab, it is that of what it does or shows. A part without any has that of what it is in, up to its panel.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
+from PyQt6.QtGui import QCursor, QKeyEvent
+from PyQt6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QTabBar,
+    QToolButton,
+    QWhatsThis,
+    QWidget,
+)
+
+from nrsfm_gui.text.help_pages import panel_help
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QAction
+
+    from nrsfm_gui.shell.toolbars import Toolbars
+
+BELOW = QPoint(0, 18)  # of the pointer, pixels
+
+
+class ExplanationController(QObject):
+    """Explains the control under the pointer, or the focused one where the pointer is outside the window.
+
+    Parameters
+    ----------
+    toolbars
+        knows what an action needs that is not possible.
+    window
+        whose menus explain their lines by the same key, although an open menu receives all keys itself.
+    """
+
+    def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._toolbars, self._window = toolbars, window
+        for menu in window.findChildren(QMenu):
+            menu.installEventFilter(self)
+
+    def explain(self) -> None:
+        """Show the explanation of what is under the pointer."""
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu):
+            self._explain_line(menu)
+            return
+        place = QCursor.pos()
+        widget = QApplication.widgetAt(place)
+        if widget is None:  # outside of all windows
+            widget = QApplication.focusWidget() or self._window
+            place = widget.mapToGlobal(widget.rect().center())
+        text = self.explanation_of(widget, widget.mapFromGlobal(place))
+        if text:
+            QWhatsThis.showText(place + BELOW, text, _panel_of(widget))
+
+    def explanation_of(self, widget: QWidget, place: QPoint) -> str:
+        """Return the explanation of what is at a place of a widget, "" where nothing around it has one."""
+        above: QWidget | None = widget
+        while above is not None:
+            text = self._own_explanation(above, above.mapFromGlobal(widget.mapToGlobal(place)))
+            if text:
+                return text
+            above = above.parentWidget()
+        return ""
+
+    def _own_explanation(self, widget: QWidget, place: QPoint) -> str:
+        if isinstance(widget, (QMenu, QMenuBar)):
+            action = widget.actionAt(place)
+            return widget.whatsThis() if action is None else self._of_action(action)
+        if isinstance(widget, QToolButton) and widget.defaultAction() is not None:
+            action = widget.defaultAction()
+            assert action is not None
+            return self._of_action(action)
+        if isinstance(widget, QTabBar):
+            return panel_help(widget.tabText(widget.tabAt(place)))
+        if widget.whatsThis():
+            return widget.whatsThis()
+        name, tip = widget.accessibleName(), widget.toolTip()
+        if "<" in tip or name in ("", tip):  # rich text is complete in itself
+            return tip
+        if not tip:
+            return ""
+        return f"<b>{html.escape(name)}</b><p>{html.escape(tip)}</p>".replace("\n", "<br>")
+
+    def _of_action(self, action: QAction) -> str:
+        """Return title, keys and tip of an action, and what it needs where it is not possible."""
+        title, tip = action.text().replace("&", ""), action.whatsThis() or action.toolTip()
+        keys = ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
+        needs = "" if action.isEnabled() else self._toolbars.needs(action.objectName())
+        lines = [f"<b>{html.escape(title)}</b>" + (f" ({html.escape(keys)})" if keys else "")]
+        lines += [html.escape(line) for line in (tip, needs) if line and line != title]
+        return lines[0] + "".join(f"<p>{line}</p>" for line in lines[1:])
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Explain the line of a menu, which would otherwise handle the key itself."""
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() == Qt.Key.Key_F1
+            and isinstance(watched, QMenu)
+        ):
+            self._explain_line(watched)
+            return True
+        return super().eventFilter(watched, event)
+
+    def _explain_line(self, menu: QMenu) -> None:
+        """Explain the line of a menu under the pointer, or the one that the arrow keys have chosen."""
+        action = menu.actionAt(menu.mapFromGlobal(QCursor.pos())) or menu.activeAction()
+        if action is not None:
+            corner = menu.mapToGlobal(menu.actionGeometry(action).bottomLeft())
+            QWhatsThis.showText(corner, self._of_action(action), menu)
+
+
+def _panel_of(widget: QWidget) -> QWidget:
+    """Return the dock of a widget, which follows the link of its explanation, or the widget itself."""
+    above: QWidget | None = widget
+    while above is not None and not isinstance(above, QDockWidget):
+        above = above.parentWidget()
+    return above or widget
