@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow
 
-from core import Settings, bundled_samples, simulate
+from core import simulate
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
 from nrsfm_gui.panels.timeline.timeline import Timeline
@@ -20,7 +20,6 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, Condition, with_unique_mnemonics
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
-from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.fuzzy import match
@@ -181,35 +180,6 @@ def test_samples_layers_panels_and_alignments_are_among_the_entries(qtbot, windo
     for part in ("File › Samples", "View › Layers"):
         assert part in places
     assert any("lignment" in place for place in places)
-
-
-def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
-    qtbot, make_window, add_run, make_iterate, known
-):
-    window = make_window(known.sequence)
-    window.sequence_opening.entries = bundled_samples()
-    first, second = (
-        add_run(window.session, make_iterate(known, noise=noise), Settings(rank=rank))
-        for noise, rank in ((0.01, 2), (0.02, 3))
-    )
-    entries = window.command_palette_controller.entries()
-    kinds = Counter(entry.kind for entry in entries)
-    assert kinds["panel"] == len(docks(window)) and kinds["run"] == 2 and kinds["export"] > 8
-    titles = Counter(entry.title for entry in entries if entry.kind == "sequence")
-    assert set(titles.values()) == {1}
-    assert {"balloon, circle", "balloon, circle (orthogonal)"} <= set(titles)
-    palette = opened(qtbot, window)
-    for text, kind, title in (("loss", "panel", "Loss"), ("glTF", "export", "3-D scene…")):
-        palette.field.setText(text)
-        assert any((entry.kind, entry.title) == (kind, title) for entry in rows(palette)[:3]), text
-    palette.field.setText(f"run {first.number}")
-    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    assert window.session.shown is first is not second
-    palette = opened(qtbot, window)
-    palette.field.setText("panel points")
-    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    assert window.points_panel.isVisible()
-    assert window.points_panel.isAncestorOf(QApplication.focusWidget())
 
 
 def test_a_symbol_finds_what_it_stands_for_before_all_that_contains_its_letters(qtbot, window):

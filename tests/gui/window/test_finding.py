@@ -1,0 +1,56 @@
+"""Ctrl+K in the complete window: panels, sequences, exports and runs are found by their names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication
+
+from core import Settings, bundled_samples
+from nrsfm_gui.shell.layout import docks
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
+
+
+def opened(qtbot, window: MainWindow) -> CommandPalette:
+    window.toolbars.actions["palette"].trigger()
+    view = window.command_palette_controller.view
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
+    return view
+
+
+def rows(view: CommandPalette) -> list[PaletteEntry]:
+    return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
+
+
+def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
+    qtbot, make_window, add_run, make_iterate, known
+):
+    window = make_window(known.sequence)
+    window.sequence_opening.entries = bundled_samples()
+    first, second = (
+        add_run(window.session, make_iterate(known, noise=noise), Settings(rank=rank))
+        for noise, rank in ((0.01, 2), (0.02, 3))
+    )
+    entries = window.command_palette_controller.entries()
+    kinds = Counter(entry.kind for entry in entries)
+    assert kinds["panel"] == len(docks(window)) and kinds["run"] == 2 and kinds["export"] > 8
+    titles = Counter(entry.title for entry in entries if entry.kind == "sequence")
+    assert set(titles.values()) == {1}
+    assert {"balloon, circle", "balloon, circle (orthogonal)"} <= set(titles)
+    palette = opened(qtbot, window)
+    for text, kind, title in (("loss", "panel", "Loss"), ("glTF", "export", "3-D scene…")):
+        palette.field.setText(text)
+        assert any((entry.kind, entry.title) == (kind, title) for entry in rows(palette)[:3]), text
+    palette.field.setText(f"run {first.number}")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.session.shown is first is not second
+    palette = opened(qtbot, window)
+    palette.field.setText("panel points")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.points_panel.isVisible()
+    assert window.points_panel.isAncestorOf(QApplication.focusWidget())
