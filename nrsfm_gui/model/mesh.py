@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from core.data import edges_of, reference_frame, triangulate_tracks
 from core.foundation import read_only
@@ -28,7 +30,9 @@ class Triangulation:
 
 def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:
     """Return the triangulation with these faces (T, 3)."""
-    return Triangulation(read_only(faces, np.int64), read_only(edges_of(faces), np.int64), points, name)
+    return Triangulation(
+        read_only(oriented(faces), np.int64), read_only(edges_of(faces), np.int64), points, name
+    )
 
 
 @lru_cache(maxsize=2)
@@ -44,8 +48,38 @@ def _file_triangulation(sequence: Sequence) -> Triangulation:
     faces = np.zeros((0, 3), dtype=np.int64) if sequence.faces is None else sequence.faces
     edges = edges_of(faces) if sequence.edges is None else sequence.edges
     return Triangulation(
-        read_only(faces, np.int64), read_only(edges, np.int64), sequence.point_count, "the file"
+        read_only(oriented(faces), np.int64), read_only(edges, np.int64), sequence.point_count, "the file"
     )
+
+
+def oriented(faces: Ints) -> Ints:
+    """Return triangles (T, 3) that run the same way round as their neighbors, as far as that is possible.
+
+    Of two triangles with an edge in common, one goes along it and the other one back. From one triangle of
+    every connected piece the others are turned round, neighbor after neighbor.
+    """
+    starts, ends = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    owner = np.repeat(np.arange(len(faces)), 3)
+    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
+    order = np.lexsort((high, low))
+    same = (np.diff(low[order]) == 0) & (np.diff(high[order]) == 0)
+    one, two = order[:-1][same], order[1:][same]
+    alike = starts[one] == starts[two]  # both along the edge: one of them must be turned
+    if not alike.any():
+        return faces
+    links = coo_array(
+        (np.where(alike, 2, 1), (owner[one], owner[two])), shape=(len(faces), len(faces))
+    ).tocsr()
+    links = links.maximum(links.T).tocsr()
+    _count, piece = connected_components(links, directed=False)
+    turned = np.zeros(len(faces), dtype=bool)
+    for first in np.unique(piece, return_index=True)[1].tolist():
+        visited, before = breadth_first_order(links, first, directed=False)
+        for face in visited[1:].tolist():
+            turned[face] = turned[before[face]] ^ (links[before[face], face] == 2)
+    found = np.array(faces)
+    found[turned] = found[turned][:, ::-1]
+    return found
 
 
 def chosen_mesh(sequence: Sequence, source: str, loaded: Triangulation | None) -> Triangulation:

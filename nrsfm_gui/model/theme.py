@@ -20,7 +20,8 @@ class Theme:
     warning: str  # invalid fields
     grid: str  # grid lines of plots and of the 3-D floor
     estimate: str  # the reconstruction (blue)
-    truth: str  # ground truth (red)
+    truth: str  # distances from the ground truth (red)
+    truth_shape: str  # the ground truth itself, which must not outshine the estimate (gray)
     measured: str  # measured 2-D points (blue)
     reprojected: str  # reprojected 2-D points (green)
     residual: str  # segments between the two
@@ -43,6 +44,7 @@ DARK = Theme(
     grid="#343a44",
     estimate="#5aa9ff",
     truth="#ff6b6b",
+    truth_shape="#8d949e",
     measured="#5aa9ff",
     reprojected="#4fd18b",
     residual="#c9a227",
@@ -62,8 +64,9 @@ LIGHT = Theme(
     accent="#0b63ce",
     warning="#b93815",
     grid="#d9dde3",
-    estimate="#1565c0",
+    estimate="#2b80e4",
     truth="#c62828",
+    truth_shape="#949ba5",
     measured="#1565c0",
     reprojected="#1b8a4b",
     residual="#a06a00",

@@ -51,6 +51,11 @@ class Projection:
         arrays = (self.R.tobytes(), self.t.tobytes(), self.K.tobytes())
         return (*arrays, self.parallel, self.near, self.far, self.width, self.height)
 
+    @property
+    def focal(self) -> float:
+        """Pixels to one unit of the world: at depth 1, or at any depth with parallel rays."""
+        return float(np.sqrt(abs(np.linalg.det(self.K[:2, :2]))))
+
     def view(self, points: Floats) -> Floats:
         """Return points (..., 3) in the view frame."""
         moved: Floats = points @ self.R.T + self.t

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
+SAMPLED = 60  # frames, and points, that the object's size is found from, about
 PAD = 0.06  # of the extent's size, on each side
 
 
@@ -101,6 +102,19 @@ class Shapes:
         if self.truth_size is None and self.points is not None:
             return object_size(self.points)
         return self.truth_size
+
+    @cached_property
+    def object_size(self) -> float:
+        """The distance of a typical point from the middle of the object, in `unit`; outliers do not count."""
+        source = self.points if self.truth is None else self.truth
+        if source is None:
+            return 1.0
+        sample = source[:: max(1, len(source) // SAMPLED), :, :: max(1, source.shape[2] // SAMPLED)]
+        sample = sample[np.isfinite(sample[:, 0]).any(axis=1)]
+        if not len(sample):
+            return 1.0
+        apart = np.linalg.norm(sample - np.nanmedian(sample, axis=2, keepdims=True), axis=1)
+        return float(np.nanmedian(apart)) or 1.0
 
     @property
     def alignment_name(self) -> str:

@@ -13,7 +13,6 @@ this module is the only one that imports it.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +21,17 @@ from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceForma
 
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
 from nrsfm_gui.panels.view3d.parts import (
+    AMBIENT,
+    GLOSS,
+    HALFWAY,
+    LEAST_RING,
+    LEAST_WIDTH,
+    LIGHT,
+    MOST_PIXELS,
     RIM,
+    RING_WIDTH,
+    SHARPNESS,
+    SMALL_DISK,
     Drawn,
     LineSegments,
     PointCloud,
@@ -38,20 +47,31 @@ from OpenGL.error import Error as OpenGLError
 from OpenGL.GL import shaders
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
-VERTEX = """#version 140
+SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
+
+
+def vector(values: Array) -> str:
+    """Return a vector as the language of shaders writes it."""
+    return f"vec3({', '.join(str(float(value)) for value in values)})"
+
+
+PLAIN_VERTEX = """#version 140
 uniform mat4 u_clip;
-uniform float u_size;
 in vec3 a_position;
 in vec4 a_color;
+in vec3 a_normal;
 out vec4 v_color;
-out float v_side;
+out vec3 v_place;
+out vec3 v_normal;
 void main() {
     gl_Position = u_clip * vec4(a_position, 1.0);
     v_color = a_color;
-    v_side = u_size + 2.0;
-    gl_PointSize = v_side;
+    v_place = a_position;
+    v_normal = a_normal;
 }
 """
 PLAIN_FRAGMENT = """#version 140
@@ -61,19 +81,84 @@ void main() {
     fragment = v_color;
 }
 """
-DOT_FRAGMENT = f"""#version 140
+LIT_FRAGMENT = f"""#version 140
+uniform vec4 u_eye;
+uniform vec3 u_light;
 in vec4 v_color;
-in float v_side;
+in vec3 v_place;
+in vec3 v_normal;
 out vec4 fragment;
 void main() {{
-    float inward = 0.5 * v_side - 0.5 - v_side * length(gl_PointCoord - 0.5);
-    float cover = clamp(inward, 0.0, 1.0);
-    if (cover <= 0.0) discard;
-    float fill = v_side > 6.0 ? clamp(inward - 1.0, 0.0, 1.0) : 1.0;
-    fragment = vec4(v_color.rgb * mix({RIM}, 1.0, fill), v_color.a * cover);
+    vec3 facet = cross(dFdx(v_place), dFdy(v_place));
+    vec3 normal = normalize(v_normal);
+    if (dot(facet, u_eye.w * v_place + u_eye.xyz) * dot(facet, normal) > 0.0) normal = -normal;
+    float reached = max(dot(normal, u_light), 0.0) / {-LIGHT[2]};
+    fragment = vec4(min(v_color.rgb * ({AMBIENT} + {1.0 - AMBIENT} * reached), 1.0), v_color.a);
 }}
 """
-ATTRIBUTES = ("a_position", "a_color")
+DOT_VERTEX = f"""#version 140
+uniform mat4 u_clip;
+uniform vec4 u_ahead;
+uniform vec4 u_size;
+uniform float u_focal;
+uniform float u_ratio;
+uniform float u_shape;
+in vec3 a_position;
+in vec4 a_color;
+out vec4 v_color;
+out vec2 v_depth;
+out float v_radius;
+out float v_unit;
+void main() {{
+    gl_Position = u_clip * vec4(a_position, 1.0);
+    v_color = a_color;
+    v_depth = gl_Position.zw;
+    v_unit = u_focal / (dot(u_ahead.xyz, a_position) + u_ahead.w);
+    float diameter = clamp(u_size.x * v_unit, u_size.y, u_size.z);
+    if (u_shape == {SHAPES["ring"]} && diameter < {LEAST_RING} * u_ratio) diameter *= {SMALL_DISK};
+    v_radius = 0.5 * (diameter + u_size.w);
+    gl_PointSize = 2.0 * v_radius + 2.0;
+}}
+"""
+# A sphere is cut by others where its surface is, but for one of many small ones: a depth of every pixel costs
+# a machine without a graphics card as much as all else.
+DOT_FRAGMENT = f"""
+uniform vec2 u_towards;
+uniform float u_ratio;
+uniform float u_shape;
+in vec4 v_color;
+in vec2 v_depth;
+in float v_radius;
+in float v_unit;
+out vec4 fragment;
+void main() {{
+    vec2 place = (gl_PointCoord - 0.5) * vec2(1.0, -1.0) * (2.0 * v_radius + 2.0);
+    float away = length(place);
+    float cover = clamp(v_radius + 0.5 - away, 0.0, 1.0);
+    float width = max({LEAST_WIDTH} * u_ratio, {2.0 * RING_WIDTH} * v_radius);
+    if (u_shape == {SHAPES["ring"]} && 2.0 * v_radius >= {LEAST_RING} * u_ratio)
+        cover *= clamp(away - v_radius + width + 0.5, 0.0, 1.0);
+    if (cover <= 0.0) discard;
+    vec3 color = v_color.rgb;
+    float nearer = 0.0;
+    if (u_shape == {SHAPES["sphere"]}) {{
+        vec2 across = place / v_radius;
+        nearer = sqrt(max(1.0 - dot(across, across), 0.0));
+        vec3 normal = vec3(across, -nearer);
+        float reached = max(dot(normal, {vector(LIGHT)}), 0.0) / {-LIGHT[2]};
+        float bright = min({AMBIENT} + {1.0 - AMBIENT} * reached, 1.0) * mix({RIM}, 1.0, sqrt(nearer));
+        color = color * bright + {GLOSS} * pow(max(dot(normal, {vector(HALFWAY)}), 0.0), {SHARPNESS});
+    }}
+#ifdef ROUND
+    vec2 depth = v_depth + nearer * v_radius / v_unit * u_towards;
+    gl_FragDepth = 0.5 * depth.x / depth.y + 0.5;
+#endif
+    fragment = vec4(color, v_color.a * cover);
+}}
+"""
+SETTERS = (GL.glUniform1fv, GL.glUniform2fv, GL.glUniform3fv, GL.glUniform4fv)
+MANY = 4000  # points of a part above which they are drawn in less detail while the picture moves
+ATTRIBUTES = ("a_position", "a_color", "a_normal")
 Array: TypeAlias = "npt.NDArray[Any]"
 
 
@@ -110,13 +195,18 @@ class _PartBuffers:
         self._array = GL.glGenVertexArrays(1)
         GL.glBindVertexArray(self._array)
         self._positions, self._colors = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ARRAY_BUFFER)
-        self._rows = _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
+        self._normals, self._rows = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
         for place, (buffer, size, kind, scaled) in enumerate(
-            ((self._positions, 3, GL.GL_FLOAT, False), (self._colors, 4, GL.GL_UNSIGNED_BYTE, True))
+            (
+                (self._positions, 3, GL.GL_FLOAT, False),
+                (self._colors, 4, GL.GL_UNSIGNED_BYTE, True),
+                (self._normals, 3, GL.GL_FLOAT, False),
+            )
         ):
             buffer.bind()
-            GL.glEnableVertexAttribArray(place)
             GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
+            if buffer is not self._normals:  # only what is lit has any; the others have zeros
+                GL.glEnableVertexAttribArray(place)
         self._rows.bind()
 
     def upload(self, part: Drawn) -> None:
@@ -130,6 +220,10 @@ class _PartBuffers:
             self._positions.write(np.ascontiguousarray(part.positions, dtype=np.float32))
         if old is None or not _same(part.colors, old.colors):
             self._colors.write(np.ascontiguousarray(part.colors))
+        normals, former = _normals(part), None if old is None else _normals(old)
+        if normals is not None and (former is None or not _same(normals, former)):
+            self._normals.write(np.ascontiguousarray(normals, dtype=np.float32))
+        (GL.glDisableVertexAttribArray if normals is None else GL.glEnableVertexAttribArray)(2)
         rows, before = _rows(part), None if old is None else _rows(old)
         if rows is not None and (before is None or not _same(rows, before)):
             self._rows.write(np.ascontiguousarray(rows, dtype=np.uint32))
@@ -154,15 +248,47 @@ def _rows(part: Drawn) -> Array | None:
     return part.ends if isinstance(part, LineSegments) else part.faces
 
 
+def _normals(part: Drawn) -> Array | None:
+    return part.normals if isinstance(part, TriangleMesh) else None
+
+
 def _same(one: Array, two: Array) -> bool:
     return one is two or np.array_equal(one, two)
 
 
-@dataclass(frozen=True)
 class _Program:
-    name: int
-    matrix: int  # where its uniforms are
-    size: int
+    """A shader program and the places of its uniforms."""
+
+    def __init__(self, vertex: str, fragment: str) -> None:
+        self.name = shaders.compileProgram(
+            shaders.compileShader(vertex, GL.GL_VERTEX_SHADER),
+            shaders.compileShader(fragment, GL.GL_FRAGMENT_SHADER),
+            validate=False,
+        )
+        for place, attribute in enumerate(ATTRIBUTES):
+            GL.glBindAttribLocation(self.name, place, attribute)
+        GL.glLinkProgram(self.name)
+        self._places: dict[str, int] = {}
+
+    def use(self) -> None:
+        """Draw by it from now on."""
+        GL.glUseProgram(self.name)
+
+    def set(self, **values: float | Sequence[float] | Array) -> None:
+        """Set uniforms that are numbers or vectors; it must be in use."""
+        for name, value in values.items():
+            numbers = np.atleast_1d(np.asarray(value, dtype=np.float32))
+            SETTERS[len(numbers) - 1](self._place(name), 1, numbers)
+
+    def set_matrix(self, **matrices: Array) -> None:
+        """Set uniforms that are matrices (4, 4); it must be in use."""
+        for name, matrix in matrices.items():
+            GL.glUniformMatrix4fv(self._place(name), 1, True, matrix.astype(np.float32))
+
+    def _place(self, name: str) -> int:
+        if name not in self._places:
+            self._places[name] = GL.glGetUniformLocation(self.name, name)
+        return self._places[name]
 
 
 class OpenGLRenderer:
@@ -191,8 +317,10 @@ class OpenGLRenderer:
             raise ContextLost("this OpenGL is too old")
         try:
             self.card = (GL.glGetString(GL.GL_RENDERER) or b"").decode(errors="replace")
-            self._dots = _compiled(DOT_FRAGMENT)
-            self._plain = _compiled(PLAIN_FRAGMENT)
+            self._dots = _Program(DOT_VERTEX, "#version 140\n#define ROUND" + DOT_FRAGMENT)
+            self._flat_dots = _Program(DOT_VERTEX, "#version 140" + DOT_FRAGMENT)
+            self._plain = _Program(PLAIN_VERTEX, PLAIN_FRAGMENT)
+            self._lit = _Program(PLAIN_VERTEX, LIT_FRAGMENT)
             self._target, self._color, self._depth = (
                 GL.glGenFramebuffers(1),
                 GL.glGenRenderbuffers(1),
@@ -200,8 +328,10 @@ class OpenGLRenderer:
             )
             for what in (GL.GL_PROGRAM_POINT_SIZE, GL.GL_DEPTH_TEST, GL.GL_BLEND):
                 GL.glEnable(what)
-            # The picture is opaque: translucent parts are blended with the background.
-            GL.glBlendFuncSeparate(GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE)
+            # The colors of the picture are multiplied by its opacity, as those of the background are.
+            GL.glBlendFuncSeparate(
+                GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA
+            )
             GL.glDepthFunc(GL.GL_LEQUAL)
             GL.glPolygonOffset(1.0, 1.0)  # lines and dots of a surface lie on it, not in it
         except (OpenGLError, RuntimeError) as error:
@@ -241,7 +371,7 @@ class OpenGLRenderer:
         self._begun = None
         self._make_current()
         try:
-            image = self._read(request.size)
+            image = self._read(request)
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
         image.setDevicePixelRatio(request.ratio)
@@ -275,20 +405,15 @@ class OpenGLRenderer:
     def _draw(self, names: list[str], request: RenderRequest) -> None:
         GL.glViewport(0, 0, *self._side)
         GL.glDepthMask(True)
-        red, green, blue, _ = request.background.getRgbF()
-        GL.glClearColor(red, green, blue, 1.0)
+        red, green, blue, opacity = request.background.getRgbF()
+        GL.glClearColor(red * opacity, green * opacity, blue * opacity, opacity)
         GL.glClear(GL.GL_COLOR_BUFFER_BIT | GL.GL_DEPTH_BUFFER_BIT)
         # Upside down, because rows are read from the lowest to the highest.
         matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ request.projection.clip_matrix()
         # Only surfaces and dots hide what is behind them: the soft edge of a line would cut holes into dots.
         (GL.glEnable if request.smooth else GL.glDisable)(GL.GL_LINE_SMOOTH)
-        for kind, program in (
-            (TriangleMesh, self._plain),
-            (LineSegments, self._plain),
-            (PointCloud, self._dots),
-        ):
-            GL.glUseProgram(program.name)
-            GL.glUniformMatrix4fv(program.matrix, 1, True, matrix.astype(np.float32))
+        self._set_projection(matrix, request)
+        for kind in (TriangleMesh, LineSegments, PointCloud):
             for name in names:
                 item = self._items[name]
                 part = item.part
@@ -298,11 +423,37 @@ class OpenGLRenderer:
                 surface = isinstance(part, TriangleMesh)
                 (GL.glEnable if surface else GL.glDisable)(GL.GL_POLYGON_OFFSET_FILL)
                 if isinstance(part, PointCloud):
-                    GL.glUniform1f(program.size, part.size * request.ratio)
+                    limits = request.ratio * np.array([part.least, MOST_PIXELS, part.margin])
+                    many = len(part.positions) > MANY and not request.smooth
+                    dots = self._flat_dots if many else self._dots
+                    dots.use()
+                    dots.set(u_size=(part.diameter, *limits), u_shape=SHAPES[part.shape])
+                else:
+                    (self._plain if _normals(part) is None else self._lit).use()
                 item.draw()
 
-    def _read(self, size: tuple[int, int]) -> QImage:
-        image = QImage(*size, QImage.Format.Format_RGB32)
+    def _set_projection(self, matrix: Array, request: RenderRequest) -> None:
+        """Give the shaders what they know of the projection."""
+        projection, ratio = request.projection, request.ratio
+        R, t = projection.R, projection.t
+        for program in (self._plain, self._lit, self._dots, self._flat_dots):
+            program.use()
+            program.set_matrix(u_clip=matrix)
+        self._lit.use()
+        self._lit.set(u_eye=(*R[2], 0.0) if projection.parallel else (*(R.T @ t), 1.0), u_light=R.T @ LIGHT)
+        for dots in (self._dots, self._flat_dots):
+            dots.use()
+            dots.set(
+                u_ahead=(0.0, 0.0, 0.0, 1.0) if projection.parallel else (*R[2], t[2]),
+                u_focal=ratio * projection.focal,
+                u_ratio=ratio,
+            )
+        self._dots.use()
+        self._dots.set(u_towards=-matrix[2:, :3] @ R[2])
+
+    def _read(self, request: RenderRequest) -> QImage:
+        size = request.size
+        image = QImage(*size, request.image_format)
         bits = image.bits()
         if bits is None:
             raise ContextLost("there is no memory for the picture")
@@ -310,15 +461,3 @@ class OpenGLRenderer:
         pixels = np.frombuffer(bits, dtype=np.uint8)  # type: ignore[call-overload]  # it is a buffer
         GL.glReadPixels(0, 0, *size, GL.GL_BGRA, GL.GL_UNSIGNED_BYTE, array=pixels)
         return image
-
-
-def _compiled(fragment: str) -> _Program:
-    name = shaders.compileProgram(
-        shaders.compileShader(VERTEX, GL.GL_VERTEX_SHADER),
-        shaders.compileShader(fragment, GL.GL_FRAGMENT_SHADER),
-        validate=False,
-    )
-    for place, attribute in enumerate(ATTRIBUTES):
-        GL.glBindAttribLocation(name, place, attribute)
-    GL.glLinkProgram(name)
-    return _Program(name, GL.glGetUniformLocation(name, "u_clip"), GL.glGetUniformLocation(name, "u_size"))

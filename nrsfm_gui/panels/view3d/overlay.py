@@ -9,7 +9,7 @@ from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from nrsfm_gui.panels.view3d.axes import Rectangle, Ruler, rulers, without_overlaps
-from nrsfm_gui.panels.view3d.parts import MOST_RINGS
+from nrsfm_gui.panels.view3d.parts import MOST_RINGS, hollow_truth, sphere_pixels
 from nrsfm_gui.scene.orbit_camera import image_window
 from nrsfm_gui.widgets.color_bar import HEIGHT, WIDTH, paint_color_bar
 from nrsfm_gui.widgets.colors import qcolor
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 MARGIN = 12.0
 ABOVE = 6.0  # pixels between a message and the label below it
 COARSE = 24.0  # pixels: the steps in which a covered area grows to the right
-RING = 7.0  # radius around the selected point, pixels
+RING = 7.0  # radius around the selected point, pixels, and
+AROUND = 4.0  # how much larger it is than the radius of the point at least
 
 
 def paint_overlay(
@@ -181,9 +182,11 @@ def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme:
         chosen = [index for index in indices if index < len(scene.drawn) and scene.drawn[index]]
         painter.setPen(QPen(qcolor(color), width))
         for _, points in everywhere if chosen else ():
-            pixels, _ = projection.pixels(points[chosen])
-            for x, y in pixels[np.isfinite(pixels).all(axis=1)].tolist():
-                painter.drawEllipse(QPointF(x, y), RING, RING)
+            pixels, depth = projection.pixels(points[chosen])
+            radii = np.maximum(sphere_pixels(scene, depth, projection) / 2 + AROUND, RING)
+            known = np.isfinite(pixels).all(axis=1)
+            for (x, y), radius in zip(pixels[known].tolist(), radii[known].tolist(), strict=True):
+                painter.drawEllipse(QPointF(x, y), radius, radius)
     labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
     numbered = [index for index in labeled[scene.appearance.labels] if scene.drawn[index]]
     if numbered and everywhere:
@@ -234,11 +237,11 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             scene.estimate is not None and not scene.colored,
             LegendEntry("estimate", theme.estimate),
         ),
-        ("truth", known, LegendEntry(scene.truth_name, theme.truth)),
+        ("truth", known, LegendEntry(scene.truth_name, theme.truth_shape, hollow=hollow_truth(scene))),
         (
             "residuals",
             known and scene.estimate is not None,
-            LegendEntry("residual", theme.residual, line=True),
+            LegendEntry("residual", theme.truth, line=True),
         ),
         ("halos", scene.std is not None, LegendEntry("± 1 standard deviation", theme.estimate, hollow=True)),
         (

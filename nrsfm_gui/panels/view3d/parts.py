@@ -1,15 +1,35 @@
-"""A scene as colored points, segments and triangles, which both renderers draw alike. Numbers only."""
+"""A scene as spheres, segments and triangles, which both renderers draw alike.
+
+Light.  It comes over the viewer's shoulder. With l the unit vector towards it and n a normal, both in the
+view frame (x right, y down, z into the picture), a surface has the brightness
+
+    b(n) = a + (1 - a) max(n . l, 0) / -l_z
+
+times its color, a being what comes from all around. What faces the viewer, n = (0, 0, -1), has b = 1: its
+color is the one that a scale of colors gives it. Both sides of a triangle are lit: n is the normal that faces
+the viewer. A sphere has a darker rim, which separates neighbors, and a highlight: (x, y) radii from its
+middle, where n = (x, y, -sqrt(1 - x^2 - y^2)), it has the color
+
+    min(b(n), 1) (RIM + (1 - RIM) sqrt(-n_z)) color + GLOSS max(n . h, 0)^SHARPNESS,
+
+h being the unit vector halfway between those to the light and to the viewer.
+
+Sizes.  A sphere has a diameter in the unit of the scene: a share of the object's size, and of many points
+what keeps them apart, so that nearer ones are larger. It is drawn as a circle around the projection of its
+center; its true outline, an ellipse, is longer by less than 4 % in a picture of 30 degrees.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+from PyQt6.QtGui import QImage
 
 from core.foundation import read_only
-from nrsfm_gui.model.mesh import vertex_normals
+from nrsfm_gui.model.mesh import face_normals, vertex_normals
 from nrsfm_gui.panels.view3d.axes import floor_segments
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
@@ -21,29 +41,48 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Camera, Scene
 
-RIM = 0.6  # brightness of the rim of a dot relative to its inside, so that neighbors stay apart
-LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
-AMBIENT = 0.4  # brightness of what the light only grazes
+LIGHT = np.array([-0.34, -0.52, -0.78]) / np.linalg.norm([-0.34, -0.52, -0.78])  # towards it, see above
+HALFWAY = (LIGHT - [0.0, 0.0, 1.0]) / np.linalg.norm(LIGHT - [0.0, 0.0, 1.0])
+AMBIENT = 0.4
+RIM = 0.65
+GLOSS, SHARPNESS = 0.3, 30.0
+SPHERE_SHARE = 0.11  # diameter of a sphere, of the object's size
+SPACED_SHARE = 2.6  # the same of many points, of the object's size over the root of their number
+ON_SURFACE = 0.6  # of the diameter, where the points lie on a surface that is drawn
+MOST_PIXELS = 48.0  # diameter of a sphere; some graphics cards draw no larger points
+RING_SHARE = 1.3  # diameter of a ring around a sphere, of that of the sphere
+RING_WIDTH, LEAST_WIDTH = 0.07, 1.3  # of a ring's line: of its diameter, and least, pixels
+LEAST_RING = 6.0  # diameter of a ring, pixels: a smaller one is a disk
+SMALL_DISK = 0.6  # of the ring's diameter
 FRUSTUM_DEPTH = 0.14  # of the extent's diagonal
 OTHER_DEPTH = 0.06
 MOST_HALOS = 500  # points whose uncertainties are all drawn; of more only those of the selected ones
 MOST_CORNERS = 6000  # of all outlines, which the renderer without OpenGL paints one triangle each
 CORNERS = (12, 48)  # of one outline, least and most
 HALO_MIDDLE, HALO_RIM = 0.75, 0.4  # opacity
-MOST_RINGS = 150  # selected points that are circled; more are marked by larger dots behind them
+MOST_RINGS = 150  # selected points that are circled; more are marked by larger disks behind them
+MARK_MARGIN = 6.0  # pixels by which those are larger
+FAINT = 0.12  # opacity of the surface of the truth behind the estimate
 
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
-    """Round dots of a size in pixels."""
+    """Spheres, or flat marks that face the viewer, of a size in the scene."""
 
     positions: Floats  # (N, 3)
     colors: Rgba  # (N, 4) bytes
-    size: float
+    diameter: float  # in the unit of the positions
+    least: float  # diameter of those that are far away, pixels
+    shape: Literal["sphere", "ring", "disk"] = "sphere"
+    margin: float = 0.0  # that the diameter is larger by, pixels
 
-    def same(self, other: object) -> bool:
-        """Whether drawing the other would give the same picture."""
-        return isinstance(other, PointCloud) and self.size == other.size and _equal(self, other)
+    def diameters(self, depth: Floats, projection: Projection) -> Floats:
+        """Return the diameters (N,) that points at depths (N,) have in a picture, in its pixels."""
+        distance = np.ones_like(depth) if projection.parallel else np.maximum(depth, projection.near)
+        wanted: Floats = np.clip(self.diameter * projection.focal / distance, self.least, MOST_PIXELS)
+        if self.shape == "ring":
+            wanted = np.where(wanted < LEAST_RING, SMALL_DISK * wanted, wanted)
+        return wanted + self.margin
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +103,32 @@ class LineSegments:
         """Return lines between consecutive pairs of points (2M, 3)."""
         return cls(positions, colors, _consecutive(len(positions) // 2))
 
-    def same(self, other: object) -> bool:
-        """Whether drawing the other would give the same picture."""
-        return isinstance(other, LineSegments) and _equal(self, other) and _alike(self.ends, other.ends)
-
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
-    """A surface whose corners have colors, shaded already."""
+    """A surface whose corners have colors; it is lit where it has normals."""
 
     positions: Floats  # (N, 3)
     colors: Rgba  # (N, 4) bytes
     faces: Ints  # (T, 3) rows of `positions`
     solid: bool  # whether it hides what is behind it, where the picture has depth
+    normals: Floats | None = None  # (N, 3) of length 1
 
-    def same(self, other: object) -> bool:
-        """Whether drawing the other would give the same picture."""
-        return (
-            isinstance(other, TriangleMesh)
-            and self.solid == other.solid
-            and _equal(self, other)
-            and _alike(self.faces, other.faces)
-        )
+    def seen_colors(self, projection: Projection) -> Rgba:
+        """Return one color (T, 4) of every triangle as it is seen from a projection."""
+        colors = self.colors[self.faces].astype(np.uint16).sum(axis=1) / 3
+        if self.normals is not None:
+            ahead = projection.R[2]
+            if not projection.parallel:
+                ahead = self.positions[self.faces[:, 0]] + projection.R.T @ projection.t
+            facet = face_normals(self.positions, self.faces)
+            normals = self.normals[self.faces].sum(axis=1)
+            normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
+            away = (facet * ahead).sum(axis=1) * (facet * normals).sum(axis=1) > 0
+            bright = brightness(np.where(away[:, None], -normals, normals) @ projection.R.T)
+            colors[:, :3] = np.minimum(colors[:, :3] * bright[:, None], 255.0)
+        seen: Rgba = np.rint(colors).astype(np.uint8)
+        return seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +185,12 @@ class RenderRequest:
     ratio: float = 1.0  # pixels of the picture to one of the projection
     smooth: bool = True  # whether lines get soft edges, which cost more than all else without a graphics card
 
+    @property
+    def image_format(self) -> QImage.Format:
+        """The format of the picture: it has an opacity only where its background is not opaque."""
+        opaque = self.background.alpha() == 255
+        return QImage.Format.Format_RGB32 if opaque else QImage.Format.Format_ARGB32_Premultiplied
+
 
 def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Drawn]:
     """Return parts as they are drawn from a projection."""
@@ -156,12 +205,18 @@ def line_ends(parts: dict[str, Part]) -> int:
     return sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
 
 
-def _equal(one: Drawn, two: Drawn) -> bool:
-    return np.array_equal(one.positions, two.positions) and np.array_equal(one.colors, two.colors)
+def brightness(normals: Floats) -> Floats:
+    """Return how bright the light makes what has unit normals (..., 3) in the view frame."""
+    reached: Floats = np.maximum(normals @ LIGHT, 0.0) / -LIGHT[2]
+    return AMBIENT + (1.0 - AMBIENT) * reached
 
 
-def _alike(one: Ints, two: Ints) -> bool:
-    return one is two or np.array_equal(one, two)
+def sphere_shading(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return what the color of a sphere is multiplied by at (x, y) radii, and what is added to it."""
+    depth = np.sqrt(np.maximum(1.0 - x**2 - y**2, 0.0))
+    normals = np.stack(np.broadcast_arrays(x, y, -depth), axis=-1)
+    factor = np.minimum(brightness(normals), 1.0) * (RIM + (1.0 - RIM) * np.sqrt(depth))
+    return factor, GLOSS * np.maximum(normals @ HALFWAY, 0.0) ** SHARPNESS
 
 
 @lru_cache(maxsize=16)
@@ -209,37 +264,43 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         parts["grid"] = LineSegments.between(lines, filled(theme.grid, len(lines)))
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
-    truth_colors = filled(theme.truth, len(drawn))
+    truth_colors = filled(theme.truth_shape, len(drawn))
+    compared = hollow_truth(scene)  # the truth steps back, then
     if scene.estimate is None and scene.colored:  # of the truth, then
         truth_colors = colors
-    for name, points, vertex_colors, opacity in (
-        ("truth", scene.truth, truth_colors, 0.3),
-        ("estimate", scene.estimate, colors, 0.85),
+    for name, points, vertex_colors, faint in (
+        ("truth", scene.truth, truth_colors, compared),
+        ("estimate", scene.estimate, colors, False),
     ):
         if points is None or name not in show:
             continue
         known = np.isfinite(points).all(axis=1) & drawn
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
-            parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
+            faces = _rows(scene.faces, known)
+            parts[f"{name} mesh"] = _surface(points, faces, vertex_colors, FAINT if faint else 1.0)
         if "edges" in show and 0 < len(scene.edges) <= budget.edges:
             parts[f"{name} edges"] = LineSegments(
-                points, _faded(vertex_colors, 0.55), _rows(scene.edges, known)
+                points, _faded(vertex_colors, 0.35 if faint else 0.6), _rows(scene.edges, known)
             )
     if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
         trail = scene.trail if drawn.all() else scene.trail[:, drawn]
         trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
-        parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth)
+        parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth_shape)
     parts |= _differences(scene, theme, budget)
     parts |= _halos(scene, colors)
-    size = dot_size(len(drawn)) * scene.appearance.point_size
     if len(scene.selection) > MOST_RINGS:
-        parts |= _marks(scene, theme, size)
+        parts |= _marks(scene, theme)
+    size, least = sphere_size(scene)
     if "truth" in show and scene.truth is not None:
-        parts["truth"] = _dots(scene.truth, drawn, _faded(truth_colors, 0.9), size)
+        if compared:
+            around = RING_SHARE * size, RING_SHARE * least
+            parts["truth"] = _dots(scene.truth, drawn, truth_colors, *around, "ring")
+        else:
+            parts["truth"] = _dots(scene.truth, drawn, truth_colors, size, least)
     if scene.other is not None and scene.appearance.color_by != "difference":
-        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size)
+        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size, least)
     if "estimate" in show and scene.estimate is not None:
-        parts["estimate"] = _dots(scene.estimate, drawn, colors, size + 1.0)
+        parts["estimate"] = _dots(scene.estimate, drawn, colors, size, least)
     return parts
 
 
@@ -250,9 +311,25 @@ def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
     return value_colors(scene.color_values, scene.color_limits, scene.appearance.color_map, theme)
 
 
-def dot_size(count: int) -> float:
-    """Return a diameter in pixels: smaller where points are many, so that they stay apart."""
-    return 8.0 if count <= 120 else 6.0 if count <= 600 else 4.0 if count <= 4000 else 2.5
+def hollow_truth(scene: Scene) -> bool:
+    """Return whether the truth is drawn by rings: where the estimate is what is looked at."""
+    return scene.estimate is not None and "estimate" in scene.layers
+
+
+def sphere_pixels(scene: Scene, depth: Floats, projection: Projection) -> Floats:
+    """Return the diameters (N,) of the spheres of points at depths (N,), in pixels of a projection."""
+    cloud = PointCloud(np.empty((0, 3)), np.empty((0, 4), dtype=np.uint8), *sphere_size(scene))
+    return cloud.diameters(depth, projection)
+
+
+def sphere_size(scene: Scene) -> tuple[float, float]:
+    """Return the diameter of a sphere, in the unit of the scene, and the least one in pixels."""
+    count, factor = max(len(scene.drawn), 1), scene.appearance.point_size
+    share = min(SPHERE_SHARE, SPACED_SHARE / count**0.5)
+    if "faces" in scene.layers and len(scene.faces):
+        share *= ON_SURFACE
+    least = 6.0 if count <= 600 else 3.0 if count <= 4000 else 2.0
+    return factor * share * scene.shapes.object_size, max(factor * least, 1.0)
 
 
 def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
@@ -272,20 +349,33 @@ def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:
     return {"halos": Ellipsoids(scene.estimate[shown], axes, colors[shown])}
 
 
-def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> PointCloud:
+def _dots(
+    points: Floats,
+    drawn: Bools,
+    colors: Rgba,
+    size: float,
+    least: float,
+    shape: Literal["sphere", "ring", "disk"] = "sphere",
+    margin: float = 0.0,
+) -> PointCloud:
     shown = np.isfinite(points).all(axis=1) & drawn
-    return PointCloud(points, colors, size) if shown.all() else PointCloud(points[shown], colors[shown], size)
+    if not shown.all():
+        points, colors = points[shown], colors[shown]
+    return PointCloud(points, colors, size, least, shape, margin)
 
 
-def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
-    """Return larger dots behind the selected points: thousands of rings would be too slow."""
+def _marks(scene: Scene, theme: Theme) -> dict[str, Part]:
+    """Return larger disks behind the selected points: thousands of rings would be too slow."""
     chosen = np.zeros(len(scene.drawn), dtype=bool)
     chosen[list(scene.selection)] = True
+    size, least = sphere_size(scene)
     found: dict[str, Part] = {}
     for name, points in (("truth", scene.truth), ("estimate", scene.estimate)):
         if points is not None and name in scene.layers:
             color = filled(theme.selection, len(points))
-            found[f"selected {name}"] = _dots(points, scene.drawn & chosen, color, size + 6.0)
+            found[f"selected {name}"] = _dots(
+                points, scene.drawn & chosen, color, size, least, "disk", MARK_MARGIN
+            )
     return found
 
 
@@ -300,7 +390,7 @@ def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
     if "residuals" not in scene.layers or scene.estimate is None:
         return found
     for name, points, color, opacity in (
-        ("residuals", scene.truth, theme.residual, 0.9),
+        ("residuals", scene.truth, theme.truth, 0.9),
         ("differences", scene.other, theme.other, 0.7),
     ):
         if points is None:
@@ -366,10 +456,6 @@ def _trails(trail: Floats, color: str) -> LineSegments:
 
 
 def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> TriangleMesh:
-    """Shade triangles of points (P, 3) by diffuse light on both of their sides."""
     points = np.nan_to_num(points)  # of unknown points, which have no triangle
-    light = np.abs(vertex_normals(points, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
-    shaded = colors.copy()
-    shaded[:, :3] = np.rint(colors[:, :3] * (AMBIENT + (1.0 - AMBIENT) * light)[:, None])
-    shaded[:, 3] = round(255 * opacity)
-    return TriangleMesh(points, shaded, faces, solid=opacity > 0.5)
+    normals = vertex_normals(points, faces)
+    return TriangleMesh(points, _faded(colors, opacity), faces, solid=opacity > 0.5, normals=normals)

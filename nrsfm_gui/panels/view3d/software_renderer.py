@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,28 +10,36 @@ from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
 from nrsfm_gui.panels.view3d.parts import (
-    RIM,
+    LEAST_RING,
+    LEAST_WIDTH,
+    RING_WIDTH,
     Drawn,
     LineSegments,
     PointCloud,
     RenderRequest,
     TriangleMesh,
+    sphere_shading,
 )
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy.typing as npt
-
-    from core.foundation import Bools, Floats
+    from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.panels.view3d.parts import Part
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.widgets.colors import Rgba
 
 SMOOTH = 5000  # segments of a part up to which they are ever smoothed
+PIECES = 40  # of a long segment, of which a surface may hide some,
+LONG = 20.0  # pixels
+OPAQUE = np.uint32(0xFF000000)  # of a color as a number, red is its lowest byte
 MOST_TRIANGLES = 6000  # of a surface that are painted: more would be too slow
 DEPTHS = 20_000  # levels of depth from the farthest dot to the nearest
+SHAPES = ("sphere", "ring", "disk")
+STEPS_PER_DOUBLING = 8  # sizes of pictures of points; there are fewer than STEPS
+STEPS = 128
+WIDEST = 2048  # pixels of a row of such pictures
 LIMIT = 1e5  # pixels: QPainter cannot paint much farther out
 
 
@@ -45,7 +53,7 @@ class SoftwareRenderer:
 
     def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
-        image = QImage(*request.size, QImage.Format.Format_RGB32)
+        image = QImage(*request.size, request.image_format)
         image.fill(request.background)
         painter = QPainter(image)
         paint_parts(painter, parts, request)
@@ -61,21 +69,34 @@ def skips_surface(parts: Mapping[str, Part]) -> bool:
 
 def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderRequest) -> None:
     """Paint parts on something of the size of the request."""
-    for part in parts.values():
-        if isinstance(part, TriangleMesh) and len(part.faces) <= MOST_TRIANGLES:
-            _paint_triangles(painter, part, request.projection, request.ratio)
+    surfaces = [
+        _Surface(part, request)
+        for part in parts.values()
+        if isinstance(part, TriangleMesh) and len(part.faces) <= MOST_TRIANGLES
+    ]
+    for surface in surfaces:
+        surface.paint(painter)
+    solid = [surface for surface in surfaces if surface.part.solid]
     for part in parts.values():
         if isinstance(part, LineSegments):
-            _paint_segments(painter, part, request)
+            _paint_segments(painter, part, request, solid)
     points = [part for part in parts.values() if isinstance(part, PointCloud)]
-    _paint_points(painter, points, request.projection, request.ratio)
+    _paint_points(painter, points, request, solid)
 
 
-def _paint_segments(painter: QPainter, part: LineSegments, request: RenderRequest) -> None:
-    projection, ratio = request.projection, request.ratio
-    lines = ratio * _in_front(part.pairs, projection).reshape(-1, 4)
-    usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
-    colors = part.colors[part.ends[:, 1]]
+def _paint_segments(
+    painter: QPainter, part: LineSegments, request: RenderRequest, solid: list[_Surface]
+) -> None:
+    ratio, colors = request.ratio, part.colors[part.ends[:, 1]]
+    lines, depths = _in_front(part.pairs, request.projection)
+    lines *= ratio
+    usable = np.isfinite(lines).all(axis=(1, 2)) & (np.abs(lines) < LIMIT).all(axis=(1, 2))
+    if solid:
+        lines, depths, colors = lines[usable], depths[usable], colors[usable]
+        lines, depths, colors = _in_pieces(lines, depths, colors)
+        usable = np.ones(len(lines), dtype=bool)
+    for surface in solid:
+        usable &= ~surface.hides(lines.mean(axis=1), depths.mean(axis=1))
     if not usable.all():
         lines, colors = lines[usable], colors[usable]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, request.smooth and len(lines) <= SMOOTH)
@@ -83,8 +104,21 @@ def _paint_segments(painter: QPainter, part: LineSegments, request: RenderReques
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
         chosen = _lines
         chosen.resize(int(same.sum()))
-        chosen.ndarray()[:] = lines[same]
+        chosen.ndarray()[:] = lines[same].reshape(-1, 4)
         painter.drawLines(*chosen.drawargs())
+
+
+def _in_pieces(lines: Floats, depths: Floats, colors: Rgba) -> tuple[Floats, Floats, Rgba]:
+    """Cut long segments (M, 2, 2), of which a surface may hide a part, into PIECES of known depths (M, 2)."""
+    long = np.abs(lines[:, 1] - lines[:, 0]).max(axis=1) > LONG
+    shares = np.linspace(0.0, 1.0, PIECES + 1)
+
+    def cut(ends: Floats) -> Floats:
+        along = ends[long, :1] + shares.reshape(1, -1, *(1,) * (ends.ndim - 2)) * np.diff(ends[long], axis=1)
+        pieces = np.stack([along[:, :-1], along[:, 1:]], axis=2).reshape(-1, *ends.shape[1:])
+        return np.concatenate([ends[~long], pieces])
+
+    return cut(lines), cut(depths), np.concatenate([colors[~long], np.repeat(colors[long], PIECES, axis=0)])
 
 
 def _by_color(colors: Rgba) -> Iterator[tuple[QColor, Bools]]:
@@ -94,8 +128,11 @@ def _by_color(colors: Rgba) -> Iterator[tuple[QColor, Bools]]:
         yield QColor(*np.array([word]).view(np.uint8).tolist()), words == word
 
 
-def _in_front(pairs: Floats, projection: Projection) -> Floats:
-    """Return the pixels (M, 2, 2) of segments (M, 2, 3), cut at the near plane; NaN where wholly behind."""
+def _in_front(pairs: Floats, projection: Projection) -> tuple[Floats, Floats]:
+    """Return the pixels (M, 2, 2) and depths (M, 2) of segments (M, 2, 3), cut at the near plane.
+
+    The pixels are NaN where a segment is wholly behind it.
+    """
     if not projection.parallel:
         near = max(projection.near, 1e-9)
         depth = projection.view(pairs)[..., 2]
@@ -105,79 +142,171 @@ def _in_front(pairs: Floats, projection: Projection) -> Floats:
                 behind = (depth[:, end] < near) & (depth[:, 1 - end] > near)
                 share = (near - depth[behind, end]) / (depth[behind, 1 - end] - depth[behind, end])
                 pairs[behind, end] += share[:, None] * (pairs[behind, 1 - end] - pairs[behind, end])
-    pixels, _ = projection.pixels(pairs)
-    return pixels
+    return projection.pixels(pairs)
 
 
-def _paint_triangles(painter: QPainter, part: TriangleMesh, projection: Projection, ratio: float) -> None:
-    places, depths = projection.pixels(part.positions)
-    pixels, depth = ratio * places[part.faces], depths[part.faces]
-    inside: Bools = np.isfinite(pixels) & (np.abs(pixels) < LIMIT)
-    usable: Bools = np.logical_and.reduce(inside, axis=(1, 2))
-    order = np.argsort(-depth.mean(axis=1))
-    order = order[usable[order]]
-    # Plain numbers and one brush per shade: a mesh of thousands is repainted many times a second.
-    shades = part.colors[part.faces[order]].astype(np.uint16).sum(axis=1) // 3
-    brushes: dict[tuple[int, ...], QBrush] = {}
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setPen(Qt.PenStyle.NoPen)
-    corners = pixels[order].reshape(-1, 6).tolist()
-    for shade, (ax, ay, bx, by, cx, cy) in zip(shades.tolist(), corners, strict=True):
-        key = tuple(shade)
-        if key not in brushes:
-            brushes[key] = QBrush(QColor(*shade))
-        painter.setBrush(brushes[key])
-        painter.drawConvexPolygon(QPointF(ax, ay), QPointF(bx, by), QPointF(cx, cy))
+class _Surface:
+    """The triangles of a mesh in a picture, from back to front, and what they hide."""
+
+    def __init__(self, part: TriangleMesh, request: RenderRequest) -> None:
+        self.part, self._request = part, request
+        places, self._depths = request.projection.pixels(part.positions)
+        pixels, depth = request.ratio * places[part.faces], self._depths[part.faces]
+        inside: Bools = np.isfinite(pixels) & (np.abs(pixels) < LIMIT)
+        usable: Bools = np.logical_and.reduce(inside, axis=(1, 2))
+        order = np.argsort(-depth.mean(axis=1))
+        self._order = order[usable[order]]
+        self._corners = pixels[self._order]  # (T, 3, 2)
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint the triangles in their colors."""
+        colors = self.part.seen_colors(self._request.projection)[self._order]
+        if not self.part.solid:
+            self._paint(painter, colors)
+            return
+        height, width = self._numbers.shape
+        shades = np.zeros((1 + len(colors), 4), dtype=np.uint8)
+        shades[1:] = colors[:, [2, 1, 0, 3]]
+        pixels = shades.view(np.uint32).ravel()[self._numbers]
+        image = QImage(pixels.tobytes(), width, height, QImage.Format.Format_ARGB32_Premultiplied)
+        painter.drawImage(0, 0, image)
+
+    def hides(self, pixels: Floats, depth: Floats) -> Bools:
+        """Return which places (N, 2) of the picture, at some depths (N,), are hidden by the surface.
+
+        What is no farther than the farthest corner of the triangle that is seen there may lie on it.
+        """
+        columns, rows = np.floor(np.nan_to_num(pixels, nan=-1.0)).astype(np.int64).T
+        height, width = self._numbers.shape
+        inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
+        farthest = np.append(np.inf, self._depths[self.part.faces[self._order]].max(axis=1))
+        hidden = np.zeros(len(pixels), dtype=bool)
+        hidden[inside] = depth[inside] > farthest[self._numbers[rows[inside], columns[inside]]]
+        return hidden
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        """The number (H, W) of the triangle that is seen, from 1 in the order of painting, 0 for none."""
+        width, height = self._request.size
+        image = QImage(width, height, QImage.Format.Format_RGB32)
+        image.fill(0)
+        painter = QPainter(image)
+        numbers = np.arange(1, len(self._order) + 1, dtype=np.uint32) | OPAQUE
+        self._paint(painter, numbers.view(np.uint8).reshape(-1, 4))
+        painter.end()
+        bits = image.constBits()
+        assert bits is not None  # it has pixels
+        drawn = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint8).reshape(height, width, 4)
+        found: Ints = drawn[..., 2] + 256 * drawn[..., 1].astype(np.int64)
+        return found
+
+    def _paint(self, painter: QPainter, colors: Rgba) -> None:
+        # Plain numbers and one brush per shade: a mesh of thousands is repainted many times a second.
+        brushes: dict[tuple[int, ...], QBrush] = {}
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(Qt.PenStyle.NoPen)
+        corners = self._corners.reshape(-1, 6).tolist()
+        for shade, (ax, ay, bx, by, cx, cy) in zip(colors.tolist(), corners, strict=True):
+            key = tuple(shade)
+            if key not in brushes:
+                brushes[key] = QBrush(QColor(*shade))
+            painter.setBrush(brushes[key])
+            painter.drawConvexPolygon(QPointF(ax, ay), QPointF(bx, by), QPointF(cx, cy))
 
 
-def _paint_points(painter: QPainter, parts: list[PointCloud], projection: Projection, ratio: float) -> None:
-    """Paint all dots from back to front, whichever part they belong to, as copies of small pictures."""
+def _paint_points(
+    painter: QPainter, parts: list[PointCloud], request: RenderRequest, solid: list[_Surface]
+) -> None:
+    """Paint all points from back to front, whichever part they belong to, as copies of small pictures."""
     if not sum(len(part.positions) for part in parts):
         return
-    pixels, depth = projection.pixels(np.concatenate([part.positions for part in parts]))
+    projection, ratio = request.projection, request.ratio
+    positions = np.concatenate([part.positions for part in parts])
+    pixels, depth = projection.pixels(positions)
     pixels = ratio * pixels
     seen = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1) & np.isfinite(depth)
+    owner = np.repeat(np.arange(len(parts)), [len(part.positions) for part in parts])
+    radii = np.array([part.diameter / 2 for part in parts])[owner]
+    for surface in solid:
+        seen &= ~surface.hides(pixels, depth - radii)
     depth[~seen] = np.nan
     there = int(seen.sum())
     if not there:
         return
-    # Dots in one place are painted in the order of the parts, whatever the rounding of their depths.
+    # Points in one place are painted in the order of the parts, whatever the rounding of their depths.
     nearest, farthest = np.nanmin(depth), np.nanmax(depth)
     span = max(farthest - nearest, 1e-9 * abs(farthest), 1e-300)  # all may lie at one depth
     layers = np.round((depth - nearest) * (DEPTHS / span))
     order = np.argsort(-layers, kind="stable")[:there]  # NaN is sorted to the end
-    sizes = np.array([ratio * part.size for part in parts])
-    colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel().astype(np.int64)
-    owner = np.repeat(np.arange(len(parts)), [len(part.positions) for part in parts])
-    kinds, which = np.unique((colors * len(parts) + owner)[order], return_inverse=True)
-    words, owners = np.divmod(kinds, len(parts))
-    side = int(np.ceil(sizes[owners].max())) + 3
-    atlas = _atlas(words.astype(np.uint32).tobytes(), tuple(sizes[owners].tolist()), side)
+    sizes = np.concatenate(
+        [part.diameters(depth[owner == k], projection) for k, part in enumerate(parts)]
+    )  # fmt: skip
+    steps = _size_steps(ratio * sizes[order])
+    colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel()[order].astype(np.int64)
+    kinds, which = np.unique(
+        (colors * len(SHAPES) + _shapes(parts)[owner[order]]) * STEPS + steps, return_inverse=True
+    )
+    rest, kind_steps = np.divmod(kinds, STEPS)
+    words, shapes = np.divmod(rest, len(SHAPES))
+    diameters = _diameter_of(kind_steps)
+    side = int(np.ceil(diameters.max())) + 3
+    columns = max(WIDEST // side, 1)
+    atlas = _atlas(
+        words.astype(np.uint32).tobytes(), shapes.tobytes(), kind_steps.tobytes(), side, columns, ratio
+    )
+    row, column = np.divmod(which, columns)
     fragments = _fragments
     fragments.resize(len(order))
     table = fragments.ndarray()
     table[:, 0:2] = pixels[order]
-    table[:, 2], table[:, 3] = which * side, 0.0
+    table[:, 2], table[:, 3] = column * side, row * side
     table[:, 4:6], table[:, 6:8] = side, 1.0
     table[:, 8], table[:, 9] = 0.0, 1.0
     painter.drawPixmapFragments(*fragments.drawargs(), atlas)  # type: ignore[call-arg]  # not in the stub
 
 
+def _shapes(parts: list[PointCloud]) -> Ints:
+    """Return the position in SHAPES of the shape of every part."""
+    return np.array([SHAPES.index(part.shape) for part in parts])
+
+
+def _size_steps(diameters: Floats) -> Ints:
+    """Return the steps of a scale that the diameters are rounded to, so that few pictures serve all."""
+    steps: Ints = np.rint(STEPS_PER_DOUBLING * np.log2(np.maximum(diameters, 1.0))).astype(np.int64)
+    return steps
+
+
+def _diameter_of(steps: Ints) -> Floats:
+    return np.exp2(steps / STEPS_PER_DOUBLING)
+
+
 @lru_cache(maxsize=32)
-def _atlas(colors: bytes, sizes: tuple[float, ...], side: int) -> QPixmap:
-    """Return pictures of dots side by side, with the soft edge and the darker rim of the shader."""
-    rgba = np.frombuffer(colors, dtype=np.uint8).reshape(-1, 1, 1, 4).astype(float)
+def _atlas(colors: bytes, shapes: bytes, steps: bytes, side: int, columns: int, ratio: float) -> QPixmap:
+    """Return pictures of points in rows, as the shader of OpenGL draws them."""
+    rgba = np.frombuffer(colors, dtype=np.uint8).reshape(-1, 1, 1, 4) / 255.0
+    shape = np.frombuffer(shapes, dtype=np.int64)[:, None, None]
+    radius = _diameter_of(np.frombuffer(steps, dtype=np.int64))[:, None, None] / 2
     offset = np.arange(side) + 0.5 - side / 2
-    inward = (np.array(sizes)[:, None, None] + 1.0) / 2 - np.hypot(offset[:, None], offset)  # (N, side, side)
-    cover = np.clip(inward, 0.0, 1.0) * rgba[..., 3] / 255.0
-    wide = np.array(sizes)[:, None, None] > 4.0
-    fill = np.where(wide, np.clip(inward - 1.0, 0.0, 1.0), 1.0)
-    bright = RIM + (1.0 - RIM) * fill
+    away = np.hypot(offset[:, None], offset)  # (side, side)
+    cover = np.clip(radius + 0.5 - away, 0.0, 1.0)
+    width = np.maximum(LEAST_WIDTH * ratio, 2.0 * RING_WIDTH * radius)
+    hollow = (shape == SHAPES.index("ring")) & (2.0 * radius >= LEAST_RING * ratio)
+    cover = np.where(hollow, cover * np.clip(away - radius + width + 0.5, 0.0, 1.0), cover) * rgba[..., 3]
+    factor, added = sphere_shading(offset / radius, (offset[:, None] / radius))
+    flat = shape != SHAPES.index("sphere")
+    factor, added = np.where(flat, 1.0, factor)[..., None], np.where(flat, 0.0, added)[..., None]
     pixels = np.empty((*cover.shape, 4), dtype=np.uint8)
-    pixels[..., :3] = np.rint(rgba[..., 2::-1] * (bright * cover)[..., None])
+    pixels[..., :3] = np.rint(255 * np.minimum(rgba[..., 2::-1] * factor + added, 1.0) * cover[..., None])
     pixels[..., 3] = np.rint(255 * cover)
-    strip: npt.NDArray[np.uint8] = np.ascontiguousarray(pixels.transpose(1, 0, 2, 3)).reshape(side, -1, 4)
+    rows = -(-len(pixels) // columns)
+    sheet = np.zeros((rows * columns, side, side, 4), dtype=np.uint8)
+    sheet[: len(pixels)] = pixels
+    sheet = np.ascontiguousarray(sheet.reshape(rows, columns, side, side, 4).swapaxes(1, 2))
     image = QImage(
-        strip.tobytes(), strip.shape[1], side, 4 * strip.shape[1], QImage.Format.Format_ARGB32_Premultiplied
+        sheet.tobytes(),
+        columns * side,
+        rows * side,
+        4 * columns * side,
+        QImage.Format.Format_ARGB32_Premultiplied,
     )
     return QPixmap.fromImage(image.copy())  # the bytes are gone soon

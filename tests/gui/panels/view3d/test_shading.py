@@ -1,0 +1,223 @@
+"""How points and surfaces are drawn, by pixels of both renderers: light, size, depth, the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QColor
+
+from nrsfm_gui.model.mesh import oriented, vertex_normals
+from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
+from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.parts import (
+    AMBIENT,
+    MOST_PIXELS,
+    PointCloud,
+    RenderRequest,
+    TriangleMesh,
+    brightness,
+    scene_parts,
+    sphere_shading,
+)
+from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
+from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.scene import Appearance, build_scene, build_shapes
+from nrsfm_gui.widgets.colors import filled
+
+SIZE = (240, 200)
+BLUE = "#4080ff"
+FRONT = Orbit(distance=10.0, azimuth=0.0, elevation=0.0)
+
+
+def made(name):
+    """Return a renderer by its name."""
+    if name == "software":
+        return SoftwareRenderer()
+    if not opengl_available():
+        pytest.skip("no OpenGL context can be made here")
+    from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
+
+    return OpenGLRenderer()
+
+
+@pytest.fixture(params=["software", "opengl"])
+def renderer(request, qapp):
+    return made(request.param)
+
+
+def picture(renderer, parts, orbit=FRONT, *, background="#000000", opacity=255, size=SIZE) -> np.ndarray:
+    """Return the colors (H, W, 4) of parts on a background, as red, green, blue and opacity."""
+    color = QColor(background)
+    color.setAlpha(opacity)
+    image = renderer.image(parts, RenderRequest(orbit.projection(*size), color, size))
+    bits = image.constBits().asstring(image.sizeInBytes())
+    return np.frombuffer(bits, dtype=np.uint8).reshape(*size[::-1], 4)[..., [2, 1, 0, 3]].astype(int)
+
+
+def cloud(*places, color=BLUE, diameter=1.0, least=4.0, shape="sphere") -> dict[str, PointCloud]:
+    positions = np.array(places, dtype=float)
+    return {"points": PointCloud(positions, filled(color, len(positions)), diameter, least, shape)}
+
+
+def width_of(seen) -> int:
+    """Return the number of columns that are not background."""
+    return int((seen[..., :3].sum(axis=2) > 60).any(axis=0).sum())
+
+
+def sheet(*, solid=True, fold=0.0) -> TriangleMesh:
+    """Return two triangles in front of the camera, the right half turned away by an angle."""
+    x = np.cos(fold)
+    points = np.array(
+        [[-1, -1, 0], [-1, 1, 0], [0, -1, 0], [0, 1, 0], [x, -1, np.sin(fold)], [x, 1, np.sin(fold)]]
+    )
+    faces = np.array([[0, 2, 1], [1, 2, 3], [2, 4, 3], [3, 4, 5]])
+    halves = [vertex_normals(points, faces[:2])[:4], vertex_normals(points, faces[2:])[2:]]
+    points = np.concatenate([points[:4], points[2:]])
+    faces = np.array([[0, 2, 1], [1, 2, 3], [4, 6, 5], [5, 6, 7]])
+    return TriangleMesh(points, filled(BLUE, 8), faces, solid, np.concatenate(halves))
+
+
+def test_a_sphere_is_brighter_towards_the_light_than_at_its_rim(renderer):
+    seen = picture(renderer, cloud((0, 0, 0), diameter=1.2))[..., :3].sum(axis=2)
+    middle_y, middle_x = np.array(SIZE[::-1]) // 2
+    radius = width_of(picture(renderer, cloud((0, 0, 0), diameter=1.2))) / 2
+    place = round(0.3 * radius)
+    toward, away = seen[middle_y - place, middle_x - place], seen[middle_y + place, middle_x + place]
+    rim = seen[middle_y + round(0.63 * radius), middle_x + round(0.63 * radius)]
+    assert toward > away > rim > 0
+    assert rim < 0.75 * away
+
+
+def test_what_faces_the_viewer_has_its_own_color(renderer):
+    seen = picture(renderer, cloud((0, 0, 0), diameter=1.2))
+    assert np.abs(seen[SIZE[1] // 2, SIZE[0] // 2, :3] - QColor(BLUE).getRgb()[:3]).max() < 24
+    flat = picture(renderer, {"mesh": sheet()})
+    assert np.abs(flat[SIZE[1] // 2, SIZE[0] // 2 - 10, :3] - QColor(BLUE).getRgb()[:3]).max() < 6
+
+
+def test_the_shading_of_spheres_is_that_of_the_formula():
+    y, x = np.mgrid[-0.9:0.9:7j, -0.9:0.9:7j]
+    inside = np.hypot(x, y) < 1
+    factor, added = sphere_shading(x, y)
+    assert sphere_shading(np.zeros(1), np.zeros(1))[0] == pytest.approx(1.0)
+    assert (factor[inside] <= 1).all()
+    assert (added >= 0).all()
+    normal = np.array([0.6, 0.0, -0.8])
+    light = np.array([-0.34, -0.52, -0.78]) / np.sqrt(0.34**2 + 0.52**2 + 0.78**2)
+    expected = AMBIENT + (1 - AMBIENT) * (normal @ light) / -light[2]
+    assert brightness(normal[None]) == pytest.approx(expected)
+
+
+def test_nearer_spheres_are_larger_and_far_ones_keep_a_least_size(renderer):
+    widths = [width_of(picture(renderer, cloud((0, 0, z), diameter=0.5))) for z in (-5.0, 0.0, 5.0)]
+    assert widths[0] > 1.6 * widths[1] > 2.0 * widths[2]
+    far = Orbit(distance=4000.0, azimuth=0.0, elevation=0.0)
+    assert 5 <= width_of(picture(renderer, cloud((0, 0, 0), least=6.0), far)) <= 8
+    assert width_of(picture(renderer, cloud((0, 0, 0), diameter=50.0))) <= MOST_PIXELS + 2
+
+
+def test_parallel_rays_show_all_spheres_in_one_size(renderer):
+    parallel = Orbit(distance=10.0, azimuth=0.0, elevation=0.0, orthographic=True)
+    widths = {width_of(picture(renderer, cloud((0, 0, z)), parallel)) for z in (-3.0, 0.0, 3.0)}
+    assert len(widths) == 1
+
+
+def test_the_nearer_sphere_hides_the_other_whatever_the_order(renderer):
+    red = cloud((0.4, 0, -2), color="#ff2020", diameter=1.2)["points"]
+    blue = cloud((0, 0, 0), diameter=1.2)["points"]
+    for parts in ({"a": red, "b": blue}, {"a": blue, "b": red}):
+        seen = picture(renderer, parts)
+        where, _ = FRONT.projection(*SIZE).pixels(red.positions)
+        x, y = np.round(where[0]).astype(int)
+        assert seen[y, x, 0] > seen[y, x, 2] + 80
+
+
+def test_spheres_that_intersect_are_cut_where_they_meet():
+    renderer = made("opengl")
+    a = cloud((-0.25, 0, 0.0), color="#ff2020", diameter=1.2)["points"]
+    b = cloud((0.25, 0, 0.0), color="#2020ff", diameter=1.2)["points"]
+    seen = picture(renderer, {"a": a, "b": b})
+    row = seen[SIZE[1] // 2]
+    red, blue = row[:, 0] > row[:, 2] + 40, row[:, 2] > row[:, 0] + 40
+    assert abs(np.nonzero(red)[0].max() - SIZE[0] // 2) <= 2  # the plane between the two
+    assert abs(np.nonzero(blue)[0].min() - SIZE[0] // 2) <= 2
+
+
+def test_both_renderers_draw_the_same(qapp):
+    rng = np.random.default_rng(1)
+    parts = {
+        "mesh": sheet(fold=0.7),
+        **cloud(*rng.uniform(-1.5, 1.5, (25, 3)) - [0, 0, 2.5], diameter=0.4),
+        "truth": cloud(*rng.uniform(-1.5, 1.5, (10, 3)) - [0, 0, 2.5], diameter=0.6, shape="ring")["points"],
+    }
+    orbit = Orbit(distance=10.0, azimuth=20.0, elevation=15.0)
+    one, two = (picture(made(name), parts, orbit) for name in ("software", "opengl"))
+    apart = np.abs(one - two)[..., :3].max(axis=2)
+    assert (apart > 60).mean() < 0.02
+    assert np.abs(one.mean(axis=(0, 1)) - two.mean(axis=(0, 1))).max() < 2.0
+    assert (one[..., 2] > 100).mean() > 0.08  # there is something to compare
+
+
+def test_both_sides_of_a_surface_are_lit_and_a_fold_is_seen(renderer):
+    seen = picture(renderer, {"mesh": sheet(fold=0.9)})
+    middle, half = SIZE[1] // 2, SIZE[0] // 2
+    left, right = seen[middle, half - 8, 2], seen[middle, half + 6, 2]
+    assert left > right + 40
+    behind = Orbit(distance=10.0, azimuth=180.0, elevation=0.0)
+    back = picture(renderer, {"mesh": sheet()}, behind)[middle, half]
+    assert back[2] > 230
+
+
+def test_a_solid_surface_hides_points_behind_it(renderer):
+    red = cloud((0.3, 0.2, 2.0), color="#ff2020", diameter=0.4)
+    assert (picture(renderer, red)[..., 0] > 150).any()
+    assert not (picture(renderer, {"mesh": sheet()} | red)[..., 0] > 150).any()
+    before = cloud((0.3, 0.2, -2.0), color="#ff2020", diameter=0.4)
+    assert (picture(renderer, {"mesh": sheet()} | before)[..., 0] > 150).any()
+
+
+def test_a_picture_with_a_transparent_background_holds_only_what_is_drawn(renderer):
+    opaque = picture(renderer, cloud((0, 0, 0)), background="#000000")
+    clear = picture(renderer, cloud((0, 0, 0)), background="#ff0000", opacity=0)
+    assert clear[2, 2, 3] == 0
+    assert clear[SIZE[1] // 2, SIZE[0] // 2, 3] == 255
+    assert (clear[..., :3] <= clear[..., 3:]).all()  # colors are multiplied by the opacity
+    assert np.abs(clear - opaque)[..., :3].max() <= 2
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=list(THEMES))
+def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(renderer, known, theme):
+    def saturation(color):
+        return QColor(color).hsvSaturationF()
+
+    assert saturation(theme.truth_shape) < 0.2 < 0.5 < saturation(theme.estimate)
+    shapes = build_shapes(known.sequence, known.result)
+    appearance = Appearance(frozenset({"estimate", "truth"}))
+    both = scene_parts(build_scene(known.sequence, shapes, frame=2, appearance=appearance), theme)
+    assert (both["truth"].shape, both["estimate"].shape) == ("ring", "sphere")
+    alone = build_scene(known.sequence, build_shapes(known.sequence, None), frame=2, appearance=appearance)
+    assert scene_parts(alone, theme)["truth"].shape == "sphere"
+    ring = cloud((0, 0, 0), color=theme.truth_shape, shape="ring")
+    seen = picture(renderer, ring, background=theme.panel)
+    panel = np.array(QColor(theme.panel).getRgb()[:3])
+    apart = np.abs(seen[..., :3] - panel).max(axis=2)
+    assert apart[SIZE[1] // 2, SIZE[0] // 2] == 0
+    assert (apart > 60).sum() > 30
+
+
+def test_triangles_are_turned_to_run_the_same_way_round():
+    grid = np.arange(30).reshape(5, 6)
+    corners = [grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]]
+    a, b, c, d = (each.ravel() for each in corners)
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([c, b, d], axis=1)])
+    assert oriented(faces) is faces
+    mixed = faces.copy()
+    mixed[::3] = mixed[::3, ::-1]
+    y, x = np.divmod(np.arange(30.0), 6)
+    points = np.stack([x, y, 0 * x], axis=1)
+    normals = vertex_normals(points, oriented(mixed))
+    np.testing.assert_allclose(np.abs(normals[:, 2]), 1.0)
+    assert len(np.unique(np.sign(normals[:, 2]))) == 1
+    two = np.concatenate([mixed, mixed + 30])  # connected pieces are turned each by itself
+    normals = vertex_normals(np.concatenate([points, points + np.array([0, 0, 5])]), oriented(two))
+    np.testing.assert_allclose(np.abs(normals[:, 2]), 1.0)
