@@ -1,4 +1,7 @@
-"""The sheet of shortcuts: every action that has a key, the mouse and the fields; filtered by typing."""
+"""The sheet of shortcuts: every action with a key, and what views, lists and fields do with mouse and keys.
+
+These declare it as GESTURES, pairs of what is done and what follows.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,22 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.outliers.outliers_plot import OutliersPlot
+from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
+from nrsfm_gui.panels.points.points_table import PointsTable
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
+from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
+from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.fuzzy import match
+from nrsfm_gui.widgets.plots.frame_chart import FrameChart
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,32 +44,37 @@ if TYPE_CHECKING:
     from nrsfm_gui.shell.actions import ActionSpec
 
 SIZE = QSize(1000, 700)
-MOUSE = (
-    ("Left drag", "turn the 3-D view"),
-    ("Middle drag, Shift+left drag", "move it"),
-    ("Wheel", "zoom"),
-    ("Double click", "fit"),
-    ("Click", "select a point"),
+WHERE = (
+    "Keys without Ctrl act in the views: 3-D, 2-D, timeline and plots. A click into a view gives it the "
+    "keys, Escape leads back to the 3-D view. J, K, L and Space also act at buttons and tabs."
 )
-FIELD_KEYS = (
-    ("Up, Down", "step a number by a tenth of a decade, or by one"),
-    ("Return, Escape", "leave the field, so that the keys of the views act again"),
-)
+# The classes whose mouse and keys each section is about.
+GESTURES = {
+    "Mouse, in the 3-D view": (SceneView, ColorBar),
+    "Mouse, in the 2-D view": (TracksView,),
+    "Mouse, in the timeline": (ErrorCurve, FrameSlider, HeatStrip),
+    "Mouse, in the loss plot": (LossPlot,),
+    "Weights": (SpectrumCanvas,),
+    "Other plots": (FrameChart, OutliersPlot),
+    "Sequences and runs": (SequenceTree,),
+    "Table of points": (PointsTable,),
+    "Fields of parameters": (NumberField, DragSlider, DragLabel),
+}
 
 
 Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
 
 
 def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
-    """Return the keys, tips and titles of all actions that have keys, by menu."""
+    """Return the keys, tips and titles of all actions that have keys, by menu; then what views declare."""
     sections: dict[str, list[Line]] = {}
     for spec in table:
         if spec.shortcuts:
             sections.setdefault(spec.menu.replace("&", ""), []).append(
                 (spec.keys, spec.tip, spec.title.replace("&", ""))
             )
-    sections["Mouse, in the 3-D view"] = [(keys, tip, "") for keys, tip in MOUSE]
-    sections["Fields of parameters"] = [(keys, tip, "") for keys, tip in FIELD_KEYS]
+    for title, classes in GESTURES.items():
+        sections[title] = [(keys, tip, "") for each in classes for keys, tip in each.GESTURES]
     return sections
 
 
@@ -93,7 +115,10 @@ class ShortcutSheet(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        for part in (self.field, self._nothing, area, buttons):
+        where = QLabel(WHERE)
+        where.setProperty("role", "muted")
+        where.setWordWrap(True)
+        for part in (self.field, where, self._nothing, area, buttons):
             layout.addWidget(part)
         resize_within_screen(self, SIZE)
         self.field.textChanged.connect(self._filter)

@@ -133,6 +133,12 @@ class ColorBar(Themed, QWidget):
         what was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
     """
 
+    GESTURES = (
+        ("Drag an end of the color bar", "change that limit of the colors"),
+        ("Double click on the color bar", "limits of the data"),
+        ("Right click on the color bar", "other colors, and what they show"),
+    )
+
     limits_requested = pyqtSignal(object)
     color_map_requested = pyqtSignal(str)
     coloring_requested = pyqtSignal(str)

@@ -99,6 +99,10 @@ class DragSlider(Slider):
         a number that it was moved to; not emitted by `set_number`.
     """
 
+    GESTURES = (
+        ("Drag a slider, or its name", "change the number at once; with Shift coarsely, with Ctrl finely"),
+    )
+
     moved = pyqtSignal(float)
 
     def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
@@ -186,6 +190,8 @@ class DragLabel(QLabel):
     reset()
         it was clicked twice.
     """
+
+    GESTURES = (("Double click on a name", "the value of the preset"),)
 
     reset = pyqtSignal()
 

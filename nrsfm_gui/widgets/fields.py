@@ -163,6 +163,13 @@ class NumberField(QLineEdit):
         a slider or label set the number by a drag, or its default was requested: it applies at once.
     """
 
+    GESTURES = (
+        ("Up, Down", "step a number by a tenth of a decade, or by one"),
+        ("Page Up, Page Down", "ten of these steps"),
+        ("Return, Escape", "leave the field, so that the keys of the views act again"),
+        ("Ctrl+Z", "undo what was typed into this field"),
+    )
+
     edited = pyqtSignal()
     dragged = pyqtSignal()
 

@@ -191,6 +191,13 @@ class LossPlot(Themed, QWidget):
     moment_requested = pyqtSignal(object)
     change_chosen = pyqtSignal(int)
 
+    GESTURES = (
+        ("Click, drag the line", "see the run as it was then"),
+        ("Click a triangle", "go back to before a change of the parameters"),
+        ("Wheel, right drag", "zoom"),
+        ("Left drag", "move"),
+    )
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._follow = Follow.RUN

@@ -38,6 +38,7 @@ class OutliersPlot(Themed, QWidget):
         the line was dragged to this residual.
     """
 
+    GESTURES = (("Drag the line of the histogram", "choose the largest residual that is kept"),)
     threshold_moved = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -225,6 +225,13 @@ class SpectrumCanvas(pg.PlotWidget):
         a key moved the marked handle up by so many percent; whether the others are moved as well.
     """
 
+    GESTURES = (
+        ("Drag a handle", "change the weight; with Shift those after it, too; with Ctrl finely"),
+        ("Click a bar", "set the rank up to it; the hollow one adds one"),
+        ("Left, Right", "choose a weight"),
+        ("Up, Down", "change it by 1 %; with Shift by 10 %, with Ctrl those after it, too"),
+        ("Escape", "leave the plot"),
+    )
     target_changed = pyqtSignal(object)
     handle_pressed = pyqtSignal(int)
     handle_dragged = pyqtSignal(float, bool)

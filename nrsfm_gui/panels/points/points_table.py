@@ -193,6 +193,13 @@ class PointsModel(QAbstractTableModel):
 class PointsTable(Themed, QTableView):
     """Emits the rows that the user selects, and the worst frame of a row on a double click."""
 
+    GESTURES = (
+        ("Click, arrows", "select a point; with Ctrl or Shift several"),
+        ("Double click", "go to the worst frame of a point"),
+        ("Click a heading", "sort"),
+        ("Right click", "menu of the selected points"),
+    )
+
     points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
     frame_requested = pyqtSignal(int)
 

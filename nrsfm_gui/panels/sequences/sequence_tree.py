@@ -65,6 +65,14 @@ class SequenceTree(Themed, QTreeWidget):
         a run of the open sequence, and what was written in place of its name.
     """
 
+    GESTURES = (
+        ("Click, Return", "open a sequence, or show a run"),
+        ("Ctrl+click", "compare a run with the one that is shown"),
+        ("F4, Delete", "rename or forget a run"),
+        ("Right click", "all that can be done with a run"),
+        ("Letters", "go to the row that begins so"),
+    )
+
     sequence_requested = pyqtSignal(object)
     run_requested = pyqtSignal(int)
     compare_requested = pyqtSignal(int)

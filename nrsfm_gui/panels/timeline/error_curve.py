@@ -34,6 +34,8 @@ class ErrorCurve(Themed, QWidget):
 
     frame_requested = pyqtSignal(int)
 
+    GESTURES = (("Click or drag over the curve", "go to the frame"),)
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMouseTracking(True)

@@ -22,6 +22,11 @@ BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated f
 class FrameSlider(Themed, QAbstractSlider):
     """A slider whose handle is at the center of the frame on the axis, and whose range can be dragged."""
 
+    GESTURES = (
+        ("Click or drag over the slider", "go to the frame"),
+        ("Drag an end of the range", "play these frames only"),
+        ("Double click", "play all frames"),
+    )
     frame_requested = pyqtSignal(int)
     range_requested = pyqtSignal(object)  # (first, last) or None
 

@@ -36,7 +36,7 @@ LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
 TICK = 6.0  # length of the mark of a selected point
 LEAST_CROSS = 5  # side in pixels of a cell that is crossed, not filled
 MOST_LINES = 8  # selected points that are marked across the strip
-GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
+TIP = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
 def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
@@ -180,6 +180,14 @@ class HeatStrip(Themed, PointSignals):
     all frames.
     """
 
+    GESTURES = (
+        ("Click into the strip", "go to the frame, and select the point"),
+        ("Ctrl+click", "add a point to the selected ones, or remove it"),
+        ("Drag over the strip", "play these frames only"),
+        ("Shift+drag", "play these frames only, and select these points"),
+        ("Double click", "play all frames"),
+        ("Right click", "menu of the point"),
+    )
     frame_requested = pyqtSignal(int)
     range_requested = pyqtSignal(object)  # (first, last) or None
 
@@ -435,7 +443,7 @@ class HeatStrip(Themed, PointSignals):
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {value_text}"
         text += f" · {self._alignment}" if self._alignment else ""
         place = self.mapToGlobal(position).toPoint()
-        QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
+        QToolTip.showText(place, f"{text}\n{TIP}" if rests else text, self)
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Show the frame and select the point under the mouse, and ask for the menu of the point."""

@@ -89,6 +89,16 @@ class TracksView(PointView):
     click adds or removes a point and a drag draws a lasso. The right button opens the menu of a point.
     """
 
+    GESTURES = (
+        ("Left drag", "move"),
+        ("Wheel, right drag", "zoom"),
+        ("Double click", "fit"),
+        ("Click", "select the nearest point, or none"),
+        ("Ctrl+click", "add a point to the selected ones, or remove it"),
+        ("Ctrl+drag, Ctrl+Shift+drag", "select what a lasso encloses, or add it"),
+        ("Right click", "menu of the point"),
+    )
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scene: Scene | None = None

@@ -282,6 +282,15 @@ class SceneView(PointView):
         why OpenGL draws no longer, in a sentence.
     """
 
+    GESTURES = (
+        ("Left drag", "turn"),
+        ("Middle drag, Shift+left drag", "move"),
+        ("Wheel", "zoom"),
+        ("Double click", "fit"),
+        ("Click", "select the nearest point, or none"),
+        ("Ctrl+click", "add a point to the selected ones, or remove it"),
+        ("Ctrl+drag, Ctrl+Shift+drag", "select what a lasso encloses, or add it"),
+    )
     orthographic_changed = pyqtSignal(bool)
     camera_locked_changed = pyqtSignal(bool)
     turntable_changed = pyqtSignal(bool)

@@ -51,6 +51,8 @@ class FrameChart(Themed, pg.PlotWidget):
 
     frame_requested = pyqtSignal(int)  # 0-based
 
+    GESTURES = (("Click into a plot over the frames", "go to the frame"),)
+
     def __init__(self) -> None:
         super().__init__()
         self._curves: list[pg.PlotCurveItem] = []

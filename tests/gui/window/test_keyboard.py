@@ -39,6 +39,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
 from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS
 from nrsfm_gui.widgets.labels import ElidedLabel
 
@@ -321,6 +322,37 @@ def test_every_letter_acts_in_every_view(qtbot, full_window):
                 triggered.clear()
                 QTest.keyClick(view, code, held)
                 assert triggered == [spec.name], (described(view), spec.name)
+
+
+HANDLERS = {"mousePressEvent", "mouseDoubleClickEvent", "keyPressEvent", "contextMenuEvent"}
+
+
+def own_classes(widget: QWidget) -> list[type]:
+    return [each for each in type(widget).__mro__ if each.__module__.startswith("nrsfm_gui.")]
+
+
+def test_the_sheet_has_every_gesture_that_is_declared_and_all_that_handles_the_mouse_declares(full_window):
+    window = full_window
+    listed = {each for classes in GESTURES.values() for each in classes}
+    widgets = window.findChildren(QWidget)
+    declared = {each for widget in widgets for each in own_classes(widget) if "GESTURES" in vars(each)}
+    assert declared <= listed  # charts over the frames are made when points are selected
+    assert {SpectrumCanvas, type(window.scene_view), type(window.timeline.strip)} <= declared
+    silent = []
+    for widget in widgets:
+        handles = any(HANDLERS & set(vars(each)) for each in own_classes(widget))
+        if handles and not any(hasattr(each, "GESTURES") for each in (widget, *ancestors(widget))):
+            silent.append(described(widget))
+    assert "\n".join(silent) == ""
+    sheet = ShortcutSheet(ACTIONS, window)
+    labels = {label.text() for label in sheet.findChildren(QLabel)}
+    for each in listed:
+        for keys, tip in each.GESTURES:
+            assert {f"<b>{keys}</b>", tip} <= labels
+    for spec in ACTIONS:
+        if spec.shortcuts:
+            assert {f"<b>{html.escape(spec.keys)}</b>", spec.tip} <= labels
+    sheet.deleteLater()
 
 
 def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shape(qtbot, window):
