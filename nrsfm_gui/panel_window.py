@@ -30,7 +30,6 @@ from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
 from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.sequences.runs_controller import RunsController
@@ -87,7 +86,7 @@ class PanelWindow(QMainWindow):
     def _make_views(self, *, software: bool) -> None:
         self.scene_view, self.tracks_view = SceneView(software=software), TracksView()
         self.timeline, self.sequences_panel = Timeline(), SequencesPanel()
-        self.parameters_panel, self.spectrum_plot = ParametersPanel(), SpectrumPlot()
+        self.parameters_panel = ParametersPanel()
         self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
         self.guidance_panel, self.outliers_panel, self.log_panel = (
             GuidancePanel(),
@@ -115,7 +114,6 @@ class PanelWindow(QMainWindow):
             below={
                 "2-D": self.tracks_view,
                 "Loss": self.loss_plot,
-                "Weights": self.spectrum_plot,
                 "Guidance": self.guidance_panel,
                 "Points": self.points_panel,
                 "Outliers": self.outliers_panel,
@@ -133,7 +131,7 @@ class PanelWindow(QMainWindow):
             session, control, self.sequence_opening, self.sequences_panel, self
         )
         self.parameters_controller = ParametersController(
-            session, control, self.parameters_panel, self.spectrum_plot, self
+            session, control, self.parameters_panel, self.store, self
         )
         self.loss_controller = LossController(session, control, self.loss_plot, self)
         self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)
@@ -168,7 +166,7 @@ class PanelWindow(QMainWindow):
             self.store,
             figures={
                 "loss": PlotFigure(self.loss_plot.plot_widget, self.loss_plot),
-                "spectrum": PlotFigure(self.spectrum_plot.plot_widget, self.spectrum_plot),
+                "spectrum": self.parameters_panel.spectrum_plot.figure,
                 "guidance": self.guidance_panel.plot.figure,
                 "points": self.points_panel.curves.figure,
             },

@@ -278,7 +278,7 @@ class Settings:
         None,
         "Observations that are left out: points and their frames, counted from 1, such as "
         "3:12-18,40;17:45-;20:*.",
-        label="hidden observations",
+        label="hidden",
         section="Advanced",
         text=True,
         optional=True,
@@ -296,7 +296,7 @@ class Settings:
         None,
         "Residual up to which a robust loss is about that of least squares, in the units of the tracks. "
         "Without it the residuals and the noise give it.",
-        label="scale of the loss",
+        label="loss scale",
         section="Model",
         open_below=True,
         slider=(0.1, 100.0),

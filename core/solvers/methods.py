@@ -44,6 +44,7 @@ class Method:
     options: tuple[Parameter, ...] = ()
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it accepts no other kind
+    recommended: bool = False  # whether for reconstructions; else for comparison with them
 
     __repr__ = one_line_repr
 
@@ -98,12 +99,14 @@ METHODS: dict[str, Method] = {
         "bilinear form, variable projection (Newton): the default",
         VariableProjection,
         (DAMPING,),
+        recommended=True,
     ),
     "lm": Method(
         "bilinear (Levenberg-Marquardt)",
         "bilinear form, Levenberg-Marquardt on the Schur complement",
         LevenbergMarquardt,
         (DAMPING,),
+        recommended=True,
     ),
     "paper": Method(
         "ADMM, then Algorithm 1",

@@ -255,7 +255,7 @@ def _loss_chart(run: Run) -> str:
 def _spectrum_chart(values: Floats, weights: Floats) -> str:
     plot = SpectrumPlot()
     plot.set_state(SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist())))
-    chart = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="spectrum")
+    chart = figure_svg(plot.figure, CHART, name="spectrum")
     plot.deleteLater()
     return chart
 

@@ -125,6 +125,14 @@ class AppStore:
         """Remember the parameters."""
         self._backend.setValue("parameters", json.dumps(settings_to_dict(settings)))
 
+    def advanced_shown(self) -> bool:
+        """Return whether the parameters that are changed less often were shown last."""
+        return self._text("advanced_shown", "") == "True"
+
+    def set_advanced_shown(self, shown: bool) -> None:
+        """Remember whether the parameters that are changed less often are shown."""
+        self._backend.setValue("advanced_shown", str(shown))
+
     def theme(self) -> str:
         """Return the name of the theme, "" where none was chosen."""
         return self._text("theme", "")

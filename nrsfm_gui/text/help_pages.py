@@ -33,9 +33,12 @@ PANELS = {
     "shown; its menu has the rest. Drop a file or folder anywhere in the window to open it. A file that is "
     "not clear is shown first, with what is understood of it; Ctrl+Shift+I shows so any file.",
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
-    "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
+    "decides how strongly each is held back, and eta how much of perspective is measured. The plot has a bar "
+    "for the singular value of each basis shape, and the weight that holds it back: drag a weight, and a "
+    "heavier one shrinks its basis shape; weights never fall from left to right. With Live on, a "
     "dragged number is solved for at once; a run that is done stays as it is, and another one follows. Below "
-    "the intrinsics stands what the focal length is, and whether it is a guess.",
+    "the intrinsics stands what the focal length is, and whether it is a guess. Advanced has all other "
+    "parameters, and names those that differ from the preset. Each sequence has its own parameters.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",
@@ -48,8 +51,6 @@ PANELS = {
     "The depth refinement has an energy of its own, at the right, with a line for each of its phases. "
     "Click the curve, or drag the line, to see the run as it was at that iteration; Newest leads back. "
     "A triangle is a change of parameters: click it to go back to before it.",
-    "Weights": "The singular values of the shapes, one bar for each basis shape, with the weight that holds "
-    "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "
     "several values do equally well, Use it sets the strongest penalty; of all else, the best. Where depths "

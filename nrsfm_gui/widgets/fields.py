@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QStandardItem, QStandardItemModel
+from PyQt6.QtCore import QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QPalette, QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -22,6 +22,9 @@ from PyQt6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QSpinBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QToolButton,
     QWidget,
 )
@@ -31,10 +34,14 @@ from nrsfm_gui.model.numbers import format_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from PyQt6.QtGui import QKeyEvent, QWheelEvent
+    from PyQt6.QtCore import QModelIndex
+    from PyQt6.QtGui import QKeyEvent, QPainter, QWheelEvent
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
+
+
+ENTRY_MARGIN, WIDEST_ENTRIES = 4, 620  # pixels around an entry of two lines, and of the list at most
 
 
 def stepped(value: float, steps: int) -> float:
@@ -100,13 +107,70 @@ class ComboBox(IgnoresWheel, QComboBox):
     """A combo box that the wheel does not change."""
 
 
+class _ExplainedEntry(QStyledItemDelegate):
+    """Draws the title of an entry, and its explanation in a second line."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+        """Return space for both lines; headings have one."""
+        size = super().sizeHint(option, index)
+        text = index.data(Qt.ItemDataRole.ToolTipRole) or ""
+        line = option.fontMetrics
+        width = min(max(size.width(), line.horizontalAdvance(text) + 4 * ENTRY_MARGIN), WIDEST_ENTRIES)
+        return QSize(width, (2 if text else 1) * line.height() + 2 * ENTRY_MARGIN)
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """Draw the background as for any entry, and the two lines on it."""
+        assert painter is not None
+        self.initStyleOption(option, index)
+        title, explanation = option.text, index.data(Qt.ItemDataRole.ToolTipRole) or ""
+        option.text = ""
+        style = option.widget.style() if option.widget is not None else None
+        if style is not None:
+            style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        state, roles = option.state, QPalette.ColorRole
+        chosen = bool(state & QStyle.StateFlag.State_Selected)
+        enabled = bool(state & QStyle.StateFlag.State_Enabled)
+        group = QPalette.ColorGroup.Normal if enabled else QPalette.ColorGroup.Disabled
+        indent = ENTRY_MARGIN if not explanation else 3 * ENTRY_MARGIN
+        area = option.rect.adjusted(indent, ENTRY_MARGIN, -ENTRY_MARGIN, -ENTRY_MARGIN)
+        line = option.fontMetrics.height()
+        painter.save()
+        painter.setFont(option.font)
+        for row, (text, role) in enumerate(((title, roles.Text), (explanation, roles.PlaceholderText))):
+            if not explanation:
+                group, role = QPalette.ColorGroup.Normal, roles.PlaceholderText  # a heading
+            painter.setPen(option.palette.color(group, roles.HighlightedText if chosen else role))
+            shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, area.width())
+            painter.drawText(QRect(area.left(), area.top() + row * line, area.width(), line), 0, shown)
+        painter.restore()
+
+
 class Choice(ComboBox):
-    """A combo box over keys with a line of explanation each; it does not grow with its longest entry."""
+    """A combo box over keys with a line of explanation each; it does not grow with its longest entry.
+
+    Parameters
+    ----------
+    entries
+        explanations by key.
+    titles
+        by key, where they differ from it.
+    explained
+        whether the explanations are in the list; else they are tips.
+    """
 
     chosen = pyqtSignal(str)
 
-    def __init__(self, entries: Mapping[str, str], *, titles: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        entries: Mapping[str, str],
+        *,
+        titles: Mapping[str, str] | None = None,
+        explained: bool = False,
+    ) -> None:
         super().__init__()
+        self._explained = explained
+        if explained:
+            self.setItemDelegate(_ExplainedEntry(self))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(10)
@@ -116,11 +180,31 @@ class Choice(ComboBox):
             self.add(key, (titles or {}).get(key, key), explanation)
         self.activated.connect(lambda _index: self.chosen.emit(self.key))
 
+    def add_heading(self, title: str) -> None:
+        """Append a heading, which cannot be chosen, of the entries that are added next."""
+        self.addItem(title)
+        model = self.model()
+        item = model.item(self.count() - 1) if isinstance(model, QStandardItemModel) else None
+        if isinstance(item, QStandardItem):
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            font = item.font()
+            font.setBold(True)
+            item.setFont(font)
+
     def add(self, key: str, title: str, explanation: str) -> None:
         """Append an entry."""
         self.addItem(title, key)
+        if self.currentData() is None:  # a heading
+            self.setCurrentIndex(self.count() - 1)
         self._explanations[key] = explanation
         self.setItemData(self.count() - 1, explanation, Qt.ItemDataRole.ToolTipRole)
+
+    def showPopup(self) -> None:
+        """Show the list; with explanations as wide as they need."""
+        view = self.view()
+        if self._explained and view is not None:
+            view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * ENTRY_MARGIN)
+        super().showPopup()
 
     @property
     def key(self) -> str:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
+    from core.foundation import Parameter
     from nrsfm_gui.widgets.drag_number import Scale
     from nrsfm_gui.widgets.fields import NumberField
 
-LABEL_WIDTH = 100  # the widest label, so that the fields of all sections are aligned
-DRAG_FIELD_WIDTH = 70  # of a field with a slider
+LABEL_WIDTH = 100  # of the labels at least
+FIELD_CHARACTERS = 9  # that a field with a slider shows at once
+FIELD_MARGIN = 14  # pixels of its frame and padding
+ROW_GAP = 2  # pixels above and below the sentence of a row, also where there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +50,33 @@ class Form(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(5)
+        self._grid.setVerticalSpacing(ROW_GAP)
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self._rows: dict[str, _FormRow] = {}
         self._defaults: dict[str, float | None] = {}
+        self._tips: dict[str, tuple[str, str]] = {}
 
     @property
     def spacing(self) -> int:
         """Pixels between two rows; the space of the sentence below a row is always included."""
         return 2 * self._grid.verticalSpacing()
 
-    def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
-        """Append a row; `tip` gives meaning, unit and range."""
+    def add(self, name: str, label: str, editor: QWidget, *, tip: str, details: str = "") -> None:
+        """Append a row; `tip` gives meaning, unit and range, `details` more for its explanation."""
         self._append(name, label, QLabel(label), editor, None)
-        self.set_tip(name, tip)
+        self.set_tip(name, tip, details=details)
 
     def add_draggable(
-        self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float | None
+        self,
+        name: str,
+        label: str,
+        field: NumberField,
+        scale: Scale,
+        *,
+        tip: str,
+        default: float | None,
+        details: str = "",
     ) -> None:
         """Append a row whose number can be dragged; a double click on its label sets the default.
 
@@ -75,14 +89,13 @@ class Form(QWidget):
         slider.setAccessibleName(label)
         caption = DragLabel(label, slider)
         caption.setObjectName(f"drag label {name}")
-        field.setFixedWidth(DRAG_FIELD_WIDTH)
-
+        field.setFixedWidth(FIELD_CHARACTERS * field.fontMetrics().horizontalAdvance("0") + FIELD_MARGIN)
         slider.moved.connect(field.drag_to)
         caption.reset.connect(lambda: field.drag_to(self._defaults[name]))
         field.textChanged.connect(lambda _text: _follow(slider, field))
         self._defaults[name] = default
         self._append(name, label, caption, field, slider)
-        self.set_tip(name, tip)
+        self.set_tip(name, tip, details=details)
 
     def _append(
         self, name: str, label: str, caption: QLabel, editor: QWidget, slider: DragSlider | None
@@ -115,9 +128,17 @@ class Form(QWidget):
             part.setVisible(visible)
         row.note.setVisible(visible and bool(row.note.text()))
 
-    def set_tip(self, name: str, tip: str) -> None:
-        """Set the tip of a row."""
+    def set_tip(self, name: str, tip: str, *, details: str = "") -> None:
+        """Set the tip of a row, and its explanation: the label, the tip and the details."""
+        if self._tips.get(name) == (tip, details):
+            return  # the rows of a form are described again at every key
+        self._tips[name] = tip, details
         row = self._rows[name]
+        explanation = f"<p><b>{html.escape(row.caption.text())}</b></p>" + "".join(
+            f"<p>{html.escape(text)}</p>" for text in (tip, details) if text
+        )
+        for part in row.parts:
+            part.setWhatsThis(explanation)
         row.editor.setToolTip(tip)
         if row.slider is not None:
             default = self._defaults[name]
@@ -128,8 +149,10 @@ class Form(QWidget):
 
     def set_default(self, name: str, default: float) -> None:
         """Set the default of a row that can be dragged."""
-        self._defaults[name] = default
-        self.set_tip(name, self._rows[name].editor.toolTip())
+        if default != self._defaults[name]:
+            self._defaults[name] = default
+            tip, details = self._tips.pop(name)
+            self.set_tip(name, tip, details=details)
 
     def set_row_enabled(self, name: str, enabled: bool) -> None:
         """Enable or disable a row."""
@@ -154,6 +177,42 @@ class Form(QWidget):
         """The rows from top to bottom."""
         return tuple(self._rows)
 
+    def label(self, name: str) -> str:
+        """Return the label of a row."""
+        return self._rows[name].caption.text()
+
+    def editor(self, name: str) -> QWidget:
+        """Return the editor of a row."""
+        return self._rows[name].editor
+
+    def is_row_visible(self, name: str) -> bool:
+        """Return whether a row is among those that are shown."""
+        return not self._rows[name].editor.isHidden()
+
+    @property
+    def widest_label(self) -> int:
+        """Pixels that its labels need."""
+        return max((row.caption.sizeHint().width() for row in self._rows.values()), default=0)
+
+    def set_label_width(self, width: int) -> None:
+        """Give the labels so many pixels, or more where they need them."""
+        self._grid.setColumnMinimumWidth(0, width)
+
+
+def align(*forms: Form) -> None:
+    """Let the editors of several forms begin at one place."""
+    widest = max(form.widest_label for form in forms)
+    for form in forms:
+        form.set_label_width(widest)
+
+
+def value_details(described: Parameter, default: object) -> str:
+    """Return what is accepted for a parameter, and its default, as sentences."""
+    shown = described.absent if default is None else default
+    shown = format_number(shown) if isinstance(shown, float) else str(shown)
+    accepted = "" if described.text or described.choices else f"Accepted: {described.accepted}. "
+    return f"{accepted}By default: {shown}."
+
 
 def _follow(slider: DragSlider, field: NumberField) -> None:
     """Move a slider to the number in its field, if there is one."""
@@ -166,19 +225,34 @@ def _follow(slider: DragSlider, field: NumberField) -> None:
 
 
 class Collapsible(QWidget):
-    """A heading that shows or hides what is below it; hidden at first."""
+    """A heading with a summary of what is below it, which it shows or hides; hidden at first.
+
+    Signals
+    -------
+    toggled(bool)
+        a person has opened or closed it.
+    """
+
+    toggled = pyqtSignal(bool)
 
     def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._content = content
+        self._title, self._content = title, content
         self._button = tool_button(title, "Show what is changed less often, or hide it")
         self._button.setCheckable(True)
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._button.toggled.connect(self.set_expanded)
+        self._button.clicked.connect(self.toggled)
+        self._summary = ElidedLabel()
+        header = QHBoxLayout()
+        header.setContentsMargins(0, 0, 0, 0)
+        header.setSpacing(0)
+        header.addWidget(self._button)
+        header.addWidget(self._summary, 1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self._button)
+        layout.addLayout(header)
         layout.addWidget(content)
         self.set_expanded(False)
 
@@ -187,8 +261,18 @@ class Collapsible(QWidget):
         """Whether the content is shown."""
         return self._button.isChecked()
 
+    @property
+    def summary(self) -> str:
+        """The text next to the title."""
+        return self._summary.full_text
+
     def set_expanded(self, expanded: bool) -> None:
         """Show or hide the content."""
         self._button.setChecked(expanded)
         self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
         self._content.setVisible(expanded)
+
+    def set_summary(self, text: str) -> None:
+        """Show a text next to the title, elided to the width; "" for none."""
+        self._summary.set_full_text(text)
+        self._button.setAccessibleName(f"{self._title}, {text}" if text else self._title)

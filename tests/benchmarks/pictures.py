@@ -141,10 +141,9 @@ def live_drag(app: QApplication, folder: Path, out: Path) -> None:
     studio.open("sample:paper/circle")
     studio.solve(Settings(rank=3, starts=8))
     window.session.set_frame(int(np.nanargmax(_bending(window))))
-    window.findChild(QDockWidget, "dock Weights").raise_()
     window.session.set_live(True)
     studio.settle(0.5)
-    canvas = window.spectrum_plot.canvas
+    canvas = window.parameters_panel.spectrum_plot.canvas
     viewport = canvas.viewport()
     start = canvas.pixel(2, float(canvas.parts.shares[1])).toPoint()
     top = canvas.pixel(2, 0.97).toPoint().y()

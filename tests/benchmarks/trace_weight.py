@@ -23,7 +23,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, QSettings, Qt
 from PyQt6.QtGui import QMouseEvent
-from PyQt6.QtWidgets import QDockWidget
 
 from core import simulate
 from core.reconstruction import Settings
@@ -35,7 +34,7 @@ from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
-from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
+from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
@@ -50,7 +49,7 @@ SETTLED_SECONDS = 1.5
 DEADLINE_SECONDS = 30.0
 PIXELS = 9  # that the handle is moved up
 DRAWS = {
-    "weights: sliders": WeightsEditor.set_values,
+    "weights: list": WeightsList.set_values,
     "weights: plot": SpectrumPlot._show,
     "parameters: penalty": PenaltyEditor._show_weights,
     "parameters: form": ParametersPanel.set_settings,
@@ -113,12 +112,9 @@ def main() -> int:
     window.sequence_opening.open_sequence(simulate("paper", frames=51, points=211, noise=0.3, seed=2))
     window.parameters_controller.run()
     wait(lambda: window.session.shown is not None and not window.session.shown.state.alive)
-    dock = window.spectrum_plot.parentWidget()
-    assert isinstance(dock, QDockWidget)
-    dock.raise_()
     settle(SETTLED_SECONDS)
 
-    plot = window.spectrum_plot
+    plot = window.parameters_panel.spectrum_plot
     canvas = plot.canvas
     position = place_of(plot)
     send(canvas, QEvent.Type.MouseMove, position, pressed=False)

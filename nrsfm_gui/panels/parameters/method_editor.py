@@ -10,16 +10,16 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import Choice, NumberField
-from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.form import Form, value_details
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core.foundation import Parameter, ParameterValue
-    from core.solvers import Method
 
 Options = tuple[tuple[str, "ParameterValue"], ...]
 
+GROUPS = {"Recommended": True, "For comparison": False}
 METHOD_TIP = "How the minimum is searched."
 
 
@@ -39,10 +39,12 @@ class MethodEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._choice = Choice(
-            {name: method.meaning for name, method in METHODS.items()},
-            titles={name: method.title for name, method in METHODS.items()},
-        )
+        self._choice = Choice({}, explained=True)
+        for heading, recommended in GROUPS.items():
+            self._choice.add_heading(heading)
+            for name, method in METHODS.items():
+                if method.recommended is recommended:
+                    self._choice.add(name, method.title, method.meaning)
         self._choice.chosen.connect(self._on_method_chosen)
         self._form = Form()
         self._form.add("method", "method", self._choice, tip=METHOD_TIP)
@@ -55,6 +57,11 @@ class MethodEditor(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._form)
         self._show_options({})
+
+    @property
+    def form(self) -> Form:
+        """The rows of the method and of its options."""
+        return self._form
 
     @property
     def method(self) -> str:
@@ -137,17 +144,10 @@ class MethodEditor(QWidget):
             else:
                 editor.set_value(float(value))
                 editor.setPlaceholderText(f"default: {format_number(float(default))}")
-            self._form.set_tip(name, _tip(own[name], method))
+            self._form.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
 
 
 def _all_options() -> list[Parameter]:
     """Return every option once, in the order of the table."""
     found = {option.name: option for method in METHODS.values() for option in method.options}
     return list(found.values())
-
-
-def _tip(option: Parameter, method: Method) -> str:
-    default = method.default(option.name)
-    shown = default if isinstance(default, str) else format_number(default)
-    accepted = "" if option.choices else f" {option.accepted[0].upper()}{option.accepted[1:]}."
-    return f"{option.tip}{accepted} {method.title}: {shown} by default."

@@ -1,7 +1,7 @@
-"""The parameters of the session in the form and in the plot of the weights, either of which changes them.
+"""The parameters of the session in the form and in its plot of the weights, either of which changes them.
 
-The session's settings are what counts. What one view changes goes to the session and from there to the other
-view; the view that it comes from shows it already.
+The session's settings are what counts. What form or plot changes goes to the session and from there to the
+other one; that which it comes from shows it already.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
 if TYPE_CHECKING:
     from core import Iterate, Sequence, Settings
     from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 
 # Settings of what is looked at (None while its rotations are not chosen), weights (N,), singular values (N,).
@@ -39,12 +39,13 @@ class ParametersController(QObject):
         session: Session,
         control: RunControl,
         panel: ParametersPanel,
-        plot: SpectrumPlot,
+        store: AppStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._control = session, control
-        self._panel, self._plot = panel, plot
+        self._panel = panel
+        plot = panel.spectrum_plot
         self._weights: tuple[float, ...] | None = None  # as the plot was dragged to since the last event
         self._dragging = False  # whether the settings change because of that
         self._spectrum: tuple[Iterate | None, Spectrum | None] = None, None  # of what was looked at last
@@ -68,6 +69,9 @@ class ParametersController(QObject):
         plot.weights_edited.connect(self._on_weights_edited)
         plot.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
+        plot.reset_requested.connect(self._on_reset_requested)
+        panel.set_advanced_shown(store.advanced_shown())
+        panel.advanced_toggled.connect(store.set_advanced_shown)
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
         for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
@@ -162,6 +166,10 @@ class ParametersController(QObject):
     def _on_rank_requested(self, rank: int) -> None:
         self.commit()
         self._panel.set_value("rank", rank)
+
+    def _on_reset_requested(self, k: int) -> None:
+        self.commit()
+        self._panel.reset_weight(k)
 
     def _on_rule_requested(self, kind: str) -> None:
         self.commit()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
+from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.cameras import image_size_of, resolve_intrinsics
@@ -15,7 +15,15 @@ from core.data import parse_hidden
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
-from nrsfm_gui.panels.parameters.parameter_form import ADVANCED, ParameterForm, tips, without_effect
+from nrsfm_gui.panels.parameters.parameter_form import (
+    DETAILS,
+    SYMBOLS,
+    WEIGHTS_TIP,
+    ParameterEntry,
+    ParameterForm,
+    tips,
+    without_effect,
+)
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.text.camera_text import calibration_text
 from nrsfm_gui.widgets.labels import ElidedLabel
@@ -25,12 +33,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from PyQt6.QtGui import QResizeEvent
-    from PyQt6.QtWidgets import QLineEdit
 
     from core import Sequence
     from core.cameras import Calibration
     from core.foundation import Floats
+    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
+LEAST_WIDTH = 300
 # Rank, penalty and refinement that a problem begins with: those of its preset.
 FIRST_MODELS: dict[str, tuple[int, Penalty, str]] = {
     problem: (PRESETS[name].rank, PRESETS[name].penalty, PRESETS[name].refine)
@@ -92,10 +101,13 @@ class ParametersPanel(QScrollArea):
         valid parameters that differ from the ones before.
     run_parameters_requested(int)
         the number of a run whose parameters are to be shown instead.
+    advanced_toggled(bool)
+        a person has opened or closed the section "Advanced".
     """
 
     settings_changed = pyqtSignal(object)
     run_parameters_requested = pyqtSignal(int)
+    advanced_toggled = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,6 +122,8 @@ class ParametersPanel(QScrollArea):
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
+        self._reasons: dict[str, str] = {}  # why rows have no effect
+        form.advanced.toggled.connect(self.advanced_toggled)
         form.edited.connect(self._on_form_edited)
         form.dragged.connect(self._on_form_dragged)
         form.chosen.connect(self._on_form_chosen)
@@ -119,7 +133,6 @@ class ParametersPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(300)
         self.differs = DifferenceBar(self)  # above what scrolls
         self.differs.requested.connect(self.run_parameters_requested)
         self.set_settings(self._settings)
@@ -130,6 +143,53 @@ class ParametersPanel(QScrollArea):
     def settings(self) -> Settings:
         """The last accepted parameters."""
         return self._settings
+
+    @property
+    def spectrum_plot(self) -> SpectrumPlot:
+        """The plot in which the weights are edited."""
+        return self._form.spectrum_plot
+
+    def set_advanced_shown(self, shown: bool) -> None:
+        """Open or close the section "Advanced"."""
+        self._form.advanced.set_expanded(shown)
+
+    def parameter_entries(self) -> tuple[ParameterEntry, ...]:
+        """Return the parameters that the present problem, method and penalty have."""
+        words = tips(self._settings.problem)
+        rows = [
+            ParameterEntry(
+                name,
+                form.label(name),
+                SYMBOLS.get(name, ()),
+                words.get(name) or form.editor(name).toolTip(),
+                self._reasons.get(name, ""),
+            )
+            for name, form in self._form.entries()
+        ]
+        return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
+
+    def focus_parameter(self, key: str) -> None:
+        """Show the field of a parameter, and let it have the focus; in "Advanced" where it is there.
+
+        Parameters
+        ----------
+        key
+            of one of the `parameter_entries`.
+        """
+        field: QWidget = self.spectrum_plot.canvas
+        for name, form in self._form.entries():
+            if name == key:
+                field = form.editor(name)
+                if self._form.is_advanced(form):
+                    self.set_advanced_shown(True)
+        viewport, layout = self.viewport(), self._form.layout()
+        assert viewport is not None and layout is not None
+        height = layout.totalHeightForWidth(viewport.width())
+        self._form.resize(viewport.width(), max(height, viewport.height()))  # a section may have been opened
+        self.ensureWidgetVisible(field)
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if isinstance(field, QLineEdit):
+            field.selectAll()
 
     @property
     def valid(self) -> bool:
@@ -160,7 +220,7 @@ class ParametersPanel(QScrollArea):
             if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
                 text.setText(getattr(settings, name) or "")
         self._penalty.set_penalty(settings.penalty, settings.rank)
-        self._show_preset()
+        self._form.set_preset(settings)
         self._read()  # what is accepted of a preset depends on the sequence
 
     def set_sequence(self, sequence: Sequence) -> None:
@@ -241,6 +301,22 @@ class ParametersPanel(QScrollArea):
         width = self.width() if viewport is None else viewport.width()
         self.differs.setGeometry(0, self.height() - height, width, height)
 
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of the rows, which are not scrolled sideways, and the height of a few."""
+        bar = self.verticalScrollBar()
+        width = self._form.least_width + (0 if bar is None else bar.sizeHint().width())
+        return QSize(max(width, LEAST_WIDTH), super().minimumSizeHint().height())
+
+    def changeEvent(self, event: QEvent | None) -> None:
+        """Need another width under another font or style."""
+        super().changeEvent(event)
+        if event is not None and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+
+    def reset_weight(self, k: int) -> None:
+        """Reset a weight (0-based) to what the last rule gives it."""
+        self._penalty.reset_weight(k)
+
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         field = self._fields.get(name) or self._penalty.field(name)
@@ -259,14 +335,14 @@ class ParametersPanel(QScrollArea):
         if read is not None and read != self._settings:
             self._settings = read
             self.settings_changed.emit(read)  # first: the solver can begin meanwhile
-            self._show_preset()
+            self._form.set_preset(read)
             self._penalty.show_weights(self._settings.penalty, self._settings.rank)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
     def _set_message(self, name: str, sentence: str) -> None:
         self._forms[name].set_message(name, sentence)
-        if sentence and name in ADVANCED:
+        if sentence and self._form.is_advanced(self._forms[name]):
             self._form.advanced.set_expanded(True)
 
     def _on_form_edited(self) -> None:
@@ -310,6 +386,8 @@ class ParametersPanel(QScrollArea):
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
+                if name == "options" or self._penalty.refused_in_advanced:
+                    self._form.advanced.set_expanded(True)
         settings = self._settings.with_changes(**changes)
         refusals += self._show_what_applies(settings)
         if "intrinsics" in changes:
@@ -322,13 +400,16 @@ class ParametersPanel(QScrollArea):
         own = None if self._sequence is None else self._sequence.camera
         camera = None if own is None else settings.camera_of(own)
         reasons, words = without_effect(settings, camera), tips(settings.problem)
+        self._reasons = reasons
         for name, form in self._forms.items():
             form.set_row_enabled(name, name not in reasons)
-            form.set_tip(name, reasons.get(name) or words[name])
+            if name != "preset":
+                form.set_tip(name, reasons.get(name) or words[name], details=DETAILS.get(name, ""))
         refusal = None if own is None else settings.refusal(own)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
             self._form.method.set_message(note, refused=True)
+            self._form.advanced.set_expanded(True)
             return [note]
         self._form.method.set_message(self._replacement(settings), refused=False)
         return []
@@ -413,11 +494,7 @@ class ParametersPanel(QScrollArea):
             self.set_settings(PRESETS[name])
             self.settings_changed.emit(self._settings)
         else:
-            self._show_preset()
-
-    def _show_preset(self) -> None:
-        name = next((name for name, preset in PRESETS.items() if preset == self._settings), "custom")
-        self._form.preset.set_key(name)
+            self._form.set_preset(self._settings)
 
     def _set_refusal(self, sentence: str) -> None:
         self._refusal = sentence

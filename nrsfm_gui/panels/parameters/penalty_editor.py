@@ -1,4 +1,8 @@
-"""The editor of the penalty: its kind, its numbers, and the weights that follow from them."""
+"""The editor of the penalty: its kind, its numbers, and the weights that follow from them.
+
+Its rows are in two forms: the kind and the numbers that are changed often, and, for the section "Advanced",
+the other numbers and the list of the weights.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ from core import PENALTIES, ExplicitWeights, InputError, NuclearNorm, Penalty, W
 from core.foundation import Parameter, parameters_of
 from core.penalties import EXPLICIT, is_spectral, penalty_name
 from core.reconstruction import RECOMMENDED_PENALTY
-from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
+from nrsfm_gui.panels.parameters.weights_list import WeightsList, enforce_order
 from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import Choice, NumberField
-from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.form import Form, value_details
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -27,6 +31,8 @@ EXPLANATIONS = {name: kind.formula for name, kind in KINDS.items()}
 NUMBERS: dict[str, Parameter] = {
     name: described for kind in PENALTIES.values() for name, described in parameters_of(kind).items()
 }
+ADVANCED_NUMBERS = ("gamma", "epsilon")  # what keeps weights finite at 0
+PENALTY_TIP = "What the singular values of X# cost."
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
 NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."
@@ -54,31 +60,30 @@ class PenaltyEditor(QWidget):
         self._known = dict(FIRST)  # the last accepted numbers of each kind
         self._reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
         self._singular: Floats | None = None
-        self._choice = Choice(EXPLANATIONS, titles=TITLES)
+        self._choice = Choice(EXPLANATIONS, titles=TITLES, explained=True)
         self._choice.chosen.connect(self._choose)
-        self._form = Form()
-        self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
+        self._usual, self._advanced = Form(), Form()
+        self._usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
         self._fields: dict[str, NumberField] = {}
+        self._forms: dict[str, Form] = {}  # that the row of a number is in
         for name, described in NUMBERS.items():
             field = NumberField(integer=described.integer)
             field.edited.connect(self.edited)
             field.dragged.connect(self.moved)
             self._fields[name] = field
             scale = scale_of(described)
-            self._form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
-        self._weights = WeightsEditor()
+            form = self._forms[name] = self._advanced if name in ADVANCED_NUMBERS else self._usual
+            form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
+        self._weights = WeightsList()
         self._weights.weights_edited.connect(self._apply_weights)
-        self._weights.reset_requested.connect(self._on_weight_reset)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._form)
-        layout.addWidget(self._weights)
+        layout.addWidget(self._usual)
         self.set_penalty(RECOMMENDED_PENALTY, 1)
 
     @property
-    def weights_editor(self) -> WeightsEditor:
-        """The rows of sliders."""
+    def weights_list(self) -> WeightsList:
+        """The numbers of the weights, for the section "Advanced"."""
         return self._weights
 
     @property
@@ -97,9 +102,19 @@ class PenaltyEditor(QWidget):
         return self._reference
 
     @property
-    def form(self) -> Form:
-        """The rows above the sliders."""
-        return self._form
+    def usual(self) -> Form:
+        """The kind, and the numbers that are changed often."""
+        return self._usual
+
+    @property
+    def advanced(self) -> Form:
+        """The other numbers, for the section "Advanced"."""
+        return self._advanced
+
+    @property
+    def refused_in_advanced(self) -> bool:
+        """Whether a weight, or a number that is not changed often, is refused."""
+        return self._weights.refused or any(self._advanced.note(name) for name in self._advanced.names)
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
@@ -164,9 +179,9 @@ class PenaltyEditor(QWidget):
             PENALTIES[self._choice.key](**{name: value})
         except ValueError as refusal:
             sentence = str(refusal)
-            self._form.set_message(name, sentence)
+            self._forms[name].set_message(name, sentence)
             raise InputError(sentence) from None
-        self._form.set_message(name, "")
+        self._forms[name].set_message(name, "")
         return value
 
     def show_weights(self, penalty: Penalty, rank: int) -> None:
@@ -181,11 +196,14 @@ class PenaltyEditor(QWidget):
     def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
         return derive_weights(penalty, self._rank, self._reference, self._singular)
 
-    def _on_weight_reset(self, k: int) -> None:
-        """Reset a weight to the value of the last rule, where that is known."""
+    def reset_weight(self, k: int) -> None:
+        """Reset a weight (0-based) to the value of the last rule, where that is known, and others with it."""
         given, _note = self._derived(self._known[self._derived_kind])
-        if k < len(given) and self._choice.key == EXPLICIT:
-            self._weights.move_weight(k, float(given[k]))
+        weights = self._weights.weights
+        if k < min(len(given), len(weights)) and self._choice.key == EXPLICIT:
+            moved = enforce_order((*weights[:k], float(given[k]), *weights[k + 1 :]), k)
+            self._weights.set_values(moved, self._singular)
+            self.moved.emit()
 
     def _choose(self, kind: str) -> None:
         if kind == EXPLICIT and len(self._weights.weights) != self._rank:
@@ -199,14 +217,15 @@ class PenaltyEditor(QWidget):
         if kind != EXPLICIT:
             self._derived_kind = kind
         shown, known = parameters_of(PENALTIES[self._derived_kind]), self._known[self._derived_kind]
-        for name in NUMBERS:
-            self._form.set_row_visible(name, name in shown)
-            self._form.set_row_enabled(name, kind != EXPLICIT)
-            self._form.set_message(name, "")
+        for name, form in self._forms.items():
+            form.set_row_visible(name, name in shown)
+            form.set_row_enabled(name, kind != EXPLICIT)
+            form.set_message(name, "")
             if name in shown:
+                first = getattr(FIRST[self._derived_kind], name)
                 self._fields[name].set_value(getattr(known, name))
-                self._form.set_tip(name, shown[name].tip)
-                self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
+                form.set_tip(name, shown[name].tip, details=value_details(shown[name], first))
+                form.set_default(name, float(first))
 
     def _apply_weights(self, _weights: tuple[float, ...]) -> None:
         if self._choice.key != EXPLICIT:

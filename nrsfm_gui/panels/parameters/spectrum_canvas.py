@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QPointF, QRectF, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QGraphicsRectItem
 
@@ -32,6 +32,10 @@ HEADROOM = 0.06  # above the top of the scales
 NEAR_TOP = 0.85  # above it the number is below the handle
 REACH = 14  # pixels around a handle within which the mouse drags it
 LOW = 0.34  # of the picture's height: below it a click in a bar means the bar
+LEAST_HEIGHT = 116  # pixels
+TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of the lower axis
+# From this height on the axes have their full names.
+ROOMY = 180
 STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
@@ -217,6 +221,8 @@ class SpectrumCanvas(pg.PlotWidget):
         the pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
     handle_released()
         the handle was released.
+    handle_reset(int)
+        a handle was clicked twice.
     bar_clicked(int)
         a bar, or the place for one more, was clicked: the requested rank.
     handle_step_requested(int)
@@ -236,6 +242,7 @@ class SpectrumCanvas(pg.PlotWidget):
     handle_pressed = pyqtSignal(int)
     handle_dragged = pyqtSignal(float, bool)
     handle_released = pyqtSignal()
+    handle_reset = pyqtSignal(int)
     bar_clicked = pyqtSignal(int)
     handle_step_requested = pyqtSignal(int)
     weight_step_requested = pyqtSignal(float, bool)
@@ -252,8 +259,37 @@ class SpectrumCanvas(pg.PlotWidget):
         self._dragged_handle: int | None = None
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
+        self._ticks: dict[str, list[tuple[float, str]]] = {}  # heights and texts of both vertical axes
+        self._adapt_axes()
+        plot.getViewBox().sigResized.connect(self._adapt_axes)
+        self.setMinimumHeight(LEAST_HEIGHT)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        """Return the least height; the width is given by the layout."""
+        return QSize(200, LEAST_HEIGHT)
+
+    def _adapt_axes(self) -> None:
+        """Name the axes, and mark places on them, as there is room."""
+        for side in self._ticks:
+            self._show_ticks(side)
+        roomy = self.height() >= ROOMY
+        for side, label in (("left", "singular value σ" if roomy else "σ"), ("right", "weight a")):
+            axis = self.getPlotItem().getAxis(side)  # whose plot would show it with the label
+            if axis.labelText != label:
+                axis.setLabel(label)
+
+    def set_ticks(self, side: str, ticks: list[tuple[float, str]]) -> None:
+        """Mark heights, 0 to 1, on an axis with texts: as many of them as there is room for."""
+        self._ticks[side] = ticks
+        self._show_ticks(side)
+
+    def _show_ticks(self, side: str) -> None:
+        ticks = self._ticks[side]
+        room = max(int((self.height() - AXIS) / (TICK_LINES * self.fontMetrics().height())), 2)
+        every = -(-len(ticks) // room)
+        self.getPlotItem().getAxis(side).setTicks([ticks[::every]])
 
     @property
     def dragged_handle(self) -> int | None:
@@ -328,13 +364,22 @@ class SpectrumCanvas(pg.PlotWidget):
         if self._dragged_handle is not None:
             self._dragged_handle = None
             self.handle_released.emit()
-        elif self._target is not None and self._target == self.target_at(event.position()):
+        elif (
+            self._target is not None
+            and self._target.kind != "handle"
+            and self._target == self.target_at(event.position())
+        ):
             self.bar_clicked.emit(self._target.index + 1)
         self._update_target(event.position(), again=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
-        """Count as another press."""
-        self.mousePressEvent(event)
+        """Request what the rule gives a handle; elsewhere, count as another press."""
+        assert event is not None
+        self._update_target(event.position())
+        if self._target is not None and self._target.kind == "handle":
+            self.handle_reset.emit(self._target.index)
+        else:
+            self.mousePressEvent(event)
 
     def wheelEvent(self, event: QEvent | None) -> None:
         """Leave the range as it is."""

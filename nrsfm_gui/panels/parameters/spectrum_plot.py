@@ -1,8 +1,8 @@
-"""The panel Weights: singular values as bars, their weights as handles that can be dragged.
+"""The editor of the weights: singular values as bars, their weights as handles that can be dragged.
 
 Bars use the left axis, handles the right one; both are logarithmic. A handle stops where the order of the
 weights would be violated, highlights the handle that limits it and shows the reason; with Shift it moves
-the others as well. A click low in a bar sets the rank to that bar.
+the others as well; a double click gives it back to the rule. A click low in a bar sets the rank to that bar.
 """
 
 from __future__ import annotations
@@ -12,28 +12,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.penalties import EXPLICIT
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
-from nrsfm_gui.panels.parameters.penalty_editor import EXPLANATIONS, TITLES
+from nrsfm_gui.panels.parameters.penalty_editor import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
-from nrsfm_gui.panels.parameters.weights_editor import (
+from nrsfm_gui.panels.parameters.weights_list import (
     WEIGHTS,
     describe_limit,
     enforce_order,
     limit_weight,
     short,
 )
-from nrsfm_gui.widgets.fields import Choice, tool_button
-from nrsfm_gui.widgets.labels import EmptyLabel, HintLine
+from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed, set_property
 
 if TYPE_CHECKING:
-    import pyqtgraph as pg
-
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
@@ -42,15 +41,17 @@ ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest num
 ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 EMPTY = "Singular values and weights appear here with the first run"
-HINT = "Drag a diamond to change its weight. Click low in a bar to keep so many bases, + to add one."
-KEYS_HINT = "Left and right choose a weight, up and down change it by 1 % (Shift 10 %); Esc leaves."
+HINT = "Drag a weight. Click a bar to set the rank."
+KEYS_HINT = "Left, right: which one. Up, down: by 1 %."
 TIP = (
     "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
     "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
-    "Ctrl is fine, the bottom is 0. Click low in a bar to keep so many basis shapes, + to add one.\n"
+    "Ctrl is fine, the bottom is 0; a double click gives the weight back to the penalty.\n"
+    "Click low in a bar to keep so many basis shapes, + to add one.\n"
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
-    "with Ctrl the others come along; Esc gives the arrow keys back."
+    "with Ctrl the others come along; Esc gives the arrow keys back. Exact numbers are in Advanced."
 )
+MOST_HEIGHT = 260  # pixels
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
 
@@ -130,58 +131,8 @@ class SpectrumState:
     run_weights: tuple[float, ...] = ()  # (N,) that it was found with
 
 
-class SpectrumHeader(Themed, QWidget):
-    """A legend, a choice of the penalty, and a button.
-
-    Signals
-    -------
-    rule_requested(str)
-        a key of `core.PENALTIES`, or "weights".
-    """
-
-    rule_requested = pyqtSignal(str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._legend = QLabel()
-        self._legend.setTextFormat(Qt.TextFormat.RichText)
-        self._choice = Choice(EXPLANATIONS, titles=TITLES)
-        self._choice.setMinimumContentsLength(8)
-        self._choice.setToolTip("The rule that the weights follow, as in Parameters")
-        self._choice.setAccessibleName("penalty")
-        self._choice.chosen.connect(self.rule_requested)
-        self._back = tool_button("To the rule", "")
-        self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
-        self._rule = "wnn"
-        self.set_rule("wnn", "wnn")
-        bar = QHBoxLayout(self)
-        bar.setContentsMargins(8, 2, 4, 2)
-        bar.addWidget(self._legend)
-        bar.addWidget(self._choice, 1)
-        bar.addWidget(self._back)
-        self._follow_theme()
-
-    @property
-    def back(self) -> QToolButton:
-        """The button that restores the rule, visible while weights are explicit."""
-        return self._back
-
-    def set_rule(self, kind: str, rule: str) -> None:
-        """Show the penalty, and the rule to which weights that were set one by one can go back."""
-        self._choice.set_key(kind)
-        self._rule = rule
-        self._back.setToolTip(f"Let the weights follow the {TITLES[rule]} again")
-        self._back.setVisible(kind == EXPLICIT)
-
-    def _apply_theme(self, theme: Theme) -> None:
-        self._legend.setText(
-            f'<span style="color:{theme.estimate}">&#9632;</span> σ'
-            f'&nbsp;&nbsp;<span style="color:{theme.residual}">&#9670;</span> weight'
-        )
-
-
 class SpectrumPlot(Themed, QWidget):
-    """Bars for singular values, handles for weights. `header` is the line above, placed by the window.
+    """Bars for singular values, handles for weights.
 
     Signals
     -------
@@ -190,12 +141,15 @@ class SpectrumPlot(Themed, QWidget):
     rank_requested(int)
         the requested number of basis shapes.
     rule_requested(str)
-        a key of `core.PENALTIES`, or "weights".
+        a key of `core.PENALTIES`: all weights are to follow it again.
+    reset_requested(int)
+        a handle (0-based) was clicked twice: its weight is to follow the rule again.
     """
 
     weights_edited = pyqtSignal(object)
     rank_requested = pyqtSignal(int)
     rule_requested = pyqtSignal(str)
+    reset_requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -209,22 +163,22 @@ class SpectrumPlot(Themed, QWidget):
         self._right = LogScale(-3.0, 1.0, zero=True)
         self._canvas = SpectrumCanvas()
         self._canvas.setToolTip(TIP)
+        self._canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{TIP.replace(chr(10), ' ')}</p>")
         self._canvas.setAccessibleName("singular values and their weights")
         self._items = self._canvas.parts
-        plot = self._canvas.getPlotItem()
-        plot.setLabel("left", "singular value σ")
-        plot.setLabel("right", "weight a")
         self._empty = EmptyLabel(EMPTY, self._canvas)
-        self._hint = HintLine()
+        self._hint = ElidedLabel()
         self._hint.setProperty("role", "muted")
+        self._rule = "wnn"
+        self._back = tool_button("↺", "", "To the rule")
+        self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
         self._flash = Debounce(self._on_flash_timeout, IDLE_MILLISECONDS, self)
-        self.header = SpectrumHeader()
-        self.header.rule_requested.connect(self.rule_requested)
         canvas = self._canvas
         canvas.target_changed.connect(self._on_target_changed)
         canvas.handle_pressed.connect(self._on_handle_pressed)
         canvas.handle_dragged.connect(self._on_handle_dragged)
         canvas.handle_released.connect(self._on_handle_released)
+        canvas.handle_reset.connect(self.reset_requested)
         canvas.bar_clicked.connect(self.rank_requested)
         canvas.handle_step_requested.connect(self._on_handle_step_requested)
         canvas.weight_step_requested.connect(self._on_weight_step_requested)
@@ -232,21 +186,32 @@ class SpectrumPlot(Themed, QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        line = QHBoxLayout()
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(2)
+        line.addWidget(self._hint, 1)
+        line.addWidget(self._back)
         layout.addWidget(canvas, 1)
-        layout.addWidget(self._hint)
-        self.setMinimumSize(200, 150)
+        layout.addLayout(line)
+        self.setMaximumHeight(MOST_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._follow_theme()
         self._show()
 
     @property
-    def plot_widget(self) -> pg.PlotWidget:
-        """The plot itself, for export."""
-        return self._canvas
+    def figure(self) -> PlotFigure:
+        """The plot, for export."""
+        return PlotFigure(self._canvas, self)
 
     @property
     def canvas(self) -> SpectrumCanvas:
         """The plot itself, for mouse and keys."""
         return self._canvas
+
+    @property
+    def back(self) -> QToolButton:
+        """The button that restores the rule, visible while weights are explicit."""
+        return self._back
 
     @property
     def hint(self) -> str:
@@ -262,7 +227,9 @@ class SpectrumPlot(Themed, QWidget):
 
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
-        self.header.set_rule(state.kind, state.rule)
+        self._rule = state.rule
+        self._back.setToolTip(f"Let the weights follow the {TITLES[state.rule]} again")
+        self._back.setVisible(state.kind == EXPLICIT)
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
         self._of_run = None if self._singular is None else np.asarray(state.run_weights)
         if self._canvas.dragged_handle is None or len(state.weights) != len(self._weights):
@@ -303,15 +270,14 @@ class SpectrumPlot(Themed, QWidget):
 
     def _fit_scales(self, weights: Floats) -> None:
         """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
-        plot = self._canvas.getPlotItem()
         if self._singular is not None:
             wanted = decades_of(self._singular, zero=False, margin=0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted) else wanted
-            plot.getAxis("left").setTicks([self._left.ticks()])
+            self._canvas.set_ticks("left", self._left.ticks())
         if weights.size and self._canvas.dragged_handle is None:
             wanted = decades_of(weights, zero=True, margin=WEIGHT_MARGIN, least=WEIGHT_SPAN)
             self._right = self._right if self._right.holds(wanted) else wanted
-            plot.getAxis("right").setTicks([self._right.ticks()])
+            self._canvas.set_ticks("right", self._right.ticks())
 
     def _show_handles(self) -> None:
         self._items.set_handles(self._right.shares(np.asarray(self.weights)))
@@ -340,7 +306,7 @@ class SpectrumPlot(Themed, QWidget):
             self._set_hint(KEYS_HINT if self._canvas.hasFocus() else HINT)
         elif target.kind == "handle":
             self._mark(target.index)
-            self._set_hint("Drag up or down. Shift brings the others along, Ctrl is fine.")
+            self._set_hint("Drag up or down. Shift: all, Ctrl: fine.")
         elif target.kind == "more":
             self._set_hint(f"Click to add one: rank {target.index + 1}.")
         elif target.index + 1 == len(self.weights):

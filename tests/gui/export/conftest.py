@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import Settings, simulate
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
     from nrsfm_gui.panels.view3d.scene_view import SceneView
     from nrsfm_gui.scene.display import Display
@@ -50,14 +51,13 @@ def sequence() -> Sequence:
 @pytest.fixture
 def parts(show, session, control, display, scene_view, tracks_view, make_exporting, sequence) -> Parts:
     """Return the parts with a sequence, before any run."""
-    plot, spectrum, form = LossPlot(), SpectrumPlot(), ParametersPanel()
-    for widget in (plot, spectrum, form):
+    plot, form = LossPlot(), ParametersPanel()
+    spectrum = form.spectrum_plot
+    for widget in (plot, form):
         show(widget, 480, 320)
     loss = LossController(session, control, plot, session)
-    ParametersController(session, control, form, spectrum, session)
-    exporting = make_exporting(
-        loss=PlotFigure(plot.plot_widget, plot), spectrum=PlotFigure(spectrum.plot_widget, spectrum)
-    )
+    ParametersController(session, control, form, AppStore(), session)
+    exporting = make_exporting(loss=PlotFigure(plot.plot_widget, plot), spectrum=spectrum.figure)
     session.set_settings(QUICK)
     session.set_sequence(sequence)
     display.refresh()

@@ -90,7 +90,7 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_
     assert list(found) == [
         "mean 3-D error of every frame, per-frame similarity",
         solved.loss_plot.plot_widget.accessibleName(),
-        solved.spectrum_plot.plot_widget.accessibleName(),
+        solved.spectrum_plot.canvas.accessibleName(),
     ]
     clips = re.findall(r'clipPath id="([^"]+)"', page)
     assert len(set(clips)) == len(clips) > 3

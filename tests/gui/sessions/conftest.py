@@ -19,7 +19,6 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
@@ -50,12 +49,10 @@ class SessionWindow(QMainWindow):
         session = self.session
         self.run_control = control = RunControl(session, work=work, parent=self)
         self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequencesPanel()
-        self.parameters_panel, plot, self.message_bar = ParametersPanel(), SpectrumPlot(), MessageBar()
+        self.parameters_panel, self.message_bar = ParametersPanel(), MessageBar()
         center = QWidget()
         layout = QVBoxLayout(center)
-        for view in (
-            self.message_bar, self.scene_view, self.tracks_view, tree, self.parameters_panel, plot
-        ):  # fmt: skip
+        for view in (self.message_bar, self.scene_view, self.tracks_view, tree, self.parameters_panel):
             layout.addWidget(view)
         self.setCentralWidget(center)
         self.message_bar.listen_to(session.notifier)
@@ -63,7 +60,9 @@ class SessionWindow(QMainWindow):
         self.sequence_opening = SequenceOpening(store, self)
         sequences = SequencesController(session, control, self.sequence_opening, tree, self)
         sequences.shown.connect(self.display.refresh)
-        self.parameters_controller = ParametersController(session, control, self.parameters_panel, plot, self)
+        self.parameters_controller = ParametersController(
+            session, control, self.parameters_panel, store, self
+        )
         background = BackgroundController(session, self.tracks_view, self)
         views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
         self.export_controller = ExportController(views, store, figures={})

@@ -308,7 +308,7 @@ def test_every_letter_acts_in_every_view(qtbot, full_window):
     triggered = triggered_by(window, specs)
     views = [widget for widget in focusable(window) if isinstance(widget, VIEWS)]
     assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(views)
-    assert {window.loss_plot.plot_widget, window.spectrum_plot.canvas} <= set(views)
+    assert {window.loss_plot.plot_widget, window.parameters_panel.spectrum_plot.canvas} <= set(views)
     for view in views:
         show_dock_of_part(view)
         view.setFocus()
@@ -444,8 +444,7 @@ def test_arrow_keys_on_the_plot_of_the_weights_do_not_step_through_the_frames(qt
     window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
     with qtbot.waitActive(window):
         window.activateWindow()
-    window.findChild(type(window.spectrum_plot.parent()), "dock Weights").raise_()
-    canvas = window.spectrum_plot.canvas
+    canvas = window.parameters_panel.spectrum_plot.canvas
     qtbot.waitUntil(lambda: canvas.parts.columns > 1)
     canvas.setFocus()
     qtbot.keyClick(canvas, Qt.Key.Key_Right)

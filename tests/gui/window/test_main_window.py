@@ -698,7 +698,7 @@ def test_a_script_gets_no_results(qtbot, window):
 
 def test_every_panel_shows_something_before_there_is_anything(qtbot, make_window):
     window = make_window()
-    for title in ("Sequences", "Loss", "Weights", "Numbers"):
+    for title in ("Sequences", "Loss", "Parameters", "Numbers"):
         dock = window.findChild(QDockWidget, f"dock {title}")
         dock.show()
         dock.raise_()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSettings
-from PyQt6.QtWidgets import QLabel, QSlider
+from PyQt6.QtWidgets import QLabel
 
 from core import (
     CameraModel,
@@ -23,7 +23,7 @@ from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
+from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
 
 LIGHT_WORK = Settings(rank=2, refine="none")
@@ -238,8 +238,8 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     show(window, sequence)
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    editor = window.parameters_panel.findChild(WeightsEditor)
-    qtbot.waitUntil(lambda: len(editor.weights) == 2)
+    weights = window.parameters_panel.findChild(WeightsList)
+    qtbot.waitUntil(lambda: len(weights.weights) == 2)
     take(window, Settings(rank=2))  # the rotations are chosen among several
     window.run_control.start(warm=False, paused=True)
     run = window.session.shown
@@ -248,10 +248,9 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     qtbot.waitUntil(lambda: run.last is not None)
     assert not run.last.rotations_chosen
     qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
-    assert len(editor.weights) == 2
-    assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))
-    editor.findChildren(QSlider)[0].setValue(1500)
-    window.parameters_panel.flush()
+    assert len(weights.weights) == 2
+    window.parameters_panel.spectrum_plot.weights_edited.emit((3e-3, weights.weights[1]))
+    window.parameters_controller.commit()
     assert isinstance(window.session.settings.penalty, ExplicitWeights)
     window.run_control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)

@@ -126,6 +126,7 @@ def test_the_wheel_changes_no_field_of_the_appearance(qtbot, window):
 def parameters(show) -> ParametersPanel:
     """Return the panel of parameters in less height than it needs."""
     panel = ParametersPanel()
+    panel.set_advanced_shown(True)
     show(panel, 330, 300)
     return panel
 
@@ -148,9 +149,13 @@ def test_the_wheel_over_a_weight_changes_nothing(parameters):
     learned = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))
     parameters.set_settings(learned)
     parameters.set_spectrum(learned, np.array([0.025, 0.1, 0.5]), np.array([19.0, 4.0, 0.5]))
-    sliders = [each for each in fields_of(parameters) if each.objectName().startswith("weight ")]
-    assert len(sliders) == 3
+    fields = [each for each in fields_of(parameters) if each.accessibleName().startswith("weight ")]
+    assert len(fields) == 3
     assert changed_by_the_wheel(parameters) == []
+    bar = parameters.verticalScrollBar()
+    bar.setValue(0)
+    turn(parameters.spectrum_plot.canvas.viewport(), -120)
+    assert bar.value() > 0
     assert parameters.settings == learned
 
 

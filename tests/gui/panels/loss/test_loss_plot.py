@@ -495,7 +495,7 @@ def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near)
     for theme in (DARK, LIGHT):
         spectrum.setPalette(palette(theme))
         qtbot.wait(30)
-        assert near(spectrum.plot_widget.grab().toImage(), theme.residual).sum() > 20
+        assert near(spectrum.canvas.grab().toImage(), theme.residual).sum() > 20
     spectrum.set_state(SpectrumState())
     qtbot.wait(30)
-    assert near(spectrum.plot_widget.grab().toImage(), LIGHT.residual).sum() == 0
+    assert near(spectrum.canvas.grab().toImage(), LIGHT.residual).sum() == 0

@@ -24,7 +24,8 @@ SIZE = FigureSize(26.4583, 15.875, 192)  # 1000 x 600 units of a drawing, 2000 x
 
 
 def save(shown: LossPlot | SpectrumPlot, path: Path) -> None:
-    save_figure(PlotFigure(shown.plot_widget, shown), path, SIZE)
+    figure = shown.figure if isinstance(shown, SpectrumPlot) else PlotFigure(shown.plot_widget, shown)
+    save_figure(figure, path, SIZE)
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
     assert lines() == 0  # the line of the iteration that is shown stands at the end of the curve
     plot.set_moment(60)
     assert lines() > 0
-    items = spectrum.plot_widget.scene().items()
+    items = spectrum.canvas.scene().items()
     frames = [item for item in items if isinstance(item, QGraphicsRectItem) and item.isVisible()]
     assert frames  # the place for one more basis shape
     save(spectrum, tmp_path / "spectrum.svg")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QLabel, QSlider
+from PyQt6.QtWidgets import QLabel
 
 from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
@@ -49,10 +49,10 @@ class Form:
         choice.set_key(key)
         choice.chosen.emit(key)
 
-    def weights(self) -> list[QSlider]:
-        """The sliders of the single weights."""
-        found = self.panel.findChildren(QSlider)
-        return [s for s in found if s.objectName().startswith("weight ") and s.isVisibleTo(self.panel)]
+    def weights(self) -> list[NumberField]:
+        """The fields of the single weights, in the section "Advanced"."""
+        found = self.panel.findChildren(NumberField)
+        return [f for f in found if f.accessibleName().startswith("weight ") and f.isVisibleTo(self.panel)]
 
     def texts(self) -> str:
         found = self.panel.findChildren(QLabel)
@@ -68,6 +68,7 @@ class Form:
 @pytest.fixture
 def panel(show) -> ParametersPanel:
     panel = ParametersPanel()
+    panel.set_advanced_shown(True)
     show(panel, 330, 900)
     return panel
 

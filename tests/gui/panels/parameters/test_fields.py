@@ -70,9 +70,11 @@ def test_an_invalid_value_is_explained_next_to_its_field(panel, form, name, text
 def test_an_invalid_advanced_field_unfolds_its_section(panel, form):
     advanced = panel.findChild(Collapsible)
     assert advanced is not None
-    assert not advanced.expanded
-    form.write("seed", "x")
+    form.field("seed").setText("x")
+    advanced.set_expanded(False)
+    panel.flush()
     assert advanced.expanded
+    assert "'x' is not a whole number" in form.note("seed")
 
 
 def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel, form):

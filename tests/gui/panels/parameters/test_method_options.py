@@ -43,6 +43,7 @@ OPTIONS = [(method, option.name) for method, row in METHODS.items() for option i
 @pytest.fixture
 def panel(show) -> ParametersPanel:
     panel = ParametersPanel()
+    panel.set_advanced_shown(True)
     show(panel, 316, 900)
     return panel
 

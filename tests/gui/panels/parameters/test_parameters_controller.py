@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.fields import NumberField
 
-
-@pytest.fixture
-def plot(show) -> SpectrumPlot:
-    plot = SpectrumPlot()
-    show(plot, 400, 300)
-    return plot
+if TYPE_CHECKING:
+    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 
 @pytest.fixture
-def controller(session, control, panel, plot) -> ParametersController:
-    return ParametersController(session, control, panel, plot, session)
+def plot(panel) -> SpectrumPlot:
+    return panel.spectrum_plot
+
+
+@pytest.fixture
+def controller(session, control, panel) -> ParametersController:
+    return ParametersController(session, control, panel, AppStore(), session)
 
 
 def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controller, panel, plot, known):
@@ -34,16 +36,16 @@ def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controlle
     qtbot.waitUntil(lambda: session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
     controller.flush()
     assert panel.settings == session.settings
-    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "To the rule"
+    assert plot.back.isVisibleTo(plot) and plot.back.accessibleName() == "To the rule"
     plot.rank_requested.emit(2)
     qtbot.waitUntil(lambda: session.settings.rank == 2)
     assert session.settings.penalty == ExplicitWeights((0.01, 0.01))
     controller.flush()
     assert plot.weights == (0.01, 0.01)
-    plot.header.back.click()
+    plot.back.click()
     assert session.settings.penalty == NuclearNorm(mu=0.01)
     controller.flush()
-    assert not plot.header.back.isVisibleTo(plot.header)
+    assert not plot.back.isVisibleTo(plot)
     plot.rule_requested.emit("wnn")
     assert isinstance(session.settings.penalty, WeightedNuclearNorm)
     panel.set_value("eta", 0.2)

@@ -6,25 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtWidgets import QApplication, QSlider
 
 from core import ExplicitWeights, Settings
-from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, enforce_order
-from nrsfm_gui.widgets.drag_number import DragLabel, Scale
+from nrsfm_gui.panels.parameters.weights_list import WEIGHTS, enforce_order
+from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.fields import NumberField
 
 
-def test_moving_a_weight_makes_the_penalty_explicit_and_brings_the_others_along(qtbot, panel):
+def test_a_weight_that_is_typed_makes_the_penalty_explicit(qtbot, panel, form):
     weights = np.array([0.01, 0.05, 0.1, 0.5, 1.0, 2.0])
     panel.set_spectrum(panel.settings, weights, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
-    slider = next(s for s in panel.findChildren(QSlider) if s.accessibleName() == "weight 3")
+    field = form.weights()[2]
+    field.setFocus()
+    field.selectAll()
     with qtbot.waitSignal(panel.settings_changed) as changed:
-        slider.setValue(round(WEIGHTS.position(10.0)))
-    penalty = changed.args[0].penalty
-    assert isinstance(penalty, ExplicitWeights)
-    assert penalty.a[:2] == pytest.approx((0.01, 0.05))
-    assert penalty.a[2:] == pytest.approx((10.0,) * 4, rel=0.02)
+        qtbot.keyClicks(field, "0.2")
+    assert changed.args[0].penalty == ExplicitWeights((0.01, 0.05, 0.2, 0.5, 1.0, 2.0))
+    for name in ("xi", "gamma"):
+        assert form.field(name).isVisibleTo(panel)
+        assert not form.field(name).isEnabled()
+    form.choose("penalty", "wnn")
+    assert form.field("xi").isEnabled()
 
 
 def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, panel, form):
@@ -79,12 +81,12 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, form, kn
     assert "a run shows them once it iterates" in form.texts()
     form.learn()
     assert len(form.weights()) == 3
-    shown = panel._penalty.weights_editor.weights
+    shown = panel._penalty.weights_list.weights
     panel.set_spectrum(None, None, None)  # the next run has begun
     panel.set_spectrum(None, np.array([7.0, 8.0, 9.0]), np.array([3.0, 2.0, 1.0]))  # it compares
     assert len(form.weights()) == 3
-    assert all(slider.isEnabled() for slider in form.weights())
-    assert panel._penalty.weights_editor.weights == shown
+    assert all(field.isEnabled() for field in form.weights())
+    assert panel._penalty.weights_list.weights == shown
     assert "a run shows them once it iterates" not in form.texts()
 
 
@@ -96,56 +98,14 @@ def test_weights_of_one_sequence_are_not_used_for_another(panel, form, known):
     assert "a run shows them once it iterates" in form.texts()
 
 
-def test_nothing_moves_when_a_weight_is_dragged(qtbot, panel, form):
+def test_a_weight_is_given_back_to_the_rule_and_brings_others_along(qtbot, panel, form):
     form.learn()
-    slider = form.weights()[1]
-    qtbot.waitUntil(lambda: slider.width() > 50)
-    before = slider.mapTo(panel, QPoint(0, 0))
-    middle = QPoint(slider.width() // 2, slider.height() // 2)
-    weight = panel._penalty.weights_editor.weights[1]
-    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=middle)
-    assert panel.settings == form.LEARNED  # a click alone changes nothing
-    qtbot.mouseMove(slider, middle + QPoint(slider.width() // 4, 0))
-    qtbot.wait(20)
-    assert isinstance(panel.settings.penalty, ExplicitWeights)
-    # A quarter of the width is one decade of the four.
-    expected = weight * 10 ** (4 * (slider.width() // 4) / slider.width())
-    assert panel.settings.penalty.a[1] == pytest.approx(expected, rel=0.02)
-    assert slider.mapTo(panel, QPoint(0, 0)) == before
-    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=middle)
-    for name in ("xi", "gamma"):
-        assert form.field(name).isVisibleTo(panel)
-        assert not form.field(name).isEnabled()
-    form.choose("penalty", "wnn")
-    assert form.field("xi").isEnabled()
-
-
-def test_keys_change_a_weight_by_one_percent(qtbot, panel, form):
-    form.learn()
-    slider = form.weights()[0]
-    with qtbot.waitActive(panel):
-        panel.activateWindow()
-    slider.setFocus()
-    weights = [panel._penalty.weights_editor.weights[0]]
-    qtbot.keyClick(slider, Qt.Key.Key_Right)
-    for _ in range(3):
-        weights.append(panel._penalty.weights_editor.weights[0])
-        qtbot.keyClick(slider, Qt.Key.Key_Right)
-    ratios = np.divide(weights[1:], weights[:-1])
-    assert ratios[0] == pytest.approx(1.01, abs=0.006)  # from between two steps
-    assert ratios[1:] == pytest.approx(1.01, abs=1e-3)
-    for key in (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):
-        qtbot.keyClick(slider, key)
-    assert panel._penalty.weights_editor.weights[0] == pytest.approx(weights[-1], rel=1e-3)
-
-
-def test_a_double_click_on_the_number_of_a_weight_gives_it_back_to_the_rule(qtbot, panel, form):
-    form.learn()
-    before = panel._penalty.weights_editor.weights
-    form.weights()[1].setValue(round(WEIGHTS.position(0.3)))
-    QApplication.processEvents()
-    assert panel.settings.penalty.a[1] == pytest.approx(0.3, rel=0.01)
-    label = next(each for each in panel.findChildren(DragLabel) if each.text() == "2")
-    qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
-    QApplication.processEvents()
-    assert panel.settings.penalty.a == pytest.approx(before, rel=1e-6)
+    before = panel._penalty.weights_list.weights
+    panel.set_settings(panel.settings.with_changes(penalty=ExplicitWeights((0.3, 0.3, 0.5))))
+    panel.reset_weight(1)
+    qtbot.waitUntil(lambda: panel.settings.penalty.a[1] == pytest.approx(before[1], rel=1e-6))
+    assert panel.settings.penalty.a == pytest.approx((before[1], before[1], 0.5), rel=1e-6)
+    panel.set_settings(form.LEARNED)
+    panel.reset_weight(1)  # of weights that follow the rule
+    panel.flush()
+    assert panel.settings == form.LEARNED

@@ -1,0 +1,172 @@
+"""The weights of the singular values as a list of exact numbers, and the order that they have to keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.fields import NumberField
+
+if TYPE_CHECKING:
+    from core.foundation import Floats
+
+WEIGHTS = Scale(1e-6, 1e2, zero=True)
+NEGLIGIBLE = 1e-9  # of the largest singular value: shown as 0, the tip has the digits
+HEADINGS = (
+    ("k", "number of the singular value, largest first"),
+    ("σ", "singular values of the reconstruction X#, in calibrated units"),
+    ("weight a", "0 or more; weights never decrease with k. Typing one makes the penalty explicit."),
+)
+
+
+def enforce_order(weights: list[float] | tuple[float, ...], moved: int) -> tuple[float, ...]:
+    """Return non-decreasing weights: `moved` keeps its value, the others are raised or lowered to it."""
+    pivot = weights[moved]
+    return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
+
+
+def limit_weight(
+    weights: list[float] | tuple[float, ...], moved: int, wanted: float
+) -> tuple[float, int | None]:
+    """Return the nearest value to `wanted` that keeps the order, and the index of the limiting weight."""
+    if moved > 0 and wanted < weights[moved - 1]:
+        return weights[moved - 1], moved - 1
+    if moved + 1 < len(weights) and wanted > weights[moved + 1]:
+        return weights[moved + 1], moved + 1
+    return wanted, None
+
+
+def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier: int) -> str:
+    """Return a sentence: which weight limits another one, and how to move both."""
+    verb = "fall below" if barrier < moved else "rise above"
+    return f"a{moved + 1} cannot {verb} a{barrier + 1} = {weights[barrier]:.3g}. Shift moves both."
+
+
+class WeightsList(QWidget):
+    """One row of numbers for every singular value.
+
+    Signals
+    -------
+    weights_edited(object)
+        a tuple of floats: a field was typed into. They may decrease; the receiver refuses those.
+    """
+
+    weights_edited = pyqtSignal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._weights: tuple[float, ...] = ()
+        self._rows: list[tuple[QLabel, QLabel, NumberField]] = []
+        self._note, self._warning = QLabel(), QLabel()
+        for label, role in ((self._note, "muted"), (self._warning, "warning")):
+            label.setWordWrap(True)
+            label.setProperty("role", role)
+            label.hide()
+        self._table = QWidget()
+        self._grid = QGridLayout(self._table)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(2, 1)
+        for column, (title, tip) in enumerate(HEADINGS):
+            heading = QLabel(title)
+            heading.setProperty("role", "muted")
+            heading.setToolTip(tip)
+            self._grid.addWidget(heading, 0, column)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for part in (self._table, self._warning, self._note):
+            layout.addWidget(part)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights shown, (K,)."""
+        return self._weights
+
+    @property
+    def refused(self) -> bool:
+        """Whether a sentence says why the weights are refused."""
+        return bool(self._warning.text())
+
+    def set_values(
+        self,
+        weights: list[float] | tuple[float, ...] | Floats,
+        singular_values: Floats | None,
+        *,
+        note: str = "",
+    ) -> None:
+        """Show weights and the singular values that they weigh.
+
+        Parameters
+        ----------
+        weights
+            (K,) non-decreasing.
+        singular_values
+            (K,) of the reconstruction, largest first; None where there is none yet.
+        note
+            a sentence below the rows.
+        """
+        if len(weights) != len(self._rows):
+            self._rebuild(len(weights))
+        self._weights = tuple(float(weight) for weight in weights)
+        values = list(singular_values) if singular_values is not None else []
+        largest = max(values, default=1.0)
+        for k, (_label, sigma, field) in enumerate(self._rows):
+            value = float(values[k]) if k < len(values) else None
+            _write(sigma, "–" if value is None else "0" if value < NEGLIGIBLE * largest else f"{value:.3g}")
+            sigma.setToolTip("" if value is None else f"singular value of X#: {value:.6g}")
+            if not field.hasFocus() or not field.isModified():
+                _write(field, short(self._weights[k]))
+        self._table.setVisible(bool(self._rows))
+        if values and len(values) != len(self._rows) > 0:
+            note = f"{note} σ is of the run shown, which has {len(values)} of them.".strip()
+        _write(self._note, note)
+        self._note.setVisible(bool(note))
+
+    def set_warning(self, sentence: str) -> None:
+        """Show why the weights are refused, "" where they are not."""
+        _write(self._warning, sentence)
+        self._warning.setVisible(bool(sentence))
+
+    def _rebuild(self, count: int) -> None:
+        for row in self._rows:
+            for widget in row:
+                self._grid.removeWidget(widget)
+                widget.deleteLater()
+        self._rows = []
+        for k in range(count):
+            label, sigma, field = QLabel(str(k + 1)), QLabel(), NumberField()
+            label.setProperty("role", "muted")
+            sigma.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            field.setToolTip(f"weight a{k + 1}, 0 or more")
+            field.setAccessibleName(f"weight {k + 1}")
+            field.edited.connect(lambda k=k: self._on_weight_typed(k))
+            for column, cell in enumerate((label, sigma, field)):
+                self._grid.addWidget(cell, k + 1, column)
+            self._rows.append((label, sigma, field))
+
+    def _on_weight_typed(self, k: int) -> None:
+        """Emit the weights with a typed value, even if they decrease: the receiver refuses those."""
+        try:
+            weight = float(self._rows[k][2].value() or 0.0)
+        except ValueError as refusal:
+            self.set_warning(f"weight {k + 1}: {refusal}")
+            return
+        self._weights = (*self._weights[:k], weight, *self._weights[k + 1 :])
+        self.weights_edited.emit(self._weights)
+
+
+def _write(widget: QLabel | NumberField, text: str) -> None:
+    """Put a text into a widget, which is painted anew only where it is another one."""
+    if widget.text() != text:
+        widget.setText(text)
+
+
+def short(weight: float) -> str:
+    """Return a weight with at most three digits."""
+    return format_number(float(f"{weight:.3g}"))
