@@ -284,7 +284,7 @@ def sweep(
     """
     if not start.rotations_chosen:
         raise InputError("the rotations are not chosen yet; wait until the run refines its solution")
-    full = start.displayed.problem
+    full = start.best.problem
     if full.offsets != (settings.problem == "nonrigid"):
         raise InputError("the reconstruction is of the other problem; run again first")
     series = {value: with_parameter(settings, plan.parameter, value) for value in plan.values}
@@ -296,7 +296,7 @@ def sweep(
             full.tracks, full.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
         )
         kept: Problem = replace(full, visible=full.visible & ~held)  # type: ignore[type-var]
-        base, point = kept.with_robust(full.robust), start.displayed.factors
+        base, point = kept.with_robust(full.robust), start.best.factors
         if again:
             base, point = _choose_rotations_again(sequence, start, settings, held)
         pose = partial(_pose_at, base, series, camera)

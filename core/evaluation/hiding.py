@@ -51,7 +51,7 @@ def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
     Floats
         (F, P) in the units of the tracks.
     """
-    solved = iterate.displayed
+    solved = iterate.best
     camera = iterate.settings.camera_of(sequence.camera)
     away = reproject(solved, iterate.intrinsics, camera) - to_pixels(
         solved.problem.tracks, iterate.intrinsics

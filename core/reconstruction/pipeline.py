@@ -32,7 +32,7 @@ from ..problem.robust import RobustLoss
 from ..solvers.methods import METHODS, adapted
 from ..solvers.screening import span_distance
 from ..solvers.solver import ROUNDING, Status, iterate
-from .progress import HistoryEntry, Iterate, Point, StartReport
+from .progress import HistoryEntry, Iterate, Point, StartReport, final_loss
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -203,11 +203,6 @@ class RunContext:
         """The method of the settings."""
         return METHODS[self.settings.method]
 
-    def is_final(self, point: Point) -> bool:
-        """Return whether the loss of a point is one of the objective that the run ends with."""
-        robust = point.problem.robust is not None
-        return self.rotations_chosen and robust == (self.settings.loss != "squared")
-
     def rng(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose."""
         return np.random.default_rng([self.settings.seed, stream])
@@ -285,7 +280,7 @@ def solve_phase(
         if log.best is None or cut or not current.loss > log.best.loss * (1 + margin):
             log.best = current
         primal, dual = algorithm.residuals(snapshot.state) or (None, None)
-        lowest = log.best.loss if context.is_final(log.best) else None
+        lowest = final_loss(log.best, context.settings, rotations_chosen=context.rotations_chosen)
         reported = Iterate(
             settings=context.settings,
             record=HistoryEntry(

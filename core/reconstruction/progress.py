@@ -78,6 +78,16 @@ class Point:
     __repr__ = one_line_repr
 
 
+def final_loss(point: Point, settings: Settings, *, rotations_chosen: bool) -> float | None:
+    """Return the loss of a point, None where it is not one of the objective that the settings ask for.
+
+    While rotations are compared every candidate has an objective of its own. A search under a robust loss
+    begins with squares.
+    """
+    robust = point.problem.robust is not None
+    return point.loss if rotations_chosen and robust == (settings.loss != "squared") else None
+
+
 def observation_weights(point: Point) -> Floats | None:
     """Return the weights of the observations at a point, (F, P), 0 where hidden; None with least squares."""
     problem = point.problem
@@ -142,6 +152,11 @@ class Iterate:
         """The lowest loss so far, see `best`."""
         return self.best.loss
 
+    @property
+    def final_loss(self) -> float | None:
+        """The lowest loss so far of the final objective, see `HistoryEntry.best`."""
+        return final_loss(self.best, self.settings, rotations_chosen=self.rotations_chosen)
+
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.
 
@@ -155,27 +170,22 @@ class Iterate:
         entries = self.log.entries[: self.log.count]
         return finish(self.log.sequence, self.settings, self, entries)
 
-    @property
-    def displayed(self) -> Point:
-        """The point to show: the current one while rotations are compared, then the best one."""
-        return self.best if self.rotations_chosen else self.current
-
     @cached_property
     def robust_weights(self) -> Floats | None:
-        """(F, P) weights of the observations in what is displayed, 0 to 1, 0 where hidden.
+        """(F, P) weights of the observations at `best`, 0 to 1, 0 where hidden.
 
         None with least squares, and while a search has not come to the robust objective.
         """
-        return observation_weights(self.displayed)
+        return observation_weights(self.best)
 
     @cached_property
     def geometry(self) -> Geometry:
-        """The three-dimensional geometry of what is refined, else of `displayed`; for both problems."""
+        """The three-dimensional geometry of what is refined, else of `best`; for both problems."""
         if self.view is not None:
             return self.view
         if self.depth is not None:
             return refined_geometry(self.depth, self.intrinsics, self.settings, self.noise)
-        return geometry_of(self.displayed.problem, self.displayed.factors, self.intrinsics, self.calibration)
+        return geometry_of(self.best.problem, self.best.factors, self.intrinsics, self.calibration)
 
     @cached_property
     def alternatives(self) -> dict[str, Iterate]:

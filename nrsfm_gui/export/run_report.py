@@ -28,6 +28,7 @@ from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes
@@ -178,12 +179,13 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     """
     sequence, seen = run.sequence, run.last
     assert seen is not None
-    known = summaries.quality(shapes, seen.displayed.loss)
-    labeled = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
+    known = summaries.quality(shapes)
+    found = incumbent_of(run, seen, known)
+    labeled = [(row.label, row.value) for row in numbers(run, found, sequence) if row.value != NONE]
     there, error = known.error is not None, error_name(sequence.truth_name)
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
-    shown = seen.displayed
+    shown = seen.best
     values = np.sort(shown.factors.gamma())[::-1]
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
@@ -200,7 +202,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
                 summaries.measure(known.error, known.unit) if error else "unknown",
                 f"mean {error}, {known.alignment}" if there else "3-D error, for want of a ground truth",
             ),
-            (summaries.seconds(run), f"computing time, {summaries.iterations(run)} iterations"),
+            (summaries.seconds(found), f"computing time, {summaries.iterations(found)} iterations"),
         ),
         remarks=tuple(value for label, value in labeled if label == REMARK),
         numbers=tuple(

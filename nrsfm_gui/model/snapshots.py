@@ -5,8 +5,7 @@ kept of those that the window received. Where there are too many, the one that l
 dropped, so that the gaps double one after the other. The first and the newest stay. The ends of phases, and
 those that a change of the parameters protects, are dropped last.
 
-A snapshot has what was shown at its record: while rotations are compared the point of that record, then the
-best one up to it, and of a refinement the best depths.
+A snapshot has what was shown at its record: the best point up to it, and of a refinement the best depths.
 """
 
 from __future__ import annotations
@@ -127,8 +126,8 @@ class Snapshots:
 
 def _as_seen(iterate: Iterate) -> Iterate:
     """Return an iterate as it is kept: without the data term, and of the point that was shown."""
-    displayed = _light(iterate.displayed)
-    return replace(iterate, current=displayed, best=displayed)
+    best = _light(iterate.best)
+    return replace(iterate, current=best, best=best)
 
 
 def _light(candidate: Point) -> Point:

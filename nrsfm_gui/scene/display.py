@@ -5,6 +5,9 @@ two pictures cost one picture. The shapes of all frames take tens of millisecond
 are computed in the background. Until then, the frame that is shown is computed alone where its geometry is
 known, so that it follows a drag of a parameter or of the iteration. The other frames are computed when the
 drag has ended.
+
+A picture is published with the numbers that are of it, in one event (`RunErrors.publish`): so the views and
+the numbers are of the same incumbent at any moment. A frame that is ahead of all others has no numbers.
 """
 
 from __future__ import annotations
@@ -15,9 +18,16 @@ from typing import TYPE_CHECKING, Protocol
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import DRAG_MILLISECONDS, FRAME_MILLISECONDS, REFRESH_MILLISECONDS
+from nrsfm_gui.engine.throttle import (
+    DRAG_MILLISECONDS,
+    FRAME_MILLISECONDS,
+    READING_MILLISECONDS,
+    REFRESH_MILLISECONDS,
+    SERIES_MILLISECONDS,
+)
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, ahead_of, make_picture
@@ -30,8 +40,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import RunComparison
+    from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.shapes import Shapes
-    from nrsfm_gui.scene.summaries import Quality
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
 DRAG_RESTS = 0.25  # seconds without a change, after which the frames that are not shown are computed
@@ -71,7 +81,7 @@ class Display(QObject):
         super().__init__(parent)
         self._session = session
         self._picture: Picture | None = None
-        self._pictured: Run | None = None  # the run whose newest point that was made for
+        self._pictured: tuple[Run | None, bool] = None, False  # the run that it is of, whether its newest
         self._mixed: FrameAhead | None = None  # of the frame that is ahead of the picture
         self._spent: FrameAhead | None = None  # the one before, which is shown no more
         self.errors = RunErrors(session, self)
@@ -79,6 +89,8 @@ class Display(QObject):
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
+        self._next_numbers_at = 0.0  # when numbers of the same picture may be published again
+        self._slow = False  # whether pictures follow each other too slowly to show what happens
         self._moved_at = -DRAG_RESTS  # time of the last change of a drag
         self._drawn_settings = _drawn(session.settings)
         self._over = False  # whether the window closes
@@ -126,23 +138,27 @@ class Display(QObject):
         return None if self._picture is None else self._picture.together
 
     @property
-    def compared_picture(self) -> Picture | None:
+    def compared_incumbent(self) -> Incumbent | None:
         """The compared run by itself, under the session's alignment, as far as it is known yet."""
-        return None if self._picture is None else self._picture.compared
+        run, beside = self._session.compared, self.compared_picture
+        if run is None or beside is None or beside.of.iterate is None:
+            return None
+        newest = beside.of.iterate is run.last
+        return incumbent_of(run, beside.of.iterate, beside.quality, newest=newest)
 
     @property
-    def seen_quality(self) -> Quality | None:
-        """The errors of what is looked at, or, until they are known, of what was before."""
-        return self.errors.of_picture(self._picture)
+    def compared_picture(self) -> Picture | None:
+        """The picture of the compared run by itself, as far as it is known yet."""
+        return None if self._picture is None else self._picture.compared
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
         request = self._scene_request()
         if request is not None:
             if self._picture is None or not self._picture.of.same_as(request):
-                self._picture, self._pictured = make_picture(request, self._picture), self._newest_of
+                self._picture, self._pictured = make_picture(request, self._picture), self._subject
             self._draw()
-            self.errors.publish(self._picture, self._pictured, at_once=True)
+            self._publish()
         self.refreshed.emit()
 
     def scenes(self) -> Callable[[int], Scene]:
@@ -205,9 +221,15 @@ class Display(QObject):
         )
 
     @property
-    def _newest_of(self) -> Run | None:
-        """The run whose newest point is looked at, None where it is another one."""
-        return self._session.shown if self._session.newest_seen else None
+    def _subject(self) -> tuple[Run | None, bool]:
+        """The run that what is looked at is of, and whether it is the newest of it.
+
+        A run that has no records yet shows what it goes on from.
+        """
+        session, run = self._session, self._session.shown
+        if run is not None and not len(run.history):
+            run = next((other for other in session.runs if other.number == run.warm_from), run)
+        return run, session.newest_seen and run is not None and session.seen is run.last
 
     def _tick(self) -> None:
         request, picture = self._scene_request(), self._picture
@@ -216,45 +238,72 @@ class Display(QObject):
         if picture is None or picture.of.sequence is not request.sequence:
             self.refresh()
             return
-        if not picture.of.same_as(request) and not self._jobs:
-            self._compute(request, picture)
+        if not picture.of.same_as(request):
+            if not self._jobs:
+                self._compute(request, picture)
+        elif self._wait_until(self._next_numbers_at):
+            self._publish()
         self._draw()
-        self.errors.publish(picture, self._pictured)
+
+    def _wait_until(self, due: float) -> bool:
+        """Return whether it is time already; else return here when it is."""
+        now = time.perf_counter()
+        if now < due:
+            self._later.start(max(1, round(1000 * (due - now))))
+        return now >= due
 
     def _compute(self, request: SceneRequest, before: Picture) -> None:
         """Compute the picture in the background, unless one frame is enough at present."""
-        now = time.perf_counter()
-        due = max(self._next_picture_at, self._moved_at + DRAG_RESTS if self._ahead() is not None else 0.0)
-        if now < due:
-            self._later.start(max(1, round(1000 * (due - now))))
+        ahead = self._ahead() is not None
+        if not self._wait_until(max(self._next_picture_at, self._moved_at + DRAG_RESTS if ahead else 0.0)):
             return
-        run = self._newest_of
+        subject = self._subject
         self._jobs.start(
             Job(
                 lambda _job: (time.perf_counter(), make_picture(request, before)),
-                done=lambda made: self._on_picture_made(made[0], made[1], run),
+                done=lambda made: self._on_picture_made(made[0], made[1], subject),
                 failed=self.failed,
             )
         )
 
-    def _on_picture_made(self, began: float, picture: Picture, run: Run | None) -> None:
+    def _on_picture_made(self, began: float, picture: Picture, subject: tuple[Run | None, bool]) -> None:
         request = self._scene_request()
         if self._over or request is None or picture.of.sequence is not request.sequence:
             return
         if self._picture is not None and self._picture.of.same_as(request):
             return  # `refresh` was faster
-        self._picture, self._pictured = picture, run
-        # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
-        # computed after a rest.
+        self._picture, self._pictured = picture, subject
+        # The next one is computed after a rest.
         now = time.perf_counter()
-        self._next_picture_at = now + REST * (now - began)
+        rest, run = REST * (now - began), subject[0]
+        self._slow = rest > SERIES_MILLISECONDS / 1000
+        if run is not None and run.state.alive and not self._is_dragging:
+            rest = max(rest, READING_MILLISECONDS / 1000)
+        self._next_picture_at = now + rest
         self._draw()
+        self._publish()
+
+    def _publish(self) -> None:
+        """Publish the numbers of the picture; the caller has drawn it in the same event."""
+        picture, request = self._picture, self._scene_request()
+        assert picture is not None  # callers made one
+        assert request is not None  # of this sequence
+        of, (run, newest) = picture.of, self._pictured
+        if of.shapes_as(request):
+            of, (run, newest) = request, self._subject  # of a newer record with the same best point
+        if run is None or of.iterate is None:
+            self.errors.clear()
+        else:
+            self.errors.publish(run, of, picture.quality, picture.series, newest=newest)
+        self._next_numbers_at = time.perf_counter() + READING_MILLISECONDS / 1000
 
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the shown frame computed again, where it is out of date."""
         picture, request, frame = self._picture, self._scene_request(), self._session.frame
         if picture is None or request is None or not request.follows(picture.of):
             return None
+        if not (self._is_dragging or self._slow or self._mixed is not None):
+            return None  # the next picture has numbers, too
         if self._mixed is None or not self._mixed.serves(picture, request, frame):
             self._mixed, self._spent = ahead_of(picture, request, frame, self._spent), self._mixed
         return None if self._mixed is None else self._mixed.shapes
@@ -302,6 +351,7 @@ class Display(QObject):
             other_name="" if together is None else name,
             appearance=appearance,
             excluded=excluded,
+            ahead=shapes is not picture.shapes,
         )
 
 
@@ -342,8 +392,12 @@ class _SceneDispatch(QObject):
             first.repaint()  # before pending mouse events are processed
             if not self._stage.isActive():
                 self._stage.start(DRAG_MILLISECONDS)
-        elif not self._stage.isActive():
-            self._send_next()
+        else:
+            first = self._targets[0]
+            self._queue.remove(first)
+            first.set_scene(scene)  # in the event in which its numbers are published
+            if not self._stage.isActive():
+                self._stage.start(FRAME_MILLISECONDS)
 
     def stop(self) -> None:
         """Stop sending."""

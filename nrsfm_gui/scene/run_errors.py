@@ -1,29 +1,30 @@
-"""The errors over all frames of the drawn reconstruction, and those of the other runs.
+"""The incumbent of the shown run with its errors over all frames, and those of the other runs.
 
-While a run is active they are published a few times per second: the panels that show them take as long to
-draw as the picture. Curves and numbers are published in separate events, so that the event loop can handle
-others between them. The errors of runs that are not shown are computed one by one in a thread.
+`RunErrors.publish` is called in the event in which the views get the picture of the incumbent. Whatever shows
+numbers reads the published value, so that these agree with each other and with the picture at any moment. The
+errors of runs that are not shown are computed one by one in a thread.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Alignment
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import SERIES_MILLISECONDS, Debounce, Throttle
 from nrsfm_gui.model.session import suited_mirror
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from core import Iterate
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.sequence_errors import Picture
+    from nrsfm_gui.scene.incumbent import Incumbent
+    from nrsfm_gui.scene.scene import ErrorSeries
     from nrsfm_gui.scene.summaries import Quality
 
 
@@ -78,6 +79,11 @@ class Qualities(QObject):
             self._start_next()
         return None if exact or known is None or known[0].alignment != alignment else known[1]
 
+    def point(self, run: Run) -> Iterate | None:
+        """Return the iterate that the errors of a run are of, None where there are none."""
+        known = self._known.get(run)
+        return None if known is None else known[0].iterate
+
     def forget_others(self, runs: Iterable[Run]) -> None:
         """Forget all runs but these."""
         kept = set(runs)
@@ -109,76 +115,92 @@ class Qualities(QObject):
 
 
 class RunErrors(QObject):
-    """Publishes the errors of the newest picture, and caches those of runs.
+    """Publishes the incumbent of the shown run, and caches the errors of runs.
 
     Signals
     -------
+    incumbent_changed(Incumbent or None)
+        the value that all numbers are of; the views have its picture when the event is over.
     series_changed(ErrorSeries or None)
-        errors of all frames, for the timeline.
-    quality_changed()
-        numbers over all frames were computed anew.
+        its errors of all frames, for the timeline.
+    found()
+        errors of runs that are not shown are known now.
     failed(str, str)
         a sentence and the traceback of a defect.
     """
 
+    incumbent_changed = pyqtSignal(object)
     series_changed = pyqtSignal(object)
-    quality_changed = pyqtSignal()
+    found = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
-        self._newest: tuple[Picture, Run | None] | None = None
-        self._published: Picture | None = None
+        self.incumbent: Incumbent | None = None
+        self._run: Run | None = None  # that it is of
+        self._series: ErrorSeries | None = None
         self._qualities = Qualities(self)
-        self._qualities.found.connect(self.quality_changed)
+        self._qualities.found.connect(self.found)
         self._qualities.failed.connect(self.failed)
-        self._series = Throttle(self._publish, self, milliseconds=SERIES_MILLISECONDS)
-        self._numbers = Debounce(self.quality_changed.emit, 0, self)
+        session.sequence_changed.connect(self.clear)
+        session.shown_changed.connect(self._on_shown_changed)
 
-    def publish(self, picture: Picture, run: Run | None, *, at_once: bool = False) -> None:
-        """Publish the errors of a picture, now or after a pause.
+    def publish(
+        self,
+        run: Run,
+        request: SceneRequest,
+        quality: Quality,
+        series: ErrorSeries | None,
+        *,
+        newest: bool,
+    ) -> None:
+        """Publish the incumbent of a run with its errors, before returning.
 
         Parameters
         ----------
-        picture
-            the newest.
         run
-            the run whose newest point it was made for, None where it shows another.
-        at_once
-            before returning, without a pause.
+            the shown run.
+        request
+            what the errors are of.
+        quality, series
+            the errors over all frames, and of each of them.
+        newest
+            whether the iterate is the newest of the run.
         """
-        self._newest = picture, run
-        shown = self._session.shown
-        if picture is self._published:
-            return
-        if shown is not None and shown.state.alive and not at_once:
-            self._series.request()
-            return
-        self._series.run()
-        if at_once:
-            self._numbers.cancel()
-            self.quality_changed.emit()
+        assert request.iterate is not None  # a run is shown
+        self._run = run
+        if newest:
+            self._qualities.set_known(run, request, quality)
+        self._emit(incumbent_of(run, request.iterate, quality, newest=newest), series)
 
-    def of_picture(self, picture: Picture | None) -> Quality | None:
-        """Return the errors of the shown reconstruction, or, until they are known, those before."""
-        session = self._session
-        if picture is None or session.seen is None or picture.of.sequence is not session.sequence:
-            return None
-        return picture.quality if picture.of.alignment == session.alignment else None
+    def clear(self, *_: object) -> None:
+        """Publish that no reconstruction is shown."""
+        self._run = None
+        self._emit(None, None)
 
-    def of_run(self, run: Run, *, exact: bool = False) -> Quality | None:
-        """Return the errors of a run at its end, under the session's alignment; None if not known yet.
+    def of_run(self, run: Run, *, exact: bool = False) -> Incumbent | None:
+        """Return the incumbent of a run under the session's alignment; None where it has no point yet.
 
-        Those of an earlier point are returned meanwhile, unless `exact`.
+        That of the shown run is the published one. Of another run it is the one whose errors are known, be
+        it that of an earlier record, unless `exact`; where none are known they are computed, and the one
+        without errors is returned.
         """
         session = self._session
-        seen = run is session.shown and session.newest_seen  # published with its picture
-        compute = not run.state.alive and not seen
+        if run is self._run and self.incumbent is not None and self.incumbent.newest:
+            return self.incumbent if self.incumbent.complete or not exact else None
+        awaited = run is session.shown and session.newest_seen  # published with its picture
+        compute = not run.state.alive and not awaited
         alignment, scale = session.alignment, session.settings.scale
         if run not in session.runs:  # of a sequence that was left: as it is shown when it is opened again
             alignment, scale = Alignment(mirror=suited_mirror(run.sequence, run.settings)), run.settings.scale
-        return self._qualities.of(run, alignment, compute=compute, exact=exact, scale=scale)
+        quality = self._qualities.of(run, alignment, compute=compute, exact=exact, scale=scale)
+        point = self._qualities.point(run)
+        if quality is not None and point is not None:
+            return incumbent_of(run, point, quality)
+        if exact or run.last is None or (run.state.alive and (awaited or not len(run.history))):
+            return None
+        return incumbent_of(run, run.last, None)
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
@@ -188,28 +210,16 @@ class RunErrors(QObject):
 
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""
-        self._series.cancel()
-        self._numbers.cancel()
         self._qualities.shut_down()
 
-    def _publish(self) -> None:
-        assert self._newest is not None  # it is what is to be published
-        picture, run = self._newest
-        if picture is not self._published:
-            self._published = picture
-            self._store(picture, run)
-            self.series_changed.emit(picture.series)
-            self._numbers.request()
+    def _emit(self, incumbent: Incumbent | None, series: ErrorSeries | None) -> None:
+        if series is not self._series:
+            self._series = series
+            self.series_changed.emit(series)
+        if incumbent != self.incumbent:
+            self.incumbent = incumbent
+            self.incumbent_changed.emit(incumbent)
 
-    def _store(self, picture: Picture, run: Run | None) -> None:
-        """Store the errors of a picture for its run, which need not be the shown one any more.
-
-        Where a run that continues another one was added, the picture is of both.
-        """
-        shown = self._session.shown
-        if picture.of.iterate is None:
-            return
-        both = shown is not None and replace(picture.of, iterate=shown.last).shapes_as(picture.of)
-        for each in (run, shown if both else None):
-            if each is not None:
-                self._qualities.set_known(each, picture.of, picture.quality)
+    def _on_shown_changed(self, run: Run | None) -> None:
+        if run is None:
+            self.clear()

@@ -139,6 +139,7 @@ class Scene:
     other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
     other_name: str = ""
     std: Floats | None = None  # (P, 3) standard deviations along the axes of `camera`, in `unit`
+    ahead: bool = False  # whether this frame is of a newer point than all others, whose errors are not known
 
     @cached_property
     def drawn(self) -> Bools:
@@ -192,6 +193,7 @@ def build_scene(
     other_name: str = "",
     appearance: Appearance = PLAIN,
     excluded: Bools | None = None,
+    ahead: bool = False,
 ) -> Scene:
     """Return one frame as it is drawn.
 
@@ -213,6 +215,8 @@ def build_scene(
         how it is drawn.
     excluded
         (F, P) the observations that are hidden from the solver, None where there are none.
+    ahead
+        whether this frame is of a newer point than all others: its caption has no error then.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
     cameras = shapes.cameras
@@ -253,7 +257,9 @@ def build_scene(
         image_size=sequence.image_size,
         truth_name=sequence.truth_name,
         point_names=sequence.point_names,
-        caption=_caption(sequence, shapes, f, other if appearance.color_by == "difference" else None),
+        caption=_caption(
+            sequence, shapes, f, other if appearance.color_by == "difference" else None, ahead=ahead
+        ),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),
         path=_path(shapes) if "path" in appearance.layers else None,
@@ -262,6 +268,7 @@ def build_scene(
         other=other,
         other_name=other_name,
         std=_at(shapes.std, f),
+        ahead=ahead,
     )
 
 
@@ -348,8 +355,10 @@ def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
     return trail
 
 
-def _caption(sequence: Sequence, shapes: Shapes, frame: int, other: Floats | None = None) -> str:
-    """Return frame (1-based), alignment and error as text.
+def _caption(
+    sequence: Sequence, shapes: Shapes, frame: int, other: Floats | None = None, *, ahead: bool = False
+) -> str:
+    """Return frame (1-based), alignment and error as text, without numbers where the frame is `ahead`.
 
     With the shape `other` (P, 3) of a second run, the distance from it replaces the error.
     """
@@ -357,7 +366,7 @@ def _caption(sequence: Sequence, shapes: Shapes, frame: int, other: Floats | Non
     if shapes.points is None:
         parts.append(sequence.truth_name if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
-    if other is not None:
+    if other is not None and not ahead:
         apart = np.linalg.norm(shapes.points[frame].T - other, axis=1).mean()
         return f"{parts[0]} · {apart:.3g} {shapes.unit} between the runs"
     if shapes.figures:
@@ -369,7 +378,8 @@ def _caption(sequence: Sequence, shapes: Shapes, frame: int, other: Floats | Non
     elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
         parts.append(shapes.alignment_name)
         apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"
-        parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}")
+        if not ahead:
+            parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}")
     else:
         name = sequence.truth_name.removeprefix("ground ")
         parts.append(f"{shapes.alignment_name}, of the nearest frame with {name}")

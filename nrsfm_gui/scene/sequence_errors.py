@@ -49,7 +49,7 @@ def _point(iterate: Iterate | None) -> tuple[int, int]:
     if iterate is None:
         return 0, 0
     depth = iterate.depth
-    return id(iterate.displayed), id(iterate.view or (depth and depth.best))
+    return id(iterate.best), id(iterate.view or (depth and depth.best))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +109,13 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
 
 def _picture_of(request: SceneRequest) -> Picture:
     shapes = _shapes_of(request)
-    return Picture(request, shapes, error_series(request.sequence, shapes), _quality(request, shapes))
+    return Picture(request, shapes, error_series(request.sequence, shapes), quality(shapes))
 
 
 def find_quality(request: SceneRequest) -> Quality:
     """Return the errors of what a picture would show, without making it."""
-    return _quality(request, _shapes_of(request))
+    return quality(_shapes_of(request))
 
 
 def _shapes_of(request: SceneRequest) -> Shapes:
     return build_shapes(request.sequence, request.iterate, request.alignment, request.scale)
-
-
-def _quality(request: SceneRequest, shapes: Shapes) -> Quality:
-    return quality(shapes, None if request.iterate is None else request.iterate.displayed.loss)

@@ -15,7 +15,8 @@ from nrsfm_gui.model.sequence_names import point_label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Iterate, Penalty, Sequence
+    from core import HistoryEntry, Iterate, Penalty, Sequence
+    from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
@@ -33,7 +34,6 @@ class Quality:
     figures: Mapping[str, Any] = field(
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
-    loss: float | None = None  # of the same point, which lags behind the solver's while a run goes on
     without: float | None = None  # mean 3-D distance without outliers of the truth, where it has some
     outliers: int = 0  # how many these are
     known: int = 0  # points of all frames that have a 3-D distance
@@ -41,8 +41,8 @@ class Quality:
     size: float | None = None  # of the object, in `unit`: lengths are relative to it
 
 
-def quality(shapes: Shapes, loss: float | None = None) -> Quality:
-    """Return the errors of the drawn shapes, with their loss."""
+def quality(shapes: Shapes) -> Quality:
+    """Return the errors of the drawn shapes."""
     reprojection = error = without = None
     outliers = count = 0
     if shapes.residuals is not None:
@@ -62,7 +62,6 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
         unit=shapes.unit,
         alignment=shapes.alignment_name,
         figures=shapes.figures,
-        loss=loss,
         without=without,
         outliers=outliers,
         known=count,
@@ -71,19 +70,16 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     )
 
 
-def matching_loss(known: Quality | None, last: Iterate) -> float:
-    """Return the loss of the point whose errors are known, so that both are of the same point."""
-    return last.displayed.loss if known is None or known.loss is None else known.loss
-
-
 def signed(value: float, digits: int) -> str:
     """Return a fixed-point number with a true minus sign."""
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 
-def log_loss(loss: float, digits: int = 4) -> str:
+def log_loss(loss: float | None, digits: int = 4) -> str:
     """Return log10 of a loss as text."""
-    return signed(float(np.log10(loss)), digits) if loss > 0 and np.isfinite(loss) else NONE
+    if loss is None or not loss > 0 or not np.isfinite(loss):
+        return NONE
+    return signed(float(np.log10(loss)), digits)
 
 
 def measure(value: float | None, unit: str) -> str:
@@ -149,27 +145,22 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
 
 
-def headline(
-    seen: Iterate | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
-) -> str:
+def headline(found: Incumbent | None, sequence: Sequence | None, *, past: bool = False) -> str:
     """Return the main numbers of the shown reconstruction, for the tool bar.
 
-    The loss is known at once. An ellipsis follows errors that are of an older point: those of this one
-    are being computed. `past` means that there is a newer iteration.
+    `past` means that there is a newer iteration.
     """
-    if seen is None or sequence is None:
+    if found is None or found.errors is None or sequence is None:
         return ""
-    at = f"iteration {seen.record.iteration}: " if past else ""
-    parts = [f"{at}log10 loss {log_loss(seen.displayed.loss)}"]
-    if known is None:
-        return parts[0]
-    later = "" if known.loss is None or known.loss == seen.displayed.loss else " …"
-    parts.append(measure(known.reprojection, sequence.units) + later)
+    known = found.errors
+    parts = [] if found.loss is None else [f"log10 loss {log_loss(found.loss)}"]
+    parts.append(measure(known.reprojection, sequence.units))
     if known.error is not None:
-        parts.append(f"{measure(known.error, known.unit)}{later} ({known.alignment})")
+        parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
     elif sequence.truth is not None and known.figures.get("metric", True):
         parts.append(known.alignment)
-    return "   ".join(parts)
+    at = f"iteration {found.iteration}: " if past else ""
+    return at + "   ".join(parts)
 
 
 def activity(run: Run | None, *, past: Iterate | None = None) -> str:
@@ -178,7 +169,8 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
         return "Ready"
     if past is not None and not run.state.alive:
         return (
-            f"Run {run.number} as it was at iteration {past.record.iteration} of {iterations(run)}: "
+            f"Run {run.number} as it was at iteration {past.record.iteration} of "
+            f"{iterations(run.history.records[-1])}: "
             "press Newest in Loss for its result"
         )
     last = run.last
@@ -202,8 +194,9 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
-    many = "" if run.history.records[-1].iteration == 1 else "s"
-    parts.append(f"{iterations(run)} iteration{many} in {seconds(run)}")
+    record = run.history.records[-1]
+    many = "" if record.iteration == 1 else "s"
+    parts.append(f"{iterations(record)} iteration{many} in {seconds(record)}")
     left = seconds_left(run)
     if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
         parts.append(f"about {duration(round(left))} left")
@@ -241,14 +234,16 @@ def seconds_left(run: Run) -> float | None:
     return float(history.seconds[-1] - began) * (1 - last.fraction) / last.fraction
 
 
-def iterations(run: Run) -> str:
-    """Return the iterations of a run, without those of the run that it went on from."""
-    return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else NONE
+def iterations(found: HistoryEntry | Incumbent | None) -> str:
+    """Return the iterations of a run up to a record, without those of the run that it went on from."""
+    known = None if found is None else found.iteration
+    return NONE if known is None else f"{known:,}".replace(",", "\u202f")
 
 
-def seconds(run: Run) -> str:
-    """Return the computing time of a run, without that of the run that it went on from."""
-    return duration(run.history.records[-1].seconds) if len(run.history) else NONE
+def seconds(found: HistoryEntry | Incumbent | None) -> str:
+    """Return the computing time of a run up to a record, without that of the run that it went on from."""
+    known = None if found is None else found.seconds
+    return NONE if known is None else duration(known)
 
 
 def pair(values: np.ndarray, unit: str) -> str:

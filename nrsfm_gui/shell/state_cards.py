@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.run_errors import RunErrors
-    from nrsfm_gui.scene.summaries import Quality
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDEST, MARGIN = 460, 24  # pixels
@@ -169,7 +169,8 @@ class StateCards(QObject):
             done.connect(self._end_reading)
         control.refused.connect(self._on_refused)
         control.ended.connect(self._on_run_ended)
-        errors.quality_changed.connect(self._announce)
+        errors.incumbent_changed.connect(self._announce)
+        errors.found.connect(self._announce)
 
     # -- reading --------------------------------------------------------------------------------------------
 
@@ -227,7 +228,7 @@ class StateCards(QObject):
             self._over = run
             self._announce()
 
-    def _announce(self) -> None:
+    def _announce(self, *_: object) -> None:
         run = self._over
         if run is None or not self.announces or run is not self._session.shown:
             return
@@ -266,7 +267,7 @@ def outliers_sentence(run: Run) -> str:
     )
 
 
-def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:
+def result_sentence(run: Run, known: Incumbent, sequence: Sequence) -> str:
     """Return a sentence about the result of a run that has ended."""
     last = run.last
     status = "is over" if last is None else last.status.value
@@ -276,7 +277,7 @@ def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:
             f"{summaries.measure(known.error, known.unit)} from {truth_phrase(sequence.truth_name)}"
             f" ({known.alignment})"
         )
-    return f"Run {run.number} {status} in {summaries.seconds(run)}: {', '.join(distances)}."
+    return f"Run {run.number} {status} in {summaries.seconds(known)}: {', '.join(distances)}."
 
 
 def _copy(text: str) -> None:

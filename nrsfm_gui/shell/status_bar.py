@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
 PROGRESS_WIDTH = 140
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What the solver does."""
+
+    text: str
+    fraction: float | None  # that is done of the run under way, None without one
 
 
 class StatusController(QObject):
@@ -54,8 +63,11 @@ class StatusController(QObject):
         bar.addWidget(self.activity, 1)
         for widget in (self._progress, self.hover, self.facts, MemoryLabel()):
             bar.addPermanentWidget(widget)
-        self._activity = PanelUpdater(self._resolve_activity, self.activity.set_full_text, self)
-        self._fraction = PanelUpdater(self._resolve_fraction, self._show_fraction, self)
+        self._activity = PanelUpdater(
+            self._resolve_activity,
+            {"text": self.activity.set_full_text, "fraction": self._show_fraction},
+            self,
+        )
         self._numbers = PanelUpdater(self._resolve_headline, self.headline.set_full_text, self)
         for signal in (
             session.runs_changed,
@@ -65,11 +77,9 @@ class StatusController(QObject):
             session.run_changed,
         ):
             signal.connect(self._activity.request)
-            signal.connect(self._fraction.request)
-            signal.connect(self._numbers.request)
         session.sequence_changed.connect(self._on_sequence_changed)
         session.notifier.status_changed.connect(self._on_status_changed)
-        display.errors.quality_changed.connect(self._numbers.request)
+        display.errors.incumbent_changed.connect(self._numbers.run)
         display.refreshed.connect(self.flush)
         session.notifier.show_status("Ready")
 
@@ -79,12 +89,12 @@ class StatusController(QObject):
 
     def flush(self) -> None:
         """Show at once what has changed."""
-        for updater in (self._activity, self._fraction, self._numbers):
+        for updater in (self._activity, self._numbers):
             updater.flush()
 
     def refresh(self) -> None:
         """Show everything now."""
-        for updater in (self._activity, self._fraction, self._numbers):
+        for updater in (self._activity, self._numbers):
             updater.run()
 
     def _on_status_changed(self, sentence: str) -> None:
@@ -97,20 +107,13 @@ class StatusController(QObject):
     def _on_sequence_changed(self, sequence: Sequence) -> None:
         self.facts.setText(summaries.sequence_facts(sequence))
         self.facts.setToolTip(sequence.provenance)
-        self._numbers.request()
 
-    def _resolve_activity(self) -> str:
-        session = self._session
-        run = session.active_run or session.shown
+    def _resolve_activity(self) -> Activity:
+        session, active = self._session, self._session.active_run
+        run = active or session.shown
         past = session.seen if session.moment is not None and run is session.shown else None
-        return summaries.activity(run, past=past)
-
-    def _resolve_fraction(self) -> float | None:
-        """Return how far the run under way is, None without one."""
-        run = self._session.active_run
-        if run is None:
-            return None
-        return 0.0 if run.last is None else run.last.fraction
+        fraction = None if active is None else 0.0 if active.last is None else active.last.fraction
+        return Activity(summaries.activity(run, past=past), fraction)
 
     def _show_fraction(self, fraction: float | None) -> None:
         self._progress.setUpdatesEnabled(False)  # else the complete window is painted before it returns
@@ -120,13 +123,10 @@ class StatusController(QObject):
         self._progress.setVisible(fraction is not None)
 
     def _resolve_headline(self) -> str:
-        """Return the numbers of what is shown that are known at once; the errors follow."""
         session = self._session
-        run, past = session.shown, session.moment is not None
-        known = None if run is None else self._display.errors.of_run(run)
-        if not session.newest_seen:
-            known = self._display.seen_quality
-        return summaries.headline(session.seen, known, session.sequence, past=past)
+        return summaries.headline(
+            self._display.errors.incumbent, session.sequence, past=session.moment is not None
+        )
 
 
 class MemoryLabel(QLabel):

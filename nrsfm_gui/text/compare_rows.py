@@ -11,13 +11,14 @@ from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, matching_loss, measure, seconds
+from nrsfm_gui.scene.summaries import iterations, log_loss, measure, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.comparison import RunComparison
+    from nrsfm_gui.scene.incumbent import Incumbent
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
@@ -36,7 +37,7 @@ class CompareRow:
 
 
 def compare_rows(
-    first: Run, second: Run, qualities: tuple[Quality | None, Quality | None]
+    first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]
 ) -> list[CompareRow]:
     """Return the lines of the table: parameters that differ, then loss, errors, and what they took."""
     rows = [
@@ -45,15 +46,12 @@ def compare_rows(
     ]
     if not rows:
         rows.append(CompareRow("parameters", "the same", "the same"))
-    return [*rows, _loss(first, second, qualities), *_errors(first, qualities), *_efforts(first, second)]
+    return [*rows, _loss(first, second, found), *_errors(first, found), *_efforts(found)]
 
 
-def _loss(first: Run, second: Run, qualities: tuple[Quality | None, Quality | None]) -> CompareRow:
-    losses = [
-        None if run.last is None else matching_loss(known, run.last)
-        for run, known in zip((first, second), qualities, strict=True)
-    ]
-    one, two = (NONE if loss is None else log_loss(loss) for loss in losses)
+def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]) -> CompareRow:
+    losses = [None if known is None else known.loss for known in found]
+    one, two = (log_loss(loss) for loss in losses)
     why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
     if why:
         return CompareRow("log10 loss", one, two, f"These are losses of different objectives: {why}.", True)
@@ -61,24 +59,24 @@ def _loss(first: Run, second: Run, qualities: tuple[Quality | None, Quality | No
     return CompareRow("log10 loss", one, two, tip, True, _better(losses, SAME_LOSS))
 
 
-def _errors(first: Run, qualities: tuple[Quality | None, Quality | None]) -> list[CompareRow]:
+def _errors(first: Run, found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
     units = first.sequence.units
-    seen = [None if known is None else known.reprojection for known in qualities]
+    seen = [None if known is None else known.reprojection for known in found]
     one, two = (measure(value, units) for value in seen)
     tip = "Root mean square over visible points."
     rows = [CompareRow("reprojection", one, two, tip, True, _better(seen, SAME))]
-    errors = [None if known is None else known.error for known in qualities]
+    errors = [None if known is None else known.error for known in found]
     if any(error is not None for error in errors):
-        one, two = (NONE if known is None else measure(known.error, known.unit) for known in qualities)
-        names = dict.fromkeys(known.alignment for known in qualities if known is not None)
+        one, two = (NONE if known is None else measure(known.error, known.unit) for known in found)
+        names = dict.fromkeys(known.alignment for known in found if known is not None)
         truth = first.sequence.truth_name
         tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
         rows.append(CompareRow(error_name(truth), one, two, tip, True, _better(errors, SAME)))
     return rows
 
 
-def _efforts(first: Run, second: Run) -> list[CompareRow]:
-    tip = "Without those of the run that it went on from."
+def _efforts(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
+    tip, (first, second) = "Without those of the run that it went on from.", found
     return [
         CompareRow("iterations", iterations(first), iterations(second), tip, True),
         CompareRow("computing time", seconds(first), seconds(second), tip, True),

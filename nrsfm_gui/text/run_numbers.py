@@ -18,7 +18,7 @@ from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
-from nrsfm_gui.scene.summaries import iterations, log_loss, matching_loss, measure, pair, seconds, signed
+from nrsfm_gui.scene.summaries import iterations, log_loss, measure, pair, seconds, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from core.reconstruction import Verdict
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.scene import Scene
-    from nrsfm_gui.scene.summaries import Quality
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 DEPTH_TIP = "The part of this distance along the ray from the aligned camera to the estimate."
@@ -52,18 +52,19 @@ STARTS_TIP = (
 
 def numbers(
     run: Run | None,
-    known: Quality | None,
+    found: Incumbent | None,
     sequence: Sequence | None,
     settings: Settings | None = None,
     *,
     verdicts: bool = True,
 ) -> list[LabeledValue]:
-    """Return the lines of the panel of numbers; with the settings of the next run, whether they are these.
+    """Return the lines of the panel of numbers: of a run and its incumbent.
 
-    Without `verdicts` those are left out that the panel shows with their actions.
+    With the settings of the next run they state whether these are the run's. Without `verdicts` those are
+    left out that the panel shows with their actions.
     """
-    last = None if run is None else run.last
-    lost = None if last is None else matching_loss(known, last)
+    last, known = (None, None) if found is None else (found.iterate, found.errors)
+    lost = None if found is None else found.loss
     loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error, truth = NONE, truth_name(sequence)
@@ -114,18 +115,16 @@ def numbers(
     rows += [
         LabeledValue(
             "rank",
-            NONE if last is None else str(last.displayed.factors.rank),
+            NONE if last is None else str(last.best.factors.rank),
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
-        LabeledValue(
-            "iterations", NONE if run is None else iterations(run), "Of all phases of this run together."
-        ),
+        LabeledValue("iterations", iterations(found), "Of all phases of this run together."),
         LabeledValue(
             "computing time",
-            NONE if run is None else seconds(run),
+            seconds(found),
             "Of all phases of this run together; pauses are not counted.",
         ),
-        *_residual_numbers(run),
+        *_residual_numbers(run, found),
         *_energy_numbers(last, "px" if sequence is None else sequence.units),
         LabeledValue(
             "starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)
@@ -163,7 +162,7 @@ def _low_rank_numbers(
     last: Iterate, figures: Mapping[str, Any], unit: str, *, running: bool
 ) -> list[LabeledValue]:
     """Return what is special about a low-rank solution: its singular values, and how it became metric."""
-    values = np.sort(last.displayed.factors.gamma())[::-1]
+    values = np.sort(last.best.factors.gamma())[::-1]
     values = np.where(values > NEGLIGIBLE * values[0], values, 0.0)  # a zero but for rounding
     shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
     rows = [
@@ -205,13 +204,14 @@ def verdicts_on(run: Run | None) -> tuple[Verdict, ...]:
     return () if run is None or run.last is None or run.state.alive else run.last.verdicts
 
 
-def _residual_numbers(run: Run | None) -> list[LabeledValue]:
-    """Return the last residuals of ADMM, where there are some."""
-    history = None if run is None else run.history
-    if history is None or not history.has_residuals:
+def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
+    """Return the last residuals of ADMM up to the record of the incumbent, where there are some."""
+    if run is None or found is None:
         return []
-    row = history.log_residuals[0]
-    record = history.records[int(np.flatnonzero(np.isfinite(row))[-1])]
+    known = np.flatnonzero(np.isfinite(run.history.log_residuals[0][: found.record + 1]))
+    if not known.size:
+        return []
+    record = run.history.records[int(known[-1])]
     return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 

@@ -16,6 +16,7 @@ from nrsfm_gui.text.run_numbers import verdicts_on
 if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.summaries import Quality
 
 
@@ -46,15 +47,16 @@ class SequenceRow:
 
 
 def run_row(
-    run: Run, known: Quality | None, *, shown: Run | None = None, compared: Run | None = None
+    run: Run, found: Incumbent | None, *, shown: Run | None = None, compared: Run | None = None
 ) -> RunRow:
-    """Return the row of a run, given the shown run and the compared one."""
+    """Return the row of a run with its incumbent, given the shown run and the compared one."""
     why = (
         ""
         if shown is None or shown is run
         else why_losses_differ(run.settings, shown.settings, run.sequence.camera)
     )
-    loss = NONE if run.last is None else log_loss(run.last.displayed.loss, digits=3)
+    known = None if found is None else found.errors
+    loss = NONE if found is None else log_loss(found.loss, digits=3)
     error = NONE if known is None else measure(known.error, known.unit)
     return RunRow(
         number=run.number,

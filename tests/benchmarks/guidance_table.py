@@ -44,8 +44,8 @@ def series():
 
 def true_error(sequence, start, settings):
     """Return the 3-D error of the solution for all observations, from the rotations of a run."""
-    problem = pose_problem(start.displayed.problem, settings, sequence.camera)
-    end = solve_from(problem, start.displayed.factors)
+    problem = pose_problem(start.best.problem, settings, sequence.camera)
+    end = solve_from(problem, start.best.factors)
     points = problem.rotations @ (end.factors.shapes() + end.factors.s[:, :, None])
     if settings.refine != "none":
         try:

@@ -110,9 +110,10 @@ class CompareController(QObject):
         for signal in (session.compared_changed, session.compare_mode_changed, session.solution_changed):
             signal.connect(lambda _changed: self._show())
         for signal in (
-            session.shown_changed, session.runs_changed, session.run_changed, display.errors.quality_changed
+            session.shown_changed, session.runs_changed, session.run_changed
         ):  # fmt: skip
             signal.connect(self._updater.request)
+        display.errors.incumbent_changed.connect(self._updater.run)
         session.appearance_changed.connect(self._on_appearance_changed)
         display.scene_shown.connect(lambda _scene: self._show_frame())
         display.refreshed.connect(self._updater.flush)
@@ -224,8 +225,7 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         if first is None or second is None:
             return None
-        beside = display.compared_picture
-        known = display.seen_quality, None if beside is None else beside.quality
+        known = display.errors.incumbent, display.compared_incumbent
         others = (
             (_key(run, solution), numbered_title(run, solution))
             for run in reversed(session.runs)

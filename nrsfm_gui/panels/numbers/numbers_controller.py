@@ -34,6 +34,7 @@ class NumbersController(QObject):
         self._shapes: Shapes | None = None  # that were examined
         self._findings: Findings | None = None
         self._examined: Block = "", ()  # the numbers of the frame as of the last examination
+        self._selected: Block = "", ()  # the numbers of the selected points
         self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
         self._verdicts = PanelUpdater(self._resolve_verdicts, panel.set_verdicts, self)
@@ -42,10 +43,11 @@ class NumbersController(QObject):
         for signal in (
             session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
             session.run_changed, session.moment_changed, session.solution_changed,
-            display.errors.quality_changed,
         ):  # fmt: skip
             signal.connect(self._run.request)
             signal.connect(self._verdicts.request)
+        display.errors.incumbent_changed.connect(self._run.run)
+        display.errors.incumbent_changed.connect(self._verdicts.request)
         for signal in (display.scene_shown, session.run_changed):
             signal.connect(self._frame.request)
         display.scene_shown.connect(self._point.request)
@@ -72,12 +74,11 @@ class NumbersController(QObject):
         return run is not None and run.state.alive
 
     def _resolve_run(self) -> tuple[LabeledValue, ...]:
-        session = self._session
-        run = session.shown
-        known = None if run is None else self._display.errors.of_run(run)
-        if not session.newest_seen:
-            known, run = self._display.seen_quality, session.seen_run
-        return tuple(run_numbers.numbers(run, known, session.sequence, session.settings, verdicts=False))
+        session, found = self._session, self._display.errors.incumbent
+        run = session.seen_run
+        if run is not None and found is not None and run.number != found.run:
+            run = next((other for other in session.runs if other.number == found.run), None)
+        return tuple(run_numbers.numbers(run, found, session.sequence, session.settings, verdicts=False))
 
     def _resolve_verdicts(self) -> tuple[Verdict, ...]:
         return run_numbers.verdicts_on(self._session.seen_run)
@@ -96,7 +97,9 @@ class NumbersController(QObject):
 
     def _resolve_point(self) -> Block:
         scene = self._display.scene
-        return selection_title(scene), tuple(selection_numbers(scene))
+        if scene is None or not scene.ahead:  # else those of all frames are not known yet
+            self._selected = selection_title(scene), tuple(selection_numbers(scene))
+        return self._selected
 
     def _on_rested(self) -> None:
         if not self._changing:

@@ -260,7 +260,7 @@ class ParametersController(QObject):
 
 
 def _spectrum_of(seen: Iterate) -> Spectrum:
-    problem, factors = seen.displayed.problem, seen.displayed.factors
+    problem, factors = seen.best.problem, seen.best.factors
     weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
     # While the rotations are chosen, the weights are those of the comparison, not of the settings.
     return seen.settings if seen.rotations_chosen else None, tuple(weights.tolist()), tuple(values.tolist())

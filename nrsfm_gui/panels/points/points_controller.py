@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.points.points_panel import PointsPanel
     from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.scene.scene import ErrorSeries
+    from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
 
@@ -53,7 +53,7 @@ class PointsController(QObject):
             milliseconds=FRAME_MILLISECONDS,
         )
         session.sequence_changed.connect(self._on_sequence_changed)
-        display.errors.series_changed.connect(self._on_series_changed)
+        display.scene_shown.connect(self._on_scene_shown)
         for signal in (
             session.selection_changed, session.point_changed, session.hidden_changed, session.frame_changed,
             session.frame_range_changed,
@@ -67,10 +67,10 @@ class PointsController(QObject):
         self._shapes = None
         self._request()
 
-    def _on_series_changed(self, _series: ErrorSeries | None) -> None:
-        scene = self._display.scene
-        self._shapes = None if scene is None else scene.shapes
-        self._request()
+    def _on_scene_shown(self, scene: Scene) -> None:
+        if scene.shapes is not self._shapes and not scene.ahead:
+            self._shapes = scene.shapes
+            self._request()
 
     def _request(self, *_: object) -> None:
         if self._panel.isVisible():

@@ -43,9 +43,10 @@ class RunsController(QObject):
         self._updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         for signal in (
             session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
-            session.run_changed, display.errors.quality_changed, session.alignment_changed,
+            session.run_changed, display.errors.found, session.alignment_changed,
         ):  # fmt: skip
             signal.connect(self._updater.request)
+        display.errors.incumbent_changed.connect(self._updater.run)
         display.refreshed.connect(self._updater.flush)
         session.changed.connect(self._on_changed)
         self._settings = session.settings  # that were seen last

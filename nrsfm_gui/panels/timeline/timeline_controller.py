@@ -129,7 +129,7 @@ class TimelineController(QObject):
 
     def _on_series_changed(self, series: ErrorSeries | None) -> None:
         self._errors = series
-        self._updater.request()
+        self._updater.run()
 
     def _resolve(self) -> TimelineState:
         session, together = self._session, self._display.together

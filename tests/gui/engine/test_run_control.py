@@ -11,6 +11,7 @@ from core import HistoryEntry, InputError, Settings
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.summaries import activity, duration, seconds_left
 from nrsfm_gui.text.run_numbers import numbers as panel_numbers
 
@@ -32,13 +33,15 @@ def controls(qapp, known):
         control.shut_down()
 
 
-def test_the_last_residuals_of_admm_are_among_the_numbers(known):
+def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
     run = Run(1, known.sequence, Settings())
     run.history.extend(
         [HistoryEntry(0, 0.0, 1.0, "ADMM", 0.5, 0.25), HistoryEntry(1, 0.1, 0.5, "ADMM", 0.0123, 4.56e-5)]
     )
     run.history.extend([HistoryEntry(2, 0.2, 0.1, "refine")])
-    rows = {row.label: row.value for row in panel_numbers(run, None, known.sequence)}
+    run.last = replace(make_iterate(known, noise=0.1), record=run.history.records[-1])
+    found = incumbent_of(run, run.last, None)
+    rows = {row.label: row.value for row in panel_numbers(run, found, known.sequence)}
     assert rows["residuals"] == "0.012, 4.6e-05"
 
 
@@ -399,7 +402,8 @@ def test_status_and_numbers_count_the_iterations_and_seconds_of_the_run(qtbot, c
 
 
 def counts(run):
-    shown = {number.label: number.value for number in panel_numbers(run, None, run.sequence)}
+    found = incumbent_of(run, run.last, None)
+    shown = {number.label: number.value for number in panel_numbers(run, found, run.sequence)}
     return shown["iterations"], shown["computing time"]
 
 

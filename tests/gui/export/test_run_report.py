@@ -179,7 +179,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
-    assert result.loss == pytest.approx(seen.displayed.loss, rel=1e-12)
+    assert result.loss == pytest.approx(seen.best.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with qtbot.waitSignal(solved.export_controller.saved) as copied:

@@ -159,8 +159,8 @@ def test_a_moment_shows_what_was_shown_then(make_iterate):
     snapshots = Snapshots()
     snapshots.add(7, make_iterate(7, best=best))
     snapshots.add(8, make_iterate(8, best=best, status=Status.CONVERGED))
-    assert snapshots.at(7)[1].displayed.loss == snapshots.at(7)[1].current.loss == 1.0
-    assert snapshots.at(8)[1].displayed.loss == 1.0
+    assert snapshots.at(7)[1].best.loss == snapshots.at(7)[1].current.loss == 1.0
+    assert snapshots.at(8)[1].best.loss == 1.0
 
 
 def test_a_snapshot_of_a_real_run_can_be_continued_and_has_no_data_term():
@@ -174,9 +174,7 @@ def test_a_snapshot_of_a_real_run_can_be_continued_and_has_no_data_term():
     assert "data" in iterates[index].current.problem.__dict__
     assert "data" not in moment.current.problem.__dict__
     assert moment.current.problem.tracks is iterates[index].current.problem.tracks
-    assert moment.displayed.loss == iterates[index].current.loss
-    assert moment.current.problem.loss(moment.current.factors) == pytest.approx(
-        moment.displayed.loss, rel=1e-9
-    )
+    assert moment.best.loss == iterates[index].current.loss
+    assert moment.current.problem.loss(moment.current.factors) == pytest.approx(moment.best.loss, rel=1e-9)
     *_, end = iterate(sequence, settings, start=moment)
     assert end.best.loss == pytest.approx(iterates[-1].best.loss, rel=1e-9)

@@ -20,8 +20,7 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
 ):
     session.set_shown(session.runs[0])
     errors = display.errors
-    errors._published = None  # its picture is not made yet: that of run 3 is the newest
-    errors.publish(display._picture, display._pictured, at_once=True)
+    display._publish()  # its picture is not made yet: that of run 3 is the newest
     first, _, last = (errors._qualities.of(run, session.alignment, compute=False) for run in session.runs)
     assert last.reprojection > 0
     assert first is None or first.reprojection != last.reprojection
@@ -32,7 +31,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
 ):
     run = session.shown
     run.last = make_iterate(known, noise=0.2)
-    display._moved_at = display._next_picture_at = display.errors._series._called_at = 0.0  # nothing rests
+    display._moved_at = display._next_picture_at = 0.0  # nothing rests
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []

@@ -11,6 +11,7 @@ from core import Settings
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, build_shapes, error_series
 from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.text.run_numbers import numbers
@@ -40,13 +41,14 @@ def test_residuals_are_those_of_what_was_solved(known, make_iterate, mask):
 def test_the_numbers_of_a_run_count_what_was_hidden(session, known, make_iterate, add_run, mask):
     session.set_sequence(known.sequence)
     run = add_run(session, replace(make_iterate(known, noise=0.0), settings=HIDE), HIDE)
-    rows = {row.label: row.value for row in numbers(run, None, known.sequence)}
+    rows = {row.label: row.value for row in numbers(run, incumbent_of(run, run.last, None), known.sequence)}
     share = mask.sum() / known.sequence.visible.sum()
     assert (
         rows["hidden observations"] == f"{mask.sum()} of {known.sequence.visible.sum()} ({100 * share:.2g} %)"
     )
     plain = add_run(session, make_iterate(known, noise=0.0), Settings())
-    assert "hidden observations" not in {row.label for row in numbers(plain, None, known.sequence)}
+    found = incumbent_of(plain, plain.last, None)
+    assert "hidden observations" not in {row.label for row in numbers(plain, found, known.sequence)}
 
 
 def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):

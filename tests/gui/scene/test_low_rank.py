@@ -18,6 +18,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, project
@@ -107,7 +108,7 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, rigid_scene, st
         shown = session.add_run(last.settings)
         shown.last, shown.state = last, RunState.FINISHED
         known = quality(build_shapes(rigid_scene, last))
-        rows = numbers(shown, known, rigid_scene)
+        rows = numbers(shown, incumbent_of(shown, last, known), rigid_scene)
         tip = next(row.tip for row in rows if row.label == "starts that agree").splitlines()
         assert len(tip) == 1 + len(last.starts)
         assert sorted(line.split(":")[0] for line in tip[1:]) == sorted(start.name for start in last.starts)
@@ -122,10 +123,11 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, rigid_scene, st
             assert value(rows, "mean 3-D error") == "needs a metric upgrade"
             reason = "K as given: no metric upgrade: no parallax; K unknown: no metric upgrade: no depth"
             received = replace(known, figures={**known.figures, "reason": reason})
-            words = value(numbers(shown, received, rigid_scene), "metric upgrade")
+            found = incumbent_of(shown, last, received)
+            words = value(numbers(shown, found, rigid_scene), "metric upgrade")
             assert words == "none: K as given: no parallax; K unknown: no depth"
             shown.state = RunState.RUNNING
-            assert value(numbers(shown, known, rigid_scene), "metric upgrade") == "none yet"
+            assert value(numbers(shown, found, rigid_scene), "metric upgrade") == "none yet"
 
 
 def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, state, flat):
@@ -134,14 +136,12 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
     shown = session.add_run(state.settings)
     shown.last, shown.state = state, RunState.RUNNING  # the solver is ahead of what is drawn
     known = make_picture(SceneRequest(rigid_scene, flat, Alignment())).quality
-    loss = flat.displayed.loss
-    assert loss != state.displayed.loss
-    assert value(numbers(shown, known, rigid_scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
-    received = headline(state, known, rigid_scene)  # has the newest loss, and says that the errors follow
-    assert received.startswith(f"log10 loss {log_loss(state.displayed.loss)} ")
-    assert f"{measure(known.reprojection, rigid_scene.units)} …" in received
-    assert "…" not in headline(flat, known, rigid_scene)
-    assert headline(flat, None, rigid_scene) == f"log10 loss {log_loss(loss)}"
+    found = incumbent_of(shown, flat, known)
+    loss = flat.best.loss
+    assert loss != state.best.loss and found.loss == loss
+    assert value(numbers(shown, found, rigid_scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
+    assert log_loss(loss) in headline(found, rigid_scene)
+    assert measure(known.reprojection, rigid_scene.units) in headline(found, rigid_scene)
 
 
 @pytest.mark.parametrize(

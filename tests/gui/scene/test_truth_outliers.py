@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from core import Alignment, GroundTruth
+from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.frame_analysis import find
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT, cause_of, frame_numbers
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 from nrsfm_gui.scene.summaries import quality
 from nrsfm_gui.text.run_numbers import numbers
@@ -42,7 +44,7 @@ def test_the_cause_of_a_frame_names_the_point_of_the_truth_that_is_wrong(case):
     assert cause_of(find(sequence, build_shapes(sequence, result, WITHOUT)), BAD) is None
 
 
-def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case):
+def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case, known, make_iterate):
     sequence, result = case
     shapes, without = build_shapes(sequence, result), build_shapes(sequence, result, WITHOUT)
     assert np.isnan(without.errors[BAD, POINT]) and np.isfinite(shapes.errors[BAD, POINT])
@@ -51,10 +53,12 @@ def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case):
     assert np.nanmax(without.errors) < 3 < shapes.errors[BAD].mean()
     assert without.alignment_name == "per-frame similarity, without outliers of the truth"
     assert "without outliers of the truth" in build_scene(sequence, without, frame=BAD).caption
-    known = quality(shapes)
-    assert known.outliers == 1 and known.without == pytest.approx(quality(without).error)
+    errors = quality(shapes)
+    assert errors.outliers == 1 and errors.without == pytest.approx(quality(without).error)
     assert quality(without).without is None
-    rows = {row.label: row.value for row in numbers(None, known, sequence)}
+    iterate = make_iterate(known, noise=0.0)
+    run = Run(1, sequence, iterate.settings, state=RunState.FINISHED, last=iterate)
+    rows = {row.label: row.value for row in numbers(run, incumbent_of(run, iterate, errors), sequence)}
     assert rows["without outliers"].endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
 
 

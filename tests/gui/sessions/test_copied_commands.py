@@ -41,7 +41,7 @@ def losses_of_copies(window, tmp_path, text_of):
 def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, text_of):
     window, run = solved(settings)
     for loss in losses_of_copies(window, tmp_path, text_of):
-        assert loss == pytest.approx(run.last.displayed.loss, rel=DIGITS, abs=0)
+        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
 
 
 def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
@@ -55,7 +55,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     qtbot.waitUntil(lambda: live.settings == window.session.settings and not live.state.alive, timeout=20_000)
     assert window.session.runs == [run, live]
     for loss in losses_of_copies(window, tmp_path, text_of):
-        assert loss == pytest.approx(live.last.displayed.loss, rel=DIGITS, abs=0)
+        assert loss == pytest.approx(live.last.best.loss, rel=DIGITS, abs=0)
     window.parameters_controller.run()
     warm = window.run_control.current
     qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
@@ -65,7 +65,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     assert window.session.runs == [run, live, warm, last] and last.warm_from == warm.number
     assert len(last.last.provenance.flatten().steps) >= 3
     for loss in losses_of_copies(window, tmp_path, text_of):
-        assert loss == pytest.approx(last.last.displayed.loss, rel=DIGITS, abs=0)
+        assert loss == pytest.approx(last.last.best.loss, rel=DIGITS, abs=0)
 
 
 def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot, solved, tmp_path, text_of):

@@ -326,10 +326,10 @@ def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
 def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.parameters_controller.run()
     run = finished(qtbot, window)
-    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)  # computed in the background
+    qtbot.waitUntil(lambda: window.display.errors.incumbent.complete)  # computed in the background
     per_frame = window.display.errors.of_run(run)
     window.session.set_alignment(Alignment(Kind.SEQUENCE))
-    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
+    qtbot.waitUntil(lambda: window.display.errors.of_run(run).alignment != per_frame.alignment)
     whole = window.display.errors.of_run(run)
     assert whole.error > per_frame.error
     qtbot.waitUntil(lambda: "one similarity for all frames" in shown_text(window))

@@ -52,7 +52,7 @@ def test_the_views_show_the_refined_depths_or_the_bilinear_solution(window, sequ
     action.trigger()
     np.testing.assert_array_equal(shown_points(window), bilinear)
     assert window.session.solution == buttons.solution == "bilinear" and not window.session.newest_seen
-    errors = window.display.seen_quality.error
+    errors = window.display.errors.incumbent.error
     assert errors == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
     action.trigger()
     np.testing.assert_array_equal(shown_points(window), refined)

@@ -67,7 +67,7 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     parts.loss_plot.change_chosen.emit(1)
     assert parts.session.settings == before
     assert parts.session.moment == tick.first - 1
-    assert parts.session.seen.displayed.loss == pytest.approx(first)
+    assert parts.session.seen.best.loss == pytest.approx(first)
     qtbot.wait(50)
     assert len(run.history) == count  # it is only looked at
     qtbot.waitUntil(lambda: parts.display.drawn is parts.session.seen)
@@ -140,7 +140,7 @@ def test_all_views_show_the_moment(qtbot, parts):
     run = parts.session.shown
     parts.loss_controller.show_record(0)
     qtbot.waitUntil(lambda: parts.display.drawn is run.snapshots.at(0)[1])
-    qtbot.waitUntil(lambda: parts.display.seen_quality.loss == run.snapshots.at(0)[1].displayed.loss)
+    qtbot.waitUntil(lambda: parts.display.errors.incumbent.loss == run.snapshots.at(0)[1].best.loss)
     estimate = parts.display.scene.estimate
     parts.loss_controller.show_record(None)
     qtbot.waitUntil(lambda: parts.display.drawn is run.last)

@@ -1,0 +1,98 @@
+"""The incumbent: the best reconstruction of a run so far, which all numbers of the window are of.
+
+The word is that of optimization for the best solution that was found so far. A run tries starts, ranks and
+subsets that are worse than it; these are in the history only. Loss and errors of the incumbent are of the
+same point, and they change together: the errors take time to compute, and the loss waits for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core import HistoryEntry, Iterate
+    from nrsfm_gui.model.history import History
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.summaries import Quality
+
+SIDES: tuple[Literal["left", "right"], ...] = "left", "right"
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """The best reconstruction up to a record of a run, with its loss and its errors."""
+
+    run: int  # number
+    record: int  # index into the records of the run's history, -1 where it has none
+    iteration: int | None  # of that record
+    seconds: float | None  # of computing up to that record
+    loss: float | None  # None until it is one of the final objective, see `core.Iterate.final_loss`
+    errors: Quality | None  # over all frames, None where they are not known
+    complete: bool  # whether it is the result of a run that has ended
+    newest: bool  # whether it is the newest of its run: no earlier moment, no other solution
+    iterate: Iterate = field(compare=False, repr=False)  # after that record
+
+    @property
+    def reprojection(self) -> float | None:
+        """Root mean square over all visible points, in the units of the tracks."""
+        return None if self.errors is None else self.errors.reprojection
+
+    @property
+    def error(self) -> float | None:
+        """Mean 3-D distance to the ground truth, in `unit`."""
+        return None if self.errors is None else self.errors.error
+
+    @property
+    def unit(self) -> str:
+        """The unit of `error` and of the object's size."""
+        return "" if self.errors is None else self.errors.unit
+
+    @property
+    def alignment(self) -> str:
+        """How the reconstruction was laid over the ground truth."""
+        return "" if self.errors is None else self.errors.alignment
+
+
+def incumbent_of(run: Run, iterate: Iterate, errors: Quality | None, *, newest: bool = True) -> Incumbent:
+    """Return the best reconstruction of a run up to an iterate.
+
+    Parameters
+    ----------
+    run
+        whose history has the iterate's record.
+    iterate
+        of the run.
+    errors
+        of the iterate's best point.
+    newest
+        whether it is the newest iterate that the window has of the run.
+
+    Returns
+    -------
+    Incumbent
+        a frozen value.
+    """
+    history = run.history
+    record = _index(history, iterate.record)
+    entry = history.records[record] if len(history) else None
+    return Incumbent(
+        run=run.number,
+        record=record,
+        iteration=None if entry is None else entry.iteration,
+        seconds=None if entry is None else entry.seconds,
+        loss=iterate.final_loss,
+        errors=errors,
+        complete=newest and not run.state.alive and iterate is run.last,
+        newest=newest,
+        iterate=iterate,
+    )
+
+
+def _index(history: History, entry: HistoryEntry) -> int:
+    """Return the index of a record; where it is not there, as of a copy, of the last with its iteration."""
+    first, last = (int(np.searchsorted(history.iterations, entry.iteration, side=side)) for side in SIDES)
+    same = (index for index in range(first, last) if history.records[index] is entry)
+    return next(same, min(max(last - 1, 0), len(history) - 1))
