@@ -19,7 +19,7 @@ from core import InputError
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.panels.view3d.scene_view import SceneView, labeled_size
 from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
@@ -95,11 +95,13 @@ class ScenePainter:
         self._marks, self._transparent = marks, transparent
         self._scenes = views.display.scenes()
         locked = views.scene_view.camera_locked
-        self._orbit = None if locked else views.scene_view.orbit
-        scene = views.display.scene
-        if self._orbit is not None and options.turns and views.scene_view.fitted and scene is not None:
-            if scene.bounds is not None:
-                self._orbit = self._orbit.around(scene.bounds, options.width, options.height)
+        view, scene = views.scene_view, views.display.scene
+        _, self._size = labeled_size(options.width, options.height)
+        self._orbit = None if locked else view.orbit_for(*self._size)
+        framing = None if scene is None else scene.shapes.framing
+        if self._orbit is not None and options.turns and view.fitted and framing is not None:
+            follow = views.session.appearance.follow
+            self._orbit = framing.fit_around(self._orbit, *self._size, follow=follow)
         self._view = unseen(SceneView(software=True), options)
         self._view.setPalette(palette(theme or views.session.theme))
         self._view.set_camera_locked(locked)
@@ -123,9 +125,9 @@ class ScenePainter:
         scene = self._scenes(frame)
         known = [points for points in (scene.estimate, scene.truth) if points is not None]
         points = np.concatenate(known) if known else np.empty((0, 3))
-        points = points[np.isfinite(points).all(axis=1)]
+        points = points[np.isfinite(points).all(axis=1)] - scene.displacement
         if self._orbit is not None and len(points):
-            self._orbit = self._orbit.fitted(points, self._options.width, self._options.height)
+            self._orbit = self._orbit.fitted(points, *self._size)
 
     def close(self) -> None:
         """Drop the view."""

@@ -20,7 +20,7 @@ LAYERS = {
     "edges": "Edges",
     "faces": "Mesh",
     "trails": "Trails",
-    "grid": "Grid and axes",
+    "grid": "Floor grid",
     "camera": "Camera",
     "path": "Camera path",
     "halos": "Uncertainty",
@@ -84,6 +84,7 @@ class Appearance:
     mesh_source: str = "file"  # a key of MESH_SOURCES
     point_size: float = 1.0  # times the size that suits the number of points
     labels: str = "selected"  # a key of LABELS
+    follow: bool = True  # whether the view moves with an object that moves through space
     triangulation: Triangulation | None = None  # that was loaded; compared by identity
 
     def __post_init__(self) -> None:
@@ -141,6 +142,7 @@ class Appearance:
             "mesh_source": "file" if self.mesh_source == "loaded" else self.mesh_source,
             "point_size": self.point_size,
             "labels": self.labels,
+            "follow": self.follow,
         }
 
     @classmethod
@@ -167,6 +169,8 @@ class Appearance:
                 given["trail_frames"] = int(given["trail_frames"])
             if "point_size" in given:
                 given["point_size"] = float(given["point_size"])
+            if "follow" in given:
+                given["follow"] = bool(given["follow"])
             return cls(**given)
         except (TypeError, ValueError) as error:
             if isinstance(error, InputError):

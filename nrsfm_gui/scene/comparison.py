@@ -88,7 +88,7 @@ def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
         words = f"aligned to each other: {alignment.label(is_mirrored(similarity))}"
     assert laid.points is not None  # as above
     distances = np.linalg.norm(laid.points - first.points, axis=1)
-    return RunComparison(replace(laid, extent=first.extent), read_only(distances), first.unit, words)
+    return RunComparison(replace(laid, framing=first.framing), read_only(distances), first.unit, words)
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

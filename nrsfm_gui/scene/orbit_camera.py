@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
-MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object
+MARGINS = (20.0, 40.0, 20.0, 46.0)  # pixels left, above, right of and below a fitted object
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
+DEFAULT_UP = (0.0, -1.0, 0.0)
+LEANING = 0.9  # cosine of the angle between x and the upward axis above which another axis points right
 PRESETS = {  # azimuth, elevation in degrees
     "front": (0.0, 0.0),
     "side": (90.0, 0.0),
@@ -104,6 +106,7 @@ class Orbit:
     azimuth: float = PRESETS["iso"][0]  # degrees around the vertical
     elevation: float = PRESETS["iso"][1]  # degrees above the horizon
     orthographic: bool = False
+    up: tuple[float, float, float] = DEFAULT_UP  # unit vector that the camera turns about
 
     @property
     def rotation(self) -> Floats:
@@ -111,8 +114,12 @@ class Orbit:
         a, e = np.radians([self.azimuth, self.elevation])
         yaw = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
         pitch = np.array([[1, 0, 0], [0, np.cos(e), -np.sin(e)], [0, np.sin(e), np.cos(e)]])
-        turned: Floats = pitch @ yaw
+        turned: Floats = pitch @ yaw @ upright(np.array(self.up))
         return turned
+
+    def displaced(self, by: Floats) -> Orbit:
+        """Follow an object that has moved by a vector (3,)."""
+        return replace(self, center=as_triple(np.array(self.center) + by)) if by.any() else self
 
     def turned(self, right: float, down: float) -> Orbit:
         """Follow a drag, in degrees: the object turns with the mouse; the elevation ends at the poles."""
@@ -126,8 +133,7 @@ class Orbit:
         """Follow a drag in pixels of a picture of that height: the center stays under the mouse."""
         per_pixel = self.distance / _focal(height)
         shift = self.rotation.T @ np.array([right, down, 0.0]) * per_pixel
-        x, y, z = np.array(self.center) - shift
-        return replace(self, center=(float(x), float(y), float(z)))
+        return replace(self, center=as_triple(np.array(self.center) - shift))
 
     def zoomed(self, factor: float) -> Orbit:
         """Enlarge by a factor."""
@@ -151,10 +157,10 @@ class Orbit:
         """
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
         view = (points - middle) @ self.rotation.T
-        left, above, right, below = MARGINS
+        low_pixels, high_pixels = free_area(width, height)
         half = np.array([width, height]) / 2
-        forward = np.maximum(half - (right, below), LEAST * half) / _focal(height)  # to the right, down
-        backward = np.maximum(half - (left, above), LEAST * half) / _focal(height)
+        forward = (high_pixels - half) / _focal(height)  # to the right, down
+        backward = (half - low_pixels) / _focal(height)
         side, depth = view[:, :2], view[:, 2:]
         if self.orthographic:
             low, high = side.max(axis=0), side.min(axis=0)
@@ -165,8 +171,8 @@ class Orbit:
             nearest = ((high - low) / (forward + backward)).min()
             distance = -nearest
             shift = (low + forward * nearest + high - backward * nearest) / 2
-        x, y, z = middle + self.rotation.T @ np.append(shift, 0.0)
-        return replace(self, center=(float(x), float(y), float(z)), distance=max(float(distance), 1e-6))
+        center = as_triple(middle + self.rotation.T @ np.append(shift, 0.0))
+        return replace(self, center=center, distance=max(float(distance), 1e-6))
 
     def around(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) stay in the picture, but for its margins, while it turns around them.
@@ -174,15 +180,14 @@ class Orbit:
         The center is on the upright axis through their middle, so that a turn by any angle keeps it.
         """
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        room = np.array([width, height]) / 2 - MARGINS[:2]
+        room = np.array([width, height]) / 2 - np.maximum(MARGINS[:2], MARGINS[2:])
         slope = np.maximum(room, LEAST * np.array([width, height]) / 2) / _focal(height)
         distance = 0.0
         for turn in np.arange(0.0, 360.0, TURN_STEP):
             view = (points - middle) @ self.turned(turn, 0.0).rotation.T
             near = np.abs(view[:, :2]) / slope
             distance = max(distance, float((near if self.orthographic else near - view[:, 2:]).max()))
-        x, y, z = middle
-        return replace(self, center=(float(x), float(y), float(z)), distance=max(distance, 1e-6))
+        return replace(self, center=as_triple(middle), distance=max(distance, 1e-6))
 
     def projection(self, width: int, height: int) -> Projection:
         """Return the map to a picture of that size."""
@@ -224,6 +229,36 @@ def image_window(image_extent: Floats, width: int, height: int) -> Floats:
             [0.0, 0.0, 1.0],
         ]
     )
+
+
+def free_area(width: int, height: int) -> tuple[Floats, Floats]:
+    """Return the upper left and the lower right pixel of what the margins leave of a picture."""
+    left, above, right, below = MARGINS
+    half = np.array([width, height]) / 2
+    return half - np.maximum(half - (left, above), LEAST * half), half + np.maximum(
+        half - (right, below), LEAST * half
+    )
+
+
+def upright(up: Floats) -> Floats:
+    """Return the rotation (3, 3) to axes of which y points against `up` (3,), and x nearly as before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> upright(np.array([0.0, -1.0, 0.0])).tolist() == np.eye(3).tolist()
+    True
+    """
+    aside = np.eye(3)[0 if abs(up[0]) < LEANING else 1]
+    x = aside - (aside @ up) * up
+    x /= np.linalg.norm(x)
+    return np.stack([x, -up, np.cross(x, -up)])
+
+
+def as_triple(vector: Floats) -> tuple[float, float, float]:
+    """Return a vector (3,) as plain numbers, which compare by value."""
+    x, y, z = vector.tolist()
+    return x, y, z
 
 
 def _focal(height: int) -> float:

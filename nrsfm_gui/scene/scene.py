@@ -6,7 +6,7 @@ A view compares the new scene with the previous one and updates only what differ
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.scene.coloring import coloring
+from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Cameras, Shapes, build_shapes
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Bools, Floats, Ints
 
-DIRECTIONS = 100  # in which the outermost point is kept
-MOST_POINTS = 12_000  # of all frames that are looked at
 __all__ = [
     "DEFAULT_LAYERS",
     "LAYERS",
@@ -40,49 +39,13 @@ __all__ = [
     "error_series",
 ]
 PLAIN = Appearance()
+NOWHERE = read_only(np.zeros(3))  # no displacement
 MOST_CAMERAS = 100  # of a still object that are drawn
 REPROJECTION_ERROR = "reprojection error"
 LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight under a robust loss
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
-
-
-def bounding_points(shapes: Shapes) -> Floats | None:
-    """Return points (N, 3) that fit a picture exactly if all frames of estimate and truth do.
-
-    The outermost point in each of many directions; strays outside the extent do not count.
-    """
-    if shapes.extent is None:
-        return None
-    low, high = shapes.extent
-    found = [_thinned(points) for points in (shapes.points, shapes.truth) if points is not None]
-    cloud = np.concatenate(found)
-    inside = (cloud >= low).all(axis=1) & (cloud <= high).all(axis=1)  # False for NaN
-    cloud = cloud[inside]
-    if not len(cloud):
-        return np.array([low, high])
-    outermost = np.unique((_directions() @ cloud.T).argmax(axis=1))
-    bounding: Floats = cloud[outermost]
-    return bounding
-
-
-def _thinned(points: Floats) -> Floats:
-    """Return about MOST_POINTS of points (F, 3, P) as rows (N, 3), the first and last frame among them."""
-    frames, _, count = points.shape
-    step = max(1, -(-frames * count // MOST_POINTS))
-    chosen = np.unique(np.append(np.arange(0, frames, step), frames - 1))
-    rows: Floats = points[chosen].transpose(0, 2, 1).reshape(-1, 3)
-    return rows
-
-
-@lru_cache(maxsize=1)
-def _directions() -> Floats:
-    """Return unit vectors (DIRECTIONS, 3) evenly over the sphere, by a spiral."""
-    k = np.arange(DIRECTIONS) + 0.5
-    height, turn = 1 - 2 * k / DIRECTIONS, np.pi * (1 + 5**0.5) * k
-    radius = np.sqrt(1 - height**2)
-    return np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +63,7 @@ class Scene:
     """One frame as it is drawn. Arrays are read-only; None means that there is none."""
 
     shapes: Shapes  # of all frames
-    subject: str  # what is shown and in which coordinates: views fit themselves when it changes
+    subject: tuple[str, str]  # which sequence, in which coordinates: views fit themselves when it changes
     frame: int  # 0-based
     frame_count: int
     estimate: Floats | None  # (P, 3) in `unit`
@@ -125,7 +88,9 @@ class Scene:
     color_label: str  # name and unit of `color_values`
     color_missing: str  # what to do, where there is nothing of what was chosen to color by
     trail: Floats | None  # (T, P, 3) the latest frames, oldest first
-    extent: Floats | None  # (2, 3) lowest and highest corner over all frames
+    extent: Floats | None  # (2, 3) lowest and highest corner of the object, where it is in this frame
+    floor: Floor | None  # below the object; None where there is no point
+    displacement: Floats  # (3,) of the object from its usual place, which the view follows
     image_extent: Floats  # (2, 2) the same of all tracks
     image_size: tuple[int, int] | None  # width and height of the picture that the tracks are of, pixels
     truth_name: str  # what `truth` is: "ground truth", or the program whose reconstruction it is
@@ -152,11 +117,6 @@ class Scene:
     def layers(self) -> frozenset[str]:
         """Keys of LAYERS that are shown."""
         return self.appearance.layers
-
-    @cached_property
-    def bounds(self) -> Floats | None:
-        """(N, 3) points of all frames: where these are seen, all is."""
-        return bounding_points(self.shapes)
 
     @property
     def color_title(self) -> str:
@@ -219,7 +179,7 @@ def build_scene(
         whether this frame is of a newer point than all others: its caption has no error then.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
-    cameras = shapes.cameras
+    cameras, framing = shapes.cameras, shapes.framing
     left_out = np.zeros(sequence.point_count, dtype=bool) if excluded is None else excluded[f]
     colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
     mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
@@ -227,7 +187,7 @@ def build_scene(
     coordinates = f"{shapes.unit}|{shapes.alignment.compares}|{shapes.figures.get('metric', True)}"
     return Scene(
         shapes=shapes,
-        subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{coordinates}",
+        subject=(f"{sequence.name}|{sequence.camera.value}|{sequence.digest}", coordinates),
         frame=f,
         frame_count=sequence.frame_count,
         estimate=_at(shapes.points, f),
@@ -252,7 +212,9 @@ def build_scene(
         color_label=colors.label,
         color_missing=colors.missing or ("" if _has_halos(shapes, appearance) else shapes.why_no_std),
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
-        extent=shapes.extent,
+        extent=None if framing is None else read_only(framing.box + framing.displacements[f]),
+        floor=None if framing is None else Floor.below(framing, f),
+        displacement=NOWHERE if framing is None or not appearance.follow else framing.displacements[f],
         image_extent=shapes.image_extent,
         image_size=sequence.image_size,
         truth_name=sequence.truth_name,

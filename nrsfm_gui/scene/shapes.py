@@ -33,6 +33,7 @@ from core.evaluation import (
 from core.foundation import Similarity, read_only
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
+from nrsfm_gui.scene.framing import Framing, frame_points
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Shapes:
     residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where not solved
     unit: str  # of `points` and `truth`
     alignment: Alignment  # in use; none where the requested one is not possible
-    extent: Floats | None  # (2, 3) lowest and highest corner over all frames
+    framing: Framing | None  # what a view must show; None where there is no point
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
     figures: Mapping[str, Any] = field(
         default_factory=dict
@@ -182,11 +183,11 @@ def build_shapes(
     hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
     if hindered or not alignment.compares or not found.metric:
         truth = None
-        background = replace(background, corners=None, covered=False)
     aligned, unit = truth is not None, sequence.truth_units
     errors_without = None
     if truth is not None and sequence.truth is not None:
-        views, kept = _views(sequence, source, found, scale), _truth_without_outliers(sequence)
+        views, kept = _views(sequence, source, found, scale), background.kept
+        assert kept is not None  # as the truth is
         similarity = align_all(S, sequence.truth, alignment, views=views)
         if kept is not truth and alignment.outliers:
             without = align_all(S, sequence.truth, replace(alignment, outliers=False), views=views)
@@ -209,7 +210,7 @@ def build_shapes(
         residuals=read_only(residuals),
         unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
-        extent=_extent(background, Q),
+        framing=_framing(background if aligned else None, Q, cameras),
         image_extent=background.image_extent,
         figures=found.figures,
         still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
@@ -235,16 +236,17 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
 def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
     background = _background(sequence)
     truth = background.truth
+    cameras = _true_cameras(sequence) if truth is not None else None
     return Shapes(
         points=None,
         truth=truth,
-        cameras=_true_cameras(sequence) if truth is not None else None,
+        cameras=cameras,
         reprojected=None,
         errors=None,
         residuals=None,
         unit=sequence.truth_units,
         alignment=alignment,
-        extent=_extent(background, None),
+        framing=_framing(background, None, cameras),
         image_extent=background.image_extent,
         truth_size=None if truth is None else _truth_size(sequence),
     )
@@ -337,8 +339,8 @@ class _FixedGeometry:
     """What is the same for all iterates."""
 
     truth: Floats | None  # (F, 3, P)
-    corners: Floats | None  # (3, 2) lowest and highest coordinates of the truth
-    covered: bool  # whether every frame has truth
+    kept: Floats | None  # (F, 3, P) the truth with NaN in place of its outliers; the same where it has none
+    framing: Framing | None  # of the truth, where every frame has one
     image_extent: Floats  # (2, 2)
 
 
@@ -347,17 +349,19 @@ def _background(sequence: Sequence) -> _FixedGeometry:
     truth = _spread_truth(sequence)
     image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
-        return _FixedGeometry(None, None, False, image_extent)
-    known = known_points(truth)
-    corners = _span(np.moveaxis(truth, 1, 0)[:, known])
-    return _FixedGeometry(truth, corners, bool(known.any(axis=1).all()), image_extent)
+        return _FixedGeometry(None, None, None, image_extent)
+    kept = _without_outliers(sequence, truth)
+    framing = None
+    if known_points(truth).any(axis=1).all():
+        framing = frame_points(kept)
+        if framing is not None and sequence.rotations is not None:
+            framing = framing.aimed(sequence.rotations)
+    return _FixedGeometry(truth, kept, framing, image_extent)
 
 
-@lru_cache(maxsize=4)
-def _truth_without_outliers(sequence: Sequence) -> Floats:
+def _without_outliers(sequence: Sequence, truth: Floats) -> Floats:
     """Return the truth of all frames, NaN in place of its outliers; where it has none, the same array."""
-    truth = _background(sequence).truth
-    assert truth is not None and sequence.truth is not None  # the caller has looked
+    assert sequence.truth is not None  # the caller has looked
     outliers = find_truth_outliers(sequence.truth)
     if not outliers.any():
         return truth
@@ -368,7 +372,9 @@ def _truth_without_outliers(sequence: Sequence) -> Floats:
 
 @lru_cache(maxsize=4)
 def _truth_size(sequence: Sequence) -> float:
-    return object_size(_truth_without_outliers(sequence))
+    kept = _background(sequence).kept
+    assert kept is not None  # the caller has looked
+    return object_size(kept)
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:
@@ -399,11 +405,15 @@ def _padded(spans: Floats) -> Floats:
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
 
 
-def _extent(background: _FixedGeometry, points: Floats | None) -> Floats | None:
-    """Bounds of the truth where every frame has one, else of truth and estimate."""
-    corners = [] if background.corners is None else [background.corners]
-    if points is not None and not background.covered:
-        corners.append(_span(np.moveaxis(points, 1, 0).reshape(3, -1)))
-    if not corners:
-        return None
-    return read_only(_padded(np.concatenate(corners, axis=1)))
+def _framing(
+    background: _FixedGeometry | None, points: Floats | None, cameras: Cameras | None
+) -> Framing | None:
+    """Return what a view must show: the truth where every frame has one, else truth and estimate."""
+    truth = None if background is None else background.kept
+    framing = None if background is None else background.framing
+    if framing is None:
+        shown = [each for each in (points, truth) if each is not None]
+        framing = frame_points(np.concatenate(shown, axis=2)) if shown else None
+    if framing is None or framing.by_cameras or cameras is None:
+        return framing
+    return framing.aimed(cameras.R)

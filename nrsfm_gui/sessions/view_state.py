@@ -13,10 +13,10 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import THEMES
-from nrsfm_gui.scene.orbit_camera import Orbit
+from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from PyQt6.QtWidgets import QMainWindow
 
@@ -142,12 +142,20 @@ def _integer(value: object) -> int:
 
 def _orbit(values: Mapping[str, Any]) -> Orbit:
     known = {entry.name for entry in fields(Orbit)}
-    if set(values) != known:
+    if not known - {"up"} <= set(values) <= known:  # earlier versions wrote none
         raise InputError(
             f"the orbit holds {', '.join(sorted(values))}; accepted are {', '.join(sorted(known))}"
         )
     x, y, z = (float(part) for part in values["center"])
+    up = _unit_vector(values.get("up", DEFAULT_UP))
     numbers = {name: float(values[name]) for name in ("distance", "azimuth", "elevation")}
     if not all(map(math.isfinite, (x, y, z, *numbers.values()))) or not numbers["distance"] > 0:
         raise InputError("the orbit holds a number that is not finite, or no distance")
-    return Orbit((x, y, z), orthographic=bool(values["orthographic"]), **numbers)
+    return Orbit((x, y, z), orthographic=bool(values["orthographic"]), up=up, **numbers)
+
+
+def _unit_vector(values: Iterable[Any]) -> tuple[float, float, float]:
+    x, y, z = (float(part) for part in values)
+    if not abs(math.hypot(x, y, z) - 1.0) < 1e-6:  # written so that NaN is refused, too
+        raise InputError("the orbit holds an upward axis that is not a unit vector")
+    return x, y, z

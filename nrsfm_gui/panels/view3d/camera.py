@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from nrsfm_gui.scene.orbit_camera import Orbit, Projection, locked_projection
 
 if TYPE_CHECKING:
     from core.foundation import Floats
+    from nrsfm_gui.scene.framing import Framing
     from nrsfm_gui.scene.scene import Scene
 
 DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable
+MISFIT = 1.3  # times that an object may be too large or too small before it is fitted again
+OFF_CENTER = 0.12  # of the distance: how far its center may be from that of the view
+GESTURE_RESTS = 400  # milliseconds after the last turn of the wheel
 TICK = 16  # milliseconds between two of its pictures
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """Where the view is seen from, and what it may change by itself."""
+
+    orbit: Orbit
+    locked: bool  # the camera of the frame replaces the orbit
+    fitted: bool  # until a person moves it: it fits itself again when the view or the object has another size
+    aimed: bool  # until a person turns it: the default direction
 
 
 class ViewCamera(QObject):
@@ -28,11 +43,14 @@ class ViewCamera(QObject):
         the picture changed.
     orbit_changed(Orbit)
         the user or the turntable moved the orbit.
+    viewpoint_changed(Viewpoint, Viewpoint, str)
+        a gesture of a person is over: from where, to where, and what it was.
     orthographic_changed(bool), locked_changed(bool), turning_changed(bool)
         emitted when the named state changes.
     """
 
     moved = pyqtSignal()
+    viewpoint_changed = pyqtSignal(object, object, str)
     orbit_changed = pyqtSignal(object)
     orthographic_changed = pyqtSignal(bool)
     locked_changed = pyqtSignal(bool)
@@ -40,9 +58,12 @@ class ViewCamera(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.orbit = Orbit()
-        self.locked = False
-        self.fitted = True  # until the user moves it: a resized view fits itself again
+        self.viewpoint = Viewpoint(Orbit(), locked=False, fitted=True, aimed=True)
+        self._gesture: tuple[Viewpoint, str] | None = None  # where it began, and what it is
+        self._pause = QTimer(self)  # a turn of the wheel ends when it rests
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(GESTURE_RESTS)
+        self._pause.timeout.connect(self.end_gesture)
         self._turned_at = 0.0
         self._timer = QTimer(self)  # the clock of the turntable
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -50,60 +71,129 @@ class ViewCamera(QObject):
         self._timer.timeout.connect(self._on_turn_timeout)
 
     @property
+    def orbit(self) -> Orbit:
+        """The orbit, which is used while the camera is not locked to the frame."""
+        return self.viewpoint.orbit
+
+    @property
+    def locked(self) -> bool:
+        """Whether the camera of the frame replaces the orbit."""
+        return self.viewpoint.locked
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the object fits the view, and nobody has moved it since."""
+        return self.viewpoint.fitted
+
+    @property
+    def aimed(self) -> bool:
+        """Whether the direction is the default one."""
+        return self.viewpoint.aimed
+
+    @property
     def turning(self) -> bool:
         """Whether the turntable is on."""
         return self._timer.isActive()
 
-    def projection(self, scene: Scene | None, width: int, height: int) -> Projection:
-        """Return the map to a picture of that size."""
+    def projection(
+        self, scene: Scene | None, width: int, height: int, orbit: Orbit | None = None
+    ) -> Projection:
+        """Return the map to a picture of that size, seen from an orbit; None is this one."""
         if self.locked and scene is not None and scene.camera is not None and scene.extent is not None:
             return locked_projection(scene.camera, scene.image_extent, scene.extent, width, height)
-        return self.orbit.projection(width, height)
+        orbit = orbit or self.orbit
+        return (orbit if scene is None else orbit.displaced(scene.displacement)).projection(width, height)
 
     def sees_through_frame(self, scene: Scene | None) -> bool:
         """Return whether the camera of the frame is the one that is looked through."""
         return self.locked and scene is not None and scene.camera is not None and scene.extent is not None
 
+    def begin_gesture(self, text: str, *, pause: bool = False) -> None:
+        """Begin a gesture unless one goes on; with `pause`, it ends when no other begins for a while."""
+        if self._gesture is None:
+            self._gesture = self.viewpoint, text
+        if pause:
+            self._pause.start()
+
+    def end_gesture(self) -> None:
+        """End a gesture, if any."""
+        self._pause.stop()
+        if self._gesture is not None:
+            (before, text), self._gesture = self._gesture, None
+            self.report(before, text)
+
+    def report(self, before: Viewpoint, text: str) -> None:
+        """Emit `viewpoint_changed` where the view is seen from another place than before a gesture."""
+        if (before.orbit, before.locked) != (self.orbit, self.locked):
+            self.viewpoint_changed.emit(before, self.viewpoint, text)
+
+    def aim(self, framing: Framing) -> None:
+        """Look from the default direction."""
+        self._move(replace(framing.aim, orthographic=self.orbit.orthographic), aimed=True)
+
     def set_orbit(self, orbit: Orbit) -> None:
-        """Set the orbit; emits only `moved`."""
-        if orbit != self.orbit:
-            orthographic, self.orbit, self.fitted = self.orbit.orthographic, orbit, False
-            if orthographic != orbit.orthographic:
-                self.orthographic_changed.emit(orbit.orthographic)
-            self.moved.emit()
+        """Set the orbit; emits no `orbit_changed`."""
+        self._change(orbit=orbit, fitted=False, aimed=False)
 
-    def fit(self, points: Floats, width: int, height: int) -> None:
-        """Fill a picture with points (N, 3), seen from the same direction, or from all that it turns to."""
-        fit = self.orbit.around if self.turning else self.orbit.fitted
-        self._move(fit(points, width, height))
-        self.fitted = True
+    def set_viewpoint(self, viewpoint: Viewpoint) -> None:
+        """Look from a place where the view was before."""
+        self.set_turning(False)
+        self._move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
 
-    def preset(self, name: str) -> None:
-        """Look along an axis; `name` is a key of `orbit.PRESETS`."""
+    def show_framing(
+        self, framing: Framing, width: int, height: int, *, follow: bool, aim: bool = False
+    ) -> None:
+        """Show an object large, from the same direction or from the default one. Emits no `orbit_changed`."""
+        orbit = self.orbit
+        if aim:
+            orbit = replace(framing.aim, orthographic=orbit.orthographic)
+        self._change(
+            orbit=self._fitted(framing, orbit, width, height, follow=follow),
+            fitted=True,
+            aimed=aim or self.aimed,
+        )
+
+    def misses(self, framing: Framing, width: int, height: int, *, follow: bool) -> bool:
+        """Return whether an object is clearly larger, smaller or elsewhere than what is shown."""
+        wanted = self._fitted(framing, self.orbit, width, height, follow=follow)
+        ratio = wanted.distance / self.orbit.distance
+        off = float(np.linalg.norm(np.subtract(wanted.center, self.orbit.center))) / wanted.distance
+        return not (1.0 / MISFIT < ratio < MISFIT and off < OFF_CENTER)
+
+    def fit(self, framing: Framing, width: int, height: int, *, follow: bool) -> None:
+        """Fill a picture with an object, seen from the same direction, or from all that it turns to."""
+        self._move(self._fitted(framing, self.orbit, width, height, follow=follow), fitted=True)
+
+    def fit_points(self, points: Floats, width: int, height: int) -> None:
+        """Fill a picture with points (N, 3), seen from the same direction."""
+        self._move(self.orbit.fitted(points, width, height), fitted=False)
+
+    def _fitted(self, framing: Framing, orbit: Orbit, width: int, height: int, *, follow: bool) -> Orbit:
+        fit = framing.fit_around if self.turning else framing.fit
+        return fit(orbit, width, height, follow=follow)
+
+    def preset(self, name: str, up: tuple[float, float, float]) -> None:
+        """Look along an axis; `name` is a key of `orbit_camera.PRESETS`, `up` a unit vector."""
         self.stop()
-        self._move(self.orbit.preset(name))
+        self._move(replace(self.orbit.preset(name), up=up), aimed=False)
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
-        if on != self.orbit.orthographic:
-            self._move(replace(self.orbit, orthographic=on))
-            self.orthographic_changed.emit(on)
+        self._move(replace(self.orbit, orthographic=on))
 
     def set_locked(self, on: bool) -> None:
         """See through the camera of the frame, or through the orbiting one."""
         if on != self.locked:
-            self.locked = on
+            self._change(locked=on)
             if on:
                 self.set_turning(False)
-            self.moved.emit()
-            self.locked_changed.emit(on)
 
     def set_turning(self, on: bool) -> None:
         """Start or stop the turntable."""
         if on == self.turning:
             return
         if on:
-            self.set_locked(False)
+            self._change(locked=False, aimed=False)
             self._turned_at = perf_counter()
             self._timer.start()
         else:
@@ -112,7 +202,8 @@ class ViewCamera(QObject):
 
     def turn(self, right: float, down: float) -> None:
         """Follow a drag, in pixels."""
-        self._move(self.orbit.turned(right * DEGREES_PER_PIXEL, down * DEGREES_PER_PIXEL))
+        turned = self.orbit.turned(right * DEGREES_PER_PIXEL, down * DEGREES_PER_PIXEL)
+        self._move(turned, aimed=False)
 
     def pan(self, right: float, down: float, height: int) -> None:
         """Follow a drag, in pixels of a picture of that height."""
@@ -124,7 +215,7 @@ class ViewCamera(QObject):
 
     def interrupt(self) -> None:
         """End the lock, the turntable, and the fit to the size of the view."""
-        self.fitted = False
+        self._change(fitted=False)
         self.stop()
 
     def stop(self) -> None:
@@ -137,8 +228,18 @@ class ViewCamera(QObject):
         seconds, self._turned_at = min(now - self._turned_at, 0.1), now
         self._move(self.orbit.turned(-TURN * seconds, 0.0))
 
-    def _move(self, orbit: Orbit) -> None:
-        if orbit != self.orbit:
-            self.orbit = orbit
-            self.moved.emit()
+    def _move(self, orbit: Orbit, **flags: bool) -> None:
+        before = self.orbit
+        self._change(orbit=orbit, **flags)
+        if orbit != before:
             self.orbit_changed.emit(orbit)
+
+    def _change(self, **changes: Any) -> None:
+        """Change the viewpoint, and emit what has changed but `orbit_changed`."""
+        before, self.viewpoint = self.viewpoint, replace(self.viewpoint, **changes)
+        if before.orbit.orthographic != self.orbit.orthographic:
+            self.orthographic_changed.emit(self.orbit.orthographic)
+        if before.orbit != self.orbit or before.locked != self.locked:
+            self.moved.emit()
+        if before.locked != self.locked:
+            self.locked_changed.emit(self.locked)

@@ -1,4 +1,4 @@
-"""The flat overlay of the 3-D view: axis labels, legend, caption, color bar, marked points."""
+"""The flat overlay of the 3-D view: legend, caption, color bar, marked points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from nrsfm_gui.panels.view3d.axes import Rectangle, Ruler, rulers, without_overlaps
 from nrsfm_gui.panels.view3d.parts import MOST_RINGS, hollow_truth, sphere_pixels
 from nrsfm_gui.scene.orbit_camera import image_window
 from nrsfm_gui.widgets.color_bar import HEIGHT, WIDTH, paint_color_bar
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 MARGIN = 12.0
 ABOVE = 6.0  # pixels between a message and the label below it
-COARSE = 24.0  # pixels: the steps in which a covered area grows to the right
 RING = 7.0  # radius around the selected point, pixels, and
 AROUND = 4.0  # how much larger it is than the radius of the point at least
 
@@ -64,7 +62,7 @@ def paint_overlay(
     color_bar
         paint the scale of the colors, where no widget shows it.
     covered
-        areas where widgets cover the picture: no axis label is painted there.
+        areas where widgets cover the picture: no text is painted there.
     """
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
@@ -86,8 +84,6 @@ def paint_overlay(
             label=scene.color_title,
         )  # fmt: skip
         areas.append(area)
-    if "grid" in scene.layers and scene.extent is not None:
-        _paint_rulers(painter, scene, projection, theme, areas)
 
 
 def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont:
@@ -96,63 +92,6 @@ def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont
         font.setPointSizeF(font.pointSizeF() * scale)
     font.setBold(bold)
     return font
-
-
-def _paint_rulers(
-    painter: QPainter, scene: Scene, projection: Projection, theme: Theme, areas: list[QRectF]
-) -> None:
-    assert scene.extent is not None  # checked by the caller
-    painter.save()
-    painter.setFont(_font(painter, scale=0.88))
-    metrics = QFontMetricsF(painter.font())
-    covered = [_outward(area) for area in areas if not area.isEmpty()]
-    for ruler in _kept_rulers.of(scene, projection, metrics, covered):
-        painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
-        painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
-        for label in ruler.labels:
-            painter.setPen(qcolor(theme.text if label.title else theme.muted))
-            area = QRectF(label.x - 60, label.y - 10, 120, 20)
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
-    painter.restore()
-
-
-def _outward(area: QRectF) -> Rectangle:
-    """Return a slightly larger area, which does not change when a caption grows by a digit."""
-    right = -(-area.right() // COARSE) * COARSE
-    return area.left(), area.top(), right, area.bottom()
-
-
-class _KeptRulers:
-    """A cache of the last rulers, so that they do not move during playback."""
-
-    def __init__(self) -> None:
-        self._key: tuple[object, ...] = ()
-        self._found: list[Ruler] = []
-
-    def of(
-        self, scene: Scene, projection: Projection, metrics: QFontMetricsF, covered: list[Rectangle]
-    ) -> list[Ruler]:
-        """Return the rulers of a scene without the labels that would be covered."""
-        assert scene.extent is not None  # checked by the caller
-        character, height = metrics.horizontalAdvance("0"), metrics.height()
-        key = projection.key, scene.extent.tobytes(), scene.unit, character, height, tuple(covered)
-        if key != self._key:
-            found = rulers(scene.extent, projection, scene.unit)
-            edges = _outside_areas(
-                projection.width, projection.height
-            )  # half a number would read as another one
-            self._found = without_overlaps(found, character, height, covered=[*covered, *edges])
-            self._key = key
-        return self._found
-
-
-_kept_rulers = _KeptRulers()
-
-
-def _outside_areas(width: float, height: float) -> list[Rectangle]:
-    """Return the areas outside a picture, one per side."""
-    far = float("inf")
-    return [(-far, -far, 0, far), (width, -far, far, far), (-far, -far, far, 0), (-far, height, far, far)]
 
 
 def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
@@ -250,5 +189,9 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             LegendEntry(scene.other_name or "compared run", theme.other),
         ),
     ]
+    floor = scene.floor
+    if floor is not None:
+        grid = LegendEntry(f"grid {floor.step:g} {scene.unit}", theme.muted, line=True)
+        present.append(("grid", True, grid))
     entries = [entry for layer, there, entry in present if there and layer in scene.layers]
     return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

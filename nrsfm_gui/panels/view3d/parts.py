@@ -30,7 +30,6 @@ from PyQt6.QtGui import QImage
 
 from core.foundation import read_only
 from nrsfm_gui.model.mesh import face_normals, vertex_normals
-from nrsfm_gui.panels.view3d.axes import floor_segments
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
 if TYPE_CHECKING:
@@ -259,9 +258,11 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     """Return what is drawn within a budget, by name, from back to front."""
     parts: dict[str, Part] = {}
     show, drawn = scene.layers, scene.drawn
-    if "grid" in show and scene.extent is not None:
-        lines = floor_segments(scene.extent)
-        parts["grid"] = LineSegments.between(lines, filled(theme.grid, len(lines)))
+    if "grid" in show and scene.floor is not None:
+        lines, opacities = scene.floor.segments()
+        faded = filled(theme.grid, len(lines))
+        faded[:, 3] = np.rint(255 * opacities)
+        parts["grid"] = LineSegments.between(lines, faded)
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth_shape, len(drawn))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +14,7 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton,
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
+from nrsfm_gui.scene.orbit_camera import DEFAULT_UP
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
@@ -19,19 +22,21 @@ from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from PyQt6.QtGui import QPaintEvent, QResizeEvent
 
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.view3d.camera import Viewpoint
+    from nrsfm_gui.scene.framing import Framing
     from nrsfm_gui.scene.orbit_camera import Orbit, Projection
     from nrsfm_gui.scene.scene import Scene
 
 PRESETS = {
-    "front": ("Front", "Look along the z axis"),
-    "side": ("Side", "Look against the x axis"),
-    "top": ("Top", "Look down the y axis"),
+    "front": ("Front", "Look from the front"),
+    "side": ("Side", "Look from the side"),
+    "top": ("Top", "Look from above"),
     "iso": ("Iso", "Look from the upper right"),
 }
 EDGE = 10  # pixels between the border and the controls
@@ -48,6 +53,7 @@ class ViewButtons(QWidget):
     turntable_requested = pyqtSignal(bool)
     look_requested = pyqtSignal()
     fit_requested = pyqtSignal()
+    follow_requested = pyqtSignal(bool)
     refined_requested = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -88,10 +94,14 @@ class ViewButtons(QWidget):
         self._turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
         self._turntable.setCheckable(True)
         self._turntable.clicked.connect(self.turntable_requested)
+        self._follow = self._add("Follow", "Move with the object; off: the camera stays", "follow")
+        self._follow.setCheckable(True)
+        self._follow.hide()
+        self._follow.clicked.connect(self.follow_requested)
         self._row.addSpacing(6)
         self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
         self.look.clicked.connect(lambda _on: self.look_requested.emit())
-        fit = self._add("Fit", "Show the complete sequence (double-click)", "fit")
+        fit = self._add("Fit", "Show the object large (double-click)", "fit")
         fit.clicked.connect(self.fit_requested)
 
     def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
@@ -100,6 +110,11 @@ class ViewButtons(QWidget):
         self._lock.setChecked(locked)
         self._lock.setEnabled(lockable)
         self._turntable.setChecked(turning)
+
+    def set_follow(self, *, moves: bool, on: bool) -> None:
+        """Show whether the view moves with the object; hidden where the object does not move."""
+        self._follow.setVisible(moves)
+        self._follow.setChecked(on)
 
     def set_solution(self, *, refined: bool | None) -> None:
         """Show which solution of the run is shown; None hides the choice where there is one solution."""
@@ -210,6 +225,7 @@ class CameraMouse(QObject):
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Handle events that move the camera or point at something."""
         if isinstance(event, QWheelEvent):
+            self._camera.begin_gesture("Zoom the view", pause=True)
             self._camera.interrupt()
             self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
             event.accept()
@@ -238,6 +254,7 @@ class CameraMouse(QObject):
             ):
                 self.clicked.emit(event.position())
             self._pressed = None
+            self._camera.end_gesture()
         return False
 
     def _drag(self, event: QMouseEvent) -> None:
@@ -247,6 +264,7 @@ class CameraMouse(QObject):
                 return
             self._dragging = True
             self._last = self._pressed
+            self._camera.begin_gesture("Move the view")
         delta, self._last = event.position() - self._last, event.position()
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         self._camera.interrupt()
@@ -275,7 +293,11 @@ class SceneView(PointView):
     orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
         emitted when the named state changes.
     camera_changed(Orbit)
-        the user moved the camera in this view; not emitted by `set_orbit`.
+        the camera of this view was moved; not emitted by `set_orbit`, nor where a scene fits the view.
+    viewpoint_changed(Viewpoint, Viewpoint, str)
+        a gesture of a person has moved the camera: from where, to where, and what it was.
+    follow_requested(bool)
+        whether the view is to move with the object.
     limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
         requests of the color bar.
     degraded(str)
@@ -295,6 +317,8 @@ class SceneView(PointView):
     camera_locked_changed = pyqtSignal(bool)
     turntable_changed = pyqtSignal(bool)
     camera_changed = pyqtSignal(object)
+    viewpoint_changed = pyqtSignal(object, object, str)
+    follow_requested = pyqtSignal(bool)
     limits_requested = pyqtSignal(object)
     color_map_requested = pyqtSignal(str)
     coloring_requested = pyqtSignal(str)
@@ -314,6 +338,7 @@ class SceneView(PointView):
         self._camera = ViewCamera(self)
         self._camera.moved.connect(self._redraw)
         self._camera.orbit_changed.connect(self.camera_changed)
+        self._camera.viewpoint_changed.connect(self.viewpoint_changed)
         self._camera.orthographic_changed.connect(self.orthographic_changed)
         self._camera.locked_changed.connect(self.camera_locked_changed)
         self._camera.turning_changed.connect(self.turntable_changed)
@@ -334,6 +359,7 @@ class SceneView(PointView):
         self.buttons.lock_requested.connect(self.set_camera_locked)
         self.buttons.turntable_requested.connect(self.set_turntable)
         self.buttons.fit_requested.connect(self.fit)
+        self.buttons.follow_requested.connect(self.follow_requested)
         self.color_bar.limits_requested.connect(self.limits_requested)
         self.color_bar.color_map_requested.connect(self.color_map_requested)
         self.color_bar.coloring_requested.connect(self.coloring_requested)
@@ -386,12 +412,13 @@ class SceneView(PointView):
         self._controls.place()
 
     def set_scene(self, scene: Scene) -> None:
-        """Show a scene; the camera stays where it is unless the subject is another one."""
+        """Show a scene; a camera that a person has moved stays unless the subject is another one."""
         old, self._scene = self._scene, scene
-        if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
-            self._fit()
+        self._frame(old, scene)
         self._renderer.set_scene(scene, self._theme)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
+        framing = scene.shapes.framing
+        self.buttons.set_follow(moves=framing is not None and framing.moves, on=scene.appearance.follow)
         self._controls.place()
         self._redraw()
         if self.isVisible():
@@ -438,9 +465,8 @@ class SceneView(PointView):
         transparent
             leave out the background.
         """
-        ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
-        size = max(round(width / ratio), 1), max(round(height / ratio), 1)
-        projection = self._projection(*size) if orbit is None else orbit.projection(*size)
+        ratio, size = labeled_size(width, height)
+        projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))
         image = self._image_of(projection, ratio, (width, height), labels=labels, transparent=transparent)
         image.setDevicePixelRatio(1.0)
         return image
@@ -472,7 +498,7 @@ class SceneView(PointView):
         covered: Iterable[QRectF] = (),
         color_bar: bool = False,
     ) -> None:
-        """Paint what is flat: legend, caption, rings, and the labels of axes where nothing is `covered`."""
+        """Paint what is flat: legend, caption, rings, and texts where nothing is `covered`."""
         painter.setFont(self.font())
         if self._scene is None:
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
@@ -496,27 +522,62 @@ class SceneView(PointView):
     # Where it is seen from
 
     def fit(self) -> None:
-        """Move the camera so that the sequence fills the view."""
-        self._fit()
+        """Show the object large, seen from the same direction."""
+        with self._gesture("Fit the view"):
+            self._fit()
+
+    def reset(self) -> None:
+        """Show the object large, seen from the default direction."""
+        with self._gesture("Reset the view"):
+            self._camera.stop()
+            if self._framing is not None:
+                self._camera.aim(self._framing)
+            self._fit()
+
+    def fit_cameras(self) -> None:
+        """Show the object and the centers of all cameras, seen from the same direction."""
+        framing, scene = self._framing, self._scene
+        if framing is not None and scene is not None and scene.path is not None:
+            points = np.concatenate([framing.outline_in_space, scene.path])
+            with self._gesture("Show the cameras"):
+                self._camera.fit_points(points, self.width(), self.height())
+        else:
+            self.fit()
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
-        self._camera.preset(name)
-        self._fit()
+        framing = self._framing
+        with self._gesture("Look from the " + PRESETS[name][0].lower()):
+            self._camera.preset(name, DEFAULT_UP if framing is None else framing.aim.up)
+            self._fit()
 
     def set_orbit(self, orbit: Orbit) -> None:
         """Set the viewpoint of another view; `camera_changed` is not emitted."""
         self._camera.set_orbit(orbit)
 
+    def set_viewpoint(self, viewpoint: Viewpoint) -> None:
+        """Look from a place where the view was before, as `viewpoint_changed` had it."""
+        self._camera.set_viewpoint(viewpoint)
+
+    def orbit_for(self, width: int, height: int) -> Orbit:
+        """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
+        framing, orbit = self._framing, self._camera.orbit
+        if framing is None or not self._camera.fitted:
+            return orbit
+        fit = framing.fit_around if self._camera.turning else framing.fit
+        return fit(orbit, width, height, follow=self._follows)
+
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
-        self._camera.set_orthographic(on)
-        if self._camera.fitted:
-            self._fit()
+        with self._gesture("Orthographic view" if on else "Perspective view"):
+            self._camera.set_orthographic(on)
+            if self._camera.fitted:
+                self._fit()
 
     def set_camera_locked(self, on: bool) -> None:
         """See through the camera of the current frame, or through the orbiting one."""
-        self._camera.set_locked(on)
+        with self._gesture("Lock to the camera" if on else "Leave the camera"):
+            self._camera.set_locked(on)
 
     def set_turntable(self, on: bool) -> None:
         """Rotate slowly around the object until the mouse moves the camera."""
@@ -524,20 +585,60 @@ class SceneView(PointView):
         if on and self._camera.fitted:
             self._fit()
 
+    @contextmanager
+    def _gesture(self, text: str) -> Iterator[None]:
+        """Emit `viewpoint_changed` after a change that a person has asked for."""
+        before = self._camera.viewpoint
+        yield
+        self._camera.report(before, text)
+
     def _fit(self) -> None:
-        scene = self._scene
-        if scene is None or scene.bounds is None:
+        framing = self._framing
+        if framing is not None:
+            self._camera.fit(framing, self.width(), self.height(), follow=self._follows)
+
+    def _frame(self, old: Scene | None, scene: Scene) -> None:
+        """Fit the view to a scene that is another one than before, unless a person has moved it."""
+        framing, before = scene.shapes.framing, None if old is None else old.shapes.framing
+        if framing is None:
             return
-        points = scene.bounds if scene.path is None else np.concatenate([scene.bounds, scene.path])
-        self._camera.fit(points, self.width(), self.height())
+        camera, follow = self._camera, scene.appearance.follow
+        size = self.width(), self.height()
+        if old is None or before is None or old.subject[0] != scene.subject[0]:
+            camera.show_framing(framing, *size, follow=follow, aim=True)
+        elif old.subject != scene.subject:
+            camera.show_framing(framing, *size, follow=follow, aim=camera.aimed)
+        elif camera.fitted:
+            first = framing.by_cameras and not before.by_cameras
+            if camera.aimed and first:
+                camera.show_framing(framing, *size, follow=follow, aim=True)
+            elif follow != old.appearance.follow or (
+                framing is not before and camera.misses(framing, *size, follow=follow)
+            ):
+                camera.show_framing(framing, *size, follow=follow)
+        elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
+            moved = framing.displacements[scene.frame]
+            camera.set_viewpoint(
+                replace(camera.viewpoint, orbit=camera.orbit.displaced(-moved if follow else moved))
+            )
+
+    @property
+    def _framing(self) -> Framing | None:
+        return None if self._scene is None else self._scene.shapes.framing
+
+    @property
+    def _follows(self) -> bool:
+        return self._scene is None or self._scene.appearance.follow
 
     @property
     def _sees_through_frame(self) -> bool:
         return self._camera.sees_through_frame(self._scene)
 
-    def _projection(self, width: int | None = None, height: int | None = None) -> Projection:
+    def _projection(
+        self, width: int | None = None, height: int | None = None, orbit: Orbit | None = None
+    ) -> Projection:
         size = max(width or self.width(), 1), max(height or self.height(), 1)
-        return self._camera.projection(self._scene, *size)
+        return self._camera.projection(self._scene, *size, orbit)
 
     # The picture
 
@@ -586,6 +687,12 @@ class SceneView(PointView):
         if self._scene is None or self._scene.message:
             return []
         return shown_pixels(self._scene, self._projection())
+
+
+def labeled_size(width: int, height: int) -> tuple[float, tuple[int, int]]:
+    """Return the magnification of the labels of a picture, and its size in pixels that are magnified so."""
+    ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
+    return ratio, (max(round(width / ratio), 1), max(round(height / ratio), 1))
 
 
 def shown_pixels(scene: Scene, projection: Projection) -> list[Floats]:

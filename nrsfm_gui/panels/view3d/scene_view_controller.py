@@ -45,11 +45,12 @@ class SceneViewController(QObject):
         view.limits_requested.connect(lambda limits: self._change(limits=limits))
         view.color_map_requested.connect(lambda name: self._change(color_map=name))
         view.coloring_requested.connect(lambda key: self._change(color_by=key))
+        view.follow_requested.connect(lambda on: self._change(follow=on))
 
     def show_cameras(self) -> None:
         """Look at all cameras and the object from outside."""
         self._view.set_camera_locked(False)
-        self._view.fit()
+        self._view.fit_cameras()
 
     def _resolve_solution(self) -> bool | None:
         """Return whether refined depths are shown; None where the run has no other solution."""

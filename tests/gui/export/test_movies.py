@@ -182,7 +182,7 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(solved):
     painter = ScenePainter(solved.export_controller.views, MovieOptions(width=320, height=200))
     straight, turned = painter.picture(0, 0.0), painter.picture(0, 90.0)
     solved.display.refresh()
-    view, orbit = solved.scene_view, solved.scene_view.orbit
+    view, orbit = solved.scene_view, solved.scene_view.orbit_for(320, 200)
     assert (pixels(view.render_image(320, 200, orbit)) == pixels(straight)).mean() > 0.98
     assert (pixels(view.render_image(320, 200, orbit.turned(90.0, 0.0))) == pixels(turned)).mean() > 0.98
     assert (pixels(straight) != pixels(turned)).any()

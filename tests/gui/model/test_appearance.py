@@ -12,7 +12,7 @@ from core import InputError
 from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.coloring import coloring
-from nrsfm_gui.scene.scene import bounding_points, build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene, build_shapes
 from nrsfm_gui.widgets.colors import color_table, value_colors, value_levels
 
 
@@ -171,18 +171,6 @@ def test_values_outside_the_limits_have_the_color_of_the_ends_and_unknown_ones_t
     colors = value_colors(values, (0.0, 1.0), "viridis", DARK)
     assert "#{:02x}{:02x}{:02x}".format(*colors[5, :3]) == DARK.muted
     assert colors[4].tolist() == color_table("viridis")[255].tolist()
-
-
-def test_bounding_points_hold_all_points_that_are_not_strays(known, shapes):
-    found = bounding_points(shapes)
-    every = np.concatenate([shapes.points, known.sequence.truth.points]).transpose(0, 2, 1).reshape(-1, 3)
-    rng = np.random.default_rng(0)
-    size = np.ptp(every, axis=0).max()
-    for direction in rng.normal(size=(50, 3)):
-        direction /= np.linalg.norm(direction)
-        assert (found @ direction).max() > (every @ direction).max() - 0.05 * size
-    assert len(found) < 150
-    assert bounding_points(build_shapes(replace(known.sequence, truth=None), None)) is None
 
 
 def test_the_layers_of_a_scene_are_those_of_its_appearance(known):

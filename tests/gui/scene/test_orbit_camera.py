@@ -1,4 +1,4 @@
-"""The orbiting camera and the labels of its axes: pure numbers."""
+"""The orbiting camera: pure numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from nrsfm_gui.model.nice_ticks import nice_step, ticks
-from nrsfm_gui.panels.view3d.axes import floor_box, floor_segments, number, rulers, without_overlaps
 from nrsfm_gui.scene.orbit_camera import MARGINS, Orbit, image_window, locked_projection
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
@@ -53,26 +52,6 @@ def test_what_is_fitted_all_around_stays_in_the_picture_while_it_turns(preset, o
         room = np.concatenate([pixels.min(axis=0), size - pixels.max(axis=0)])
         least = min(least, (room - MARGINS).min())
     assert abs(least) < 1e-6  # it never leaves, and is no smaller than that takes
-
-
-@pytest.mark.parametrize("preset", ["front", "side", "top"])
-def test_rulers_of_parallel_rays_are_in_the_picture(preset):
-    wide = np.array([[-400.0, -30.0, -90.0], [410.0, 50.0, 30.0]])
-    projection = Orbit(orthographic=True).preset(preset).fitted(corners(wide), 700, 330).projection(700, 330)
-    found = rulers(wide, projection, "mm")
-    assert found
-    for ruler in found:
-        title = next(label for label in ruler.labels if label.title)
-        assert 20 < title.x < 680
-        assert 10 < title.y < 320
-        # The numbers are where the grid has them.
-        axis = "xyz".index(title.text[0])
-        along = int(np.argmax(np.abs(ruler.end - ruler.start)))
-        for label in ruler.labels:
-            if not label.title:
-                place = np.zeros(3)
-                place[axis] = float(label.text.replace("\N{MINUS SIGN}", "-"))
-                assert np.isclose((label.x, label.y)[along], projection.pixels(place)[0][along], atol=1e-6)
 
 
 def test_presets_look_along_the_axes():
@@ -145,47 +124,6 @@ def test_locked_view_is_the_picture_of_the_tracks(make_known, affine):
 )
 def test_steps_are_1_2_or_5(size, step):
     assert nice_step(size) == pytest.approx(step)
-
-
-def test_floor_lies_under_the_object_and_covers_it():
-    lines = floor_segments(BOX)
-    np.testing.assert_allclose(lines[:, 1], BOX[1, 1])
-    assert (lines.min(axis=0)[[0, 2]] <= BOX[0, [0, 2]]).all()
-    assert (lines.max(axis=0)[[0, 2]] >= BOX[1, [0, 2]]).all()
-
-
-def test_axes_are_labeled_with_their_unit_and_without_overlap():
-    box, _ = floor_box(BOX)
-    projection = Orbit().fitted(corners(box), 800, 600).projection(800, 600)
-    found = without_overlaps(rulers(BOX, projection, "mm"), 7.0, 14.0)
-    labels = [label for ruler in found for label in ruler.labels]
-    assert {label.text for label in labels if label.title} == {"x (mm)", "y (mm)", "z (mm)"}
-    for k, one in enumerate(labels):
-        for two in labels[:k]:
-            wide = 7.0 * (len(one.text) + len(two.text)) / 2
-            assert abs(one.x - two.x) >= wide or abs(one.y - two.y) >= 14.0
-    assert all(0 < label.x < 800 and 0 < label.y < 600 for label in labels)
-
-
-def test_labels_leave_out_what_is_covered_and_keep_the_others():
-    projection = Orbit().fitted(corners(BOX), 800, 600).projection(800, 600)
-    found = rulers(BOX, projection, "mm")
-    free = {label for ruler in without_overlaps(found, 7.0, 14.0) for label in ruler.labels}
-    middle = next(label for label in free if not label.title)
-    area = (middle.x - 10, middle.y - 5, middle.x + 10, middle.y + 5)
-    kept = {label for ruler in without_overlaps(found, 7.0, 14.0, covered=[area]) for label in ruler.labels}
-    assert middle not in kept
-    assert len(kept) > len(free) / 2
-    for label in kept:
-        wide = 7.0 * len(label.text) / 2
-        apart_x = label.x + wide <= area[0] or label.x - wide >= area[2]
-        assert apart_x or label.y + 7 <= area[1] or label.y - 7 >= area[3]
-
-
-def test_numbers_have_the_decimals_of_their_step():
-    assert number(-20.0, 20.0) == "−20"
-    assert number(0.5, 0.5) == "0.5"
-    assert number(0.04, 0.02) == "0.04"
 
 
 def test_ticks_are_round_and_inside():

@@ -19,6 +19,7 @@ from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import MOVING, LineSegments, TriangleMesh, exceeds, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
+from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
@@ -121,7 +122,7 @@ def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
     layers = frozenset({"estimate"})
     view.set_scene(build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers)))
     small, large = view.render_image(900, 560), view.render_image(1800, 1120)
-    where, _ = view._projection(900, 560).pixels(view._scene.estimate)
+    where, _ = view._projection(900, 560, view.orbit_for(900, 560)).pixels(view._scene.estimate)
     areas = []
     for picture, scale in ((small, 1), (large, 2)):
         blue = near(picture, DARK.estimate, tolerance=30)
@@ -326,7 +327,7 @@ def test_30_000_points_neither_fail_nor_freeze(show):
     sequence = Sequence(tracks, np.ones((2, 30_000), dtype=bool), CameraModel.ORTHOGONAL, "many")
     view = shown(show, software=not opengl_available())
     points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
-    shapes = replace(build_shapes(sequence, None), points=points, extent=np.array([[0.0] * 3, [1000.0] * 3]))
+    shapes = replace(build_shapes(sequence, None), points=points, framing=frame_points(points))
     appearance = Appearance(EVERYTHING, "movement", mesh_source="tracks")
     scene = build_scene(sequence, shapes, frame=1, appearance=appearance, selection=tuple(range(30_000)))
     view.set_scene(scene)

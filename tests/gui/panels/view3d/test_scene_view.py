@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
+from PyQt6.QtGui import QMouseEvent, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.view3d import overlay as overlay3d
 from nrsfm_gui.panels.view3d import picture as renderer3d
-from nrsfm_gui.panels.view3d.axes import without_overlaps
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -289,86 +287,6 @@ def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
     assert view.camera_locked
 
 
-def test_no_label_of_an_axis_is_written_under_the_buttons(view, known, shapes):
-    def solid(layers, covered) -> np.ndarray:
-        """Return where the labels are opaque, as letters are and the lines of rulers are not."""
-        image = QImage(view.size(), QImage.Format.Format_ARGB32_Premultiplied)
-        image.fill(0)
-        view.set_scene(build_scene(known.sequence, shapes, frame=2, appearance=Appearance(layers)))
-        painter = QPainter(image)
-        view.paint_labels(painter, view._projection(), covered=covered)
-        painter.end()
-        bits = image.constBits().asarray(image.sizeInBytes())
-        return np.frombuffer(bits, dtype=np.uint8).reshape(image.height(), image.width(), 4)[:, :, 3] > 245
-
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    covered = view._controls.covered
-    (buttons,) = (area.toRect() for area in covered)
-    under_buttons = (slice(buttons.top(), buttons.bottom()), slice(buttons.left(), buttons.right()))
-    hidden = 0  # views in which labels would lie there
-    view._camera.interrupt()  # it no longer fits itself
-    start = view.orbit
-    for right in range(-260, 261, 40):
-        for down in (-160, -110, 0, 30, 60):
-            view.set_orbit(start.panned(right, down, SIZE[1]))
-            without = solid(DEFAULT_LAYERS - {"grid"}, covered)
-            uncovered, shown = (solid(DEFAULT_LAYERS, areas) & ~without for areas in ([], covered))
-            hidden += int(uncovered[under_buttons].any())
-            assert not shown[under_buttons].any()
-    assert hidden > 5
-
-
-def test_no_label_of_an_axis_is_written_over_the_caption(view, known, shapes, monkeypatch):
-    kept = []
-
-    def recording(*arguments, **options):
-        found = without_overlaps(*arguments, **options)
-        kept.extend(label for ruler in found for label in ruler.labels)
-        return found
-
-    def written_over(scene) -> int:
-        kept.clear()
-        view.set_scene(scene)
-        view.grab_image()
-        return sum(10 < label.x < 150 and 10 < label.y < 28 for label in kept)
-
-    scene = build_scene(known.sequence, shapes, frame=2)
-    view.set_scene(scene)
-    view._camera.interrupt()  # it no longer fits itself
-    start = view.orbit
-    monkeypatch.setattr(overlay3d, "without_overlaps", recording)
-    bare = replace(scene, caption="", appearance=Appearance(frozenset({"grid"})))
-    met = 0
-    for right in range(-80, 121, 20):
-        for down in range(-60, 61, 8):
-            view.set_orbit(start.panned(right, down, SIZE[1]))
-            met += written_over(bare)
-            assert written_over(scene) == 0
-    assert met > 3
-
-
-def test_no_label_of_an_axis_is_cut_by_the_edge_of_the_view(view, known, shapes, monkeypatch):
-    kept, offered = [], []
-
-    def recording(found, *arguments, **options):
-        offered.extend(label for ruler in found for label in ruler.labels)
-        inside = without_overlaps(found, *arguments, **options)
-        kept.extend(label for ruler in inside for label in ruler.labels)
-        return inside
-
-    view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    view._camera.interrupt()  # it no longer fits itself
-    start = view.orbit
-    monkeypatch.setattr(overlay3d, "without_overlaps", recording)
-    for right, down in ((-200, 0), (200, 0), (0, -150), (0, 150)):
-        view.set_orbit(start.panned(right, down, SIZE[1]))
-        view.grab_image()
-    width, height = view.width(), view.height()
-    assert any(not (0 < label.x < width and 0 < label.y < height) for label in offered)
-    assert kept
-    assert all(4 < label.x < width - 4 and 4 < label.y < height - 4 for label in kept)
-
-
 def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
@@ -378,7 +296,8 @@ def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, ma
     other = make_known(affine=True)
     scene = build_scene(other.sequence, build_shapes(other.sequence, other.result), frame=0)
     view.set_scene(scene)
-    assert view.orbit.center != before.center or view.orbit.distance != before.distance
+    assert view.fitted
+    assert view.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
 
 
 def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):

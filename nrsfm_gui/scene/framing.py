@@ -1,0 +1,307 @@
+"""What a view must show of a sequence: where the object is in every frame, its size, and what is up. No Qt.
+
+Motion.  An object that moves through space is small in a picture of all places where it has been. Its center
+c_f in frame f is a robust mean of its points. The path c_f is smoothed over the frames by a Gaussian, so that
+a deformation is not canceled and the picture does not jitter. The displacement d_f of a frame is the smooth
+center less the median of all of them. A view that follows the object shows x - d_f in place of x. Where that
+makes the object less than GAIN times as large in its view, it stays: all d_f are zero.
+
+Size.  h_f(u) = max_p u . (x_fp - d_f) is how far frame f reaches in a direction u. It leaves out the
+outermost STRAYS of the points of a frame, which are errors in large clouds. Of the frames a high percentile
+counts. The points that reach just so far, one for each of many directions, are what a view is centered at.
+It is as near as shows half of the frames in the USUAL part of the picture and nearly all of them inside.
+
+Direction.  Up is where the cameras have it: the mean of their upward axes, or the axis of the coordinates
+that is next to it. No coordinates in use have -z upwards: tracks of motion capture whose y points up seem to
+show that, and z is up in them. The default view is a three-quarter one from the cameras' side. It is another
+one where the object would be seen too nearly edge-on: with C the mean covariance of the points of a frame and
+P the projection on the picture, sqrt(det(P C P')) measures the area that is seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.foundation import read_only
+from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit, as_triple, free_area, upright
+
+if TYPE_CHECKING:
+    from core.foundation import Bools, Floats, Ints
+
+DIRECTIONS = 80  # in which the outermost point is kept
+MOST_FRAMES, MOST_POINTS = 60, 400  # that are looked at
+REACHED = 0.95  # of the frames are inside the picture to all sides
+FULL, USUAL = 1.06, 0.78  # of the free part of the picture that these fill, and that half of the frames do
+EVERY = 2  # direction is kept of single frames
+STRAYS = 0.005  # of the points of a frame may be outside
+ROBUST = (1.0, 99.0)  # percentiles that bound the points
+SLACK = 0.35  # of their distance: farther outside, a point is a stray
+TAILS = 0.05  # of the points of a frame to each side do not move its center
+SMOOTH = 5.0  # frames: standard deviation of the Gaussian that a path is smoothed by
+GAIN = 1.2  # times that an object must be larger in its view for the view to follow it
+SNAP = 35.0  # degrees from an axis of the coordinates that passes for up
+TOGETHER = 0.3  # length of a mean of unit vectors below which they have no common direction
+ELEVATIONS = (18.0, 35.0, 55.0)  # degrees above the floor, the best first
+TURNS = (30.0, -30.0, 15.0, -15.0, 45.0, -45.0, 0.0, 60.0, -60.0, 75.0, -75.0, 90.0)  # from the cameras
+BROAD = 0.75  # of the largest area that is seen from any side; a view with less is too nearly edge-on
+THICK = 0.1  # of the box's longest side: the least of the others
+
+
+@dataclass(frozen=True, eq=False)
+class Framing:
+    """What a view must show of all frames. Arrays are read-only."""
+
+    displacements: Floats  # (F, 3) of the object from its usual place
+    outline: Floats  # (N, 3) outermost points of nearly all frames, without the displacements
+    outlines: Floats  # (G, M, 3) the outermost points of frames by themselves, without the displacements
+    outline_in_space: Floats  # (N, 3) of nearly all frames, with the displacements
+    farthest: Floats  # (N, 3) of all frames, with the displacements
+    box: Floats  # (2, 3) lowest and highest corner of the outline
+    spread: Floats  # (3, 3) covariance of the points of a frame
+    up: Floats = field(default_factory=lambda: np.array(DEFAULT_UP))  # (3,) unit vector
+    azimuth: float = 0.0  # of the default view, degrees
+    elevation: float = 0.0
+    by_cameras: bool = False  # whether the direction follows from cameras, and is not a guess
+
+    @property
+    def moves(self) -> bool:
+        """Whether the object moves through space, so that a view has to follow it."""
+        return bool(self.displacements.any())
+
+    @property
+    def level(self) -> float:
+        """No point x of any frame but strays has x . up below it."""
+        return float((self.farthest @ self.up).min())
+
+    @property
+    def aim(self) -> Orbit:
+        """The default direction; center and distance are to be fitted."""
+        return Orbit(azimuth=self.azimuth, elevation=self.elevation, up=as_triple(self.up))
+
+    def aimed(self, rotations: Floats | None) -> Framing:
+        """Return it with the default direction that suits cameras (F, 3, 3); None where they are unknown."""
+        up = _up(rotations)
+        azimuth, elevation = _default_view(self.spread, up, rotations)
+        return replace(
+            self,
+            up=read_only(up),
+            azimuth=azimuth,
+            elevation=elevation,
+            by_cameras=rotations is not None,
+        )
+
+    def fit(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
+        """Return the orbit that shows the object large, from the same direction, in a picture of a size.
+
+        Half of the frames fill no more than USUAL of it, and nearly all of them are inside.
+        """
+        if not follow and self.moves:
+            return orbit.fitted(self.outline_in_space, width, height)
+        low, high = free_area(width, height)
+        fitted = orbit.fitted(self.outline, width, height)
+        for _ in range(2):  # the second time because a perspective picture is not proportional
+            pixels, _depth = fitted.projection(width, height).pixels(self.outlines)
+            sides = np.ptp(pixels, axis=1) / (high - low)
+            reach = np.abs(pixels - (low + high) / 2).max(axis=1) / ((high - low) / 2)
+            usual, full = np.median(sides.max(axis=1)), np.quantile(reach.max(axis=1), REACHED)
+            fitted = fitted.zoomed(float(min(USUAL / usual, FULL / full)))
+        return fitted
+
+    def fit_around(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
+        """Return the orbit that can turn about the upright axis with the object inside the picture."""
+        outline = self.outline if follow else self.outline_in_space
+        return orbit.around(outline, width, height)
+
+
+def frame_points(points: Floats) -> Framing | None:
+    """Return what a view must show of points (F, 3, P), None where none is known.
+
+    NaN is for those that are unknown or outliers. The default direction is that without cameras.
+    """
+    chosen = _spread(len(points), MOST_FRAMES)
+    some = points[:, :, _spread(points.shape[2], MOST_POINTS)]
+    cloud = some[chosen].transpose(0, 2, 1)
+    if not np.isfinite(cloud).any():
+        return None
+    path = _path(some)
+    moved = in_space = _Reach.of(cloud)
+    if np.linalg.norm(np.ptp(path, axis=0)) > (GAIN - 1.0) * in_space.size / GAIN:
+        moved = _Reach.of(cloud - path[chosen, None])
+    if in_space.size < GAIN * moved.size:
+        path, moved = np.zeros_like(path), in_space
+    outline = moved.outline(REACHED)
+    return Framing(
+        displacements=read_only(path),
+        outline=read_only(outline),
+        outlines=read_only(moved.outlines),
+        outline_in_space=read_only(outline if moved is in_space else in_space.outline(REACHED)),
+        farthest=read_only(in_space.outline(1.0)),
+        box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
+        spread=read_only(_mean_covariance(moved.cloud)),
+    ).aimed(None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """How far frames reach in all directions."""
+
+    cloud: Floats  # (F, P, 3), NaN where unknown or a stray
+    reach: Floats  # (F, D) by directions, -inf where no point is known
+    who: Ints  # (F, D) the points that reach so far
+
+    @property
+    def size(self) -> float:
+        """The diagonal of the box of the outline."""
+        return float(np.linalg.norm(np.ptp(self.outline(REACHED), axis=0)))
+
+    @classmethod
+    def of(cls, cloud: Floats) -> _Reach:
+        """Return that of points (F, P, 3)."""
+        known = np.isfinite(cloud).all(axis=2)
+        low, high = np.percentile(cloud[known], ROBUST, axis=0)
+        slack = SLACK * (high - low).max()
+        with np.errstate(invalid="ignore"):
+            near: Bools = np.asarray(
+                known & (cloud >= low - slack).all(axis=2) & (cloud <= high + slack).all(axis=2)
+            )
+        return cls(np.where(near[:, :, None], cloud, np.nan), *_outermost(cloud, near))
+
+    @property
+    def outlines(self) -> Floats:
+        """Return the outermost points (G, M, 3) of the frames that have any."""
+        there = np.flatnonzero(np.isfinite(self.reach[:, 0]))
+        found: Floats = self.cloud[there[:, None], self.who[there, ::EVERY]]
+        return found
+
+    def outline(self, share: float) -> Floats:
+        """Return the points (N, 3), one a direction, beyond which this share of the frames does not reach."""
+        order = np.argsort(self.reach, axis=0)  # frames without points come first
+        there = int(np.isfinite(self.reach[:, 0]).sum())
+        frames = order[len(order) - there + int(np.ceil(share * there)) - 1]
+        directions = np.arange(len(frames))
+        found: Floats = np.unique(self.cloud[frames, self.who[frames, directions]], axis=0)
+        return found
+
+
+def _outermost(cloud: Floats, known: Bools) -> tuple[Floats, Ints]:
+    """Return how far frames (F, P, 3) reach in every direction, (F, D), and by which point.
+
+    The outermost STRAYS of the points of a frame are left out; -inf where no point is known.
+    """
+    along = np.where(known[:, :, None], np.nan_to_num(cloud) @ _directions().T, -np.inf)
+    left_out = int(STRAYS * cloud.shape[1])
+    who = np.argpartition(along, -1 - left_out, axis=1)[:, -1 - left_out]
+    return np.take_along_axis(along, who[:, None], axis=1)[:, 0], who
+
+
+def _spread(count: int, most: int) -> Ints:
+    """Return at most so many of `count` indices, evenly, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+@lru_cache(maxsize=1)
+def _directions() -> Floats:
+    """Return unit vectors (DIRECTIONS + 6, 3) evenly over the sphere, by a spiral, and the axes."""
+    k = np.arange(DIRECTIONS) + 0.5
+    height, turn = 1 - 2 * k / DIRECTIONS, np.pi * (1 + 5**0.5) * k
+    radius = np.sqrt(1 - height**2)
+    spiral = np.stack([radius * np.cos(turn), height, radius * np.sin(turn)], axis=1)
+    return np.concatenate([spiral, np.eye(3), -np.eye(3)])
+
+
+def _path(points: Floats) -> Floats:
+    """Return the displacements (F, 3) of points (F, 3, P) from their usual place, smooth over the frames."""
+    centers = _centers(points)
+    found = np.flatnonzero(np.isfinite(centers[:, 0]))
+    frames = np.arange(len(points))
+    filled = np.stack([np.interp(frames, found, axis[found]) for axis in centers.T], axis=1)
+    reach = min(int(3 * SMOOTH), len(points) - 1)
+    if reach:
+        # Mirrored about the first and the last frame, so that a straight path stays one.
+        before, after = 2 * filled[0] - filled[reach:0:-1], 2 * filled[-1] - filled[-2 : -2 - reach : -1]
+        kernel = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / SMOOTH))
+        kernel /= kernel.sum()
+        longer = np.concatenate([before, filled, after])
+        filled = np.stack([np.convolve(axis, kernel, mode="valid") for axis in longer.T], axis=1)
+    displacements: Floats = filled - np.median(filled, axis=0)
+    return displacements
+
+
+def _centers(points: Floats) -> Floats:
+    """Return the centers (F, 3) of points (F, 3, P), NaN where none is known.
+
+    Coordinates outside the TAILS of a frame count as the nearest one inside: a winsorized mean.
+    """
+    known = np.isfinite(points).all(axis=1, keepdims=True)
+    values = np.sort(np.where(known, points, np.nan), axis=2)  # NaN comes last
+    count = known.sum(axis=2, keepdims=True)
+    tail = (TAILS * count).astype(int)
+    low = np.take_along_axis(values, tail, axis=2)
+    high = np.take_along_axis(values, np.maximum(count - 1 - tail, 0), axis=2)
+    inside = np.where(np.isfinite(values), np.clip(values, low, high), 0.0)
+    sums = inside.sum(axis=2)
+    return np.where(count[:, :, 0] > 0, sums / np.maximum(count[:, :, 0], 1), np.nan)
+
+
+def _thickened(box: Floats) -> Floats:
+    """Return a box (2, 3) no side of which is degenerate."""
+    sides = box[1] - box[0]
+    longest = max(float(sides.max()), 1e-12)
+    thin = np.maximum(THICK * longest - sides, 0.0)
+    return np.stack([box[0] - thin / 2, box[1] + thin / 2])
+
+
+def _up(rotations: Floats | None) -> Floats:
+    """Return the unit vector of what is up in the pictures of cameras (F, 3, 3)."""
+    if rotations is None:
+        return np.array(DEFAULT_UP)
+    mean = -rotations[:, 1].mean(axis=0)
+    if np.linalg.norm(mean) < TOGETHER:
+        mean = -rotations[0, 1]
+    mean = mean / np.linalg.norm(mean)
+    axis = int(np.abs(mean).argmax())
+    if abs(mean[axis]) > np.cos(np.radians(SNAP)):
+        mean = np.sign(mean[axis]) * np.eye(3)[axis] + 0.0  # no minus zero
+        mean[2] = abs(mean[2])
+    up: Floats = mean
+    return up
+
+
+def _default_view(spread: Floats, up: Floats, rotations: Floats | None) -> tuple[float, float]:
+    """Return azimuth and elevation in degrees of the default view of points with a covariance (3, 3)."""
+    level = upright(up)
+    ahead = np.array([0.0, 0.0, 1.0])
+    if rotations is not None:
+        seen = [level @ rotations[:, 2].mean(axis=0), level @ rotations[0, 2]]
+        ahead = next((each for each in seen if np.hypot(each[0], each[2]) > TOGETHER), ahead)
+    cameras = float(np.degrees(np.arctan2(-ahead[0], ahead[2])))
+    area = {
+        (elevation, turn): _seen_area(
+            spread, Orbit(azimuth=cameras + turn, elevation=elevation, up=as_triple(up))
+        )
+        for elevation in ELEVATIONS
+        for turn in TURNS
+    }
+    enough = BROAD * max(area.values())
+    elevation, turn = next(view for view, seen_area in area.items() if seen_area >= enough)
+    return (cameras + turn + 180.0) % 360.0 - 180.0, elevation
+
+
+def _mean_covariance(cloud: Floats) -> Floats:
+    """Return the covariance (3, 3) of the points (F, P, 3) of a frame, mean over the frames."""
+    known: Bools = np.logical_and.reduce(np.isfinite(cloud), axis=2)
+    count = np.maximum(known.sum(axis=1), 1)[:, None, None]
+    filled = np.where(known[:, :, None], cloud, 0.0)
+    centered = np.where(known[:, :, None], filled - filled.sum(axis=1, keepdims=True) / count, 0.0)
+    covariance: Floats = np.einsum("fpa,fpb->ab", centered, centered) / max(int(known.sum()), 1)
+    return covariance
+
+
+def _seen_area(spread: Floats, view: Orbit) -> float:
+    """Return the area that points with a covariance (3, 3) fill in a view, up to a factor."""
+    across = view.rotation[:2]
+    return float(np.sqrt(max(np.linalg.det(across @ spread @ across.T), 0.0)))

@@ -1,0 +1,62 @@
+"""The floor below the object and its grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nrsfm_gui.scene.floor import Floor
+from nrsfm_gui.scene.framing import frame_points
+
+
+@pytest.fixture(params=[[0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.6, 0.0, 0.8]])
+def framing(request):
+    """Return the framing of a walking cloud whose cameras have some axis upwards."""
+    up = np.array(request.param)
+    rng = np.random.default_rng(2)
+    points = rng.uniform(-60, 60, (30, 3, 40)) + np.linspace(0, 900, 30)[:, None, None] * [
+        [0.0],
+        [1.0],
+        [0.0],
+    ]
+    ahead = np.cross(up, [0.0, 1.0, 0.1])
+    ahead /= np.linalg.norm(ahead)
+    rotation = np.stack([np.cross(-up, ahead), -up, ahead])
+    found = frame_points(points).aimed(np.repeat(rotation[None], 30, axis=0))
+    return points, found
+
+
+def test_the_floor_is_below_all_points_of_all_frames(framing):
+    points, found = framing
+    floor = Floor.below(found, 0)
+    lowest = (points.transpose(0, 2, 1) @ floor.up).min()
+    assert floor.level < lowest
+    assert floor.level > lowest - 0.1 * floor.radius
+    assert floor.center @ floor.up == pytest.approx(floor.level)
+
+
+def test_the_grid_lies_in_the_floor_is_round_and_fades_out_around_the_object(framing):
+    _, found = framing
+    floor = Floor.below(found, 12)
+    lines, opacity = floor.segments()
+    np.testing.assert_allclose(lines @ floor.up, floor.level, atol=1e-9 * floor.radius)
+    away = np.linalg.norm(lines - floor.center, axis=1)
+    assert away.max() <= floor.radius * (1 + 1e-9)
+    assert opacity[away < 0.2 * floor.radius].min() == 1.0
+    assert opacity[away > 0.97 * floor.radius].max() < 0.3
+    assert ((opacity >= 0) & (opacity <= 1)).all()
+    mantissa = floor.step / 10.0 ** np.floor(np.log10(floor.step) + 1e-9)
+    assert min(abs(mantissa - wanted) for wanted in (1, 2, 5)) < 1e-9
+
+
+def test_the_lines_stay_in_place_while_the_object_moves_over_them(framing):
+    _, found = framing
+    for frame in (0, 13, 29):
+        floor = Floor.below(found, frame)
+        lines, _ = floor.segments()
+        pairs = lines.reshape(-1, 2, 3)
+        along = pairs[:, 1] - pairs[:, 0]
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        across = np.cross(along, floor.up)
+        places = np.einsum("ma,ma->m", pairs[:, 0], across) / floor.step
+        np.testing.assert_allclose(places, np.round(places), atol=1e-6)

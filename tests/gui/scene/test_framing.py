@@ -1,0 +1,156 @@
+"""What a view must show of a sequence: the size, the motion and the default direction of the object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.foundation import rotation_from_vector
+from nrsfm_gui.scene.framing import REACHED, USUAL, frame_points
+from nrsfm_gui.scene.orbit_camera import Orbit, free_area, upright
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+
+SIZE = (800, 500)
+
+
+def bodies(frames: int = 40, points: int = 60, size=(50.0, 80.0, 20.0)) -> np.ndarray:
+    """Return a cloud (F, 3, P) that trembles in one place."""
+    rng = np.random.default_rng(5)
+    shape = rng.uniform(-1, 1, (3, points)) * np.array(size)[:, None]
+    return shape + rng.normal(0, 0.5, (frames, 3, points))
+
+
+def share(orbit: Orbit, points: np.ndarray) -> float:
+    """Return the larger side of the box of points (P, 3), of the free part of a picture."""
+    pixels, _ = orbit.projection(*SIZE).pixels(points)
+    low, high = free_area(*SIZE)
+    return float((np.ptp(pixels, axis=0) / (high - low)).max())
+
+
+@pytest.mark.parametrize("orthographic", [False, True])
+def test_half_of_the_frames_fill_the_usual_part_of_the_view(orthographic):
+    points = bodies()
+    framing = frame_points(points)
+    orbit = framing.fit(replace(framing.aim, orthographic=orthographic), *SIZE)
+    found = [share(orbit, frame.T) for frame in points]
+    assert np.median(found) == pytest.approx(USUAL, abs=0.03)
+
+
+def test_nearly_all_frames_stay_in_the_picture_and_a_few_long_ones_do_not_shrink_it():
+    points = bodies(frames=60)
+    usual = frame_points(points)
+    points[30] *= 4.0
+    framing = frame_points(points)
+    orbit = framing.fit(framing.aim, *SIZE)
+    assert orbit.distance == pytest.approx(usual.fit(usual.aim, *SIZE).distance, rel=0.05)
+    inside = []
+    for frame in points:
+        pixels, _ = orbit.projection(*SIZE).pixels(frame.T)
+        inside.append(((pixels > 0) & (pixels < SIZE)).all())
+    assert np.mean(inside) >= REACHED
+
+
+def test_an_outlier_changes_neither_the_size_nor_the_floor():
+    points = bodies()
+    before = frame_points(points)
+    points[7, :, 3] = 1e4
+    after = frame_points(points)
+    np.testing.assert_allclose(after.box, before.box, atol=2.0)
+    assert after.level == pytest.approx(before.level, abs=2.0)
+
+
+def test_an_object_that_walks_is_followed_and_keeps_its_size():
+    still = bodies()
+    way = np.linspace(0, 1000, len(still))[:, None] * np.array([0.8, 0.0, 0.6])
+    framing = frame_points(still + way[:, :, None])
+    assert framing.moves
+    np.testing.assert_allclose(framing.displacements, way - np.median(way, axis=0), atol=1.0)
+    alone = frame_points(still)
+    assert framing.fit(framing.aim, *SIZE).distance == pytest.approx(
+        alone.fit(alone.aim, *SIZE).distance, rel=0.1
+    )
+    followed, unmoved = (framing.fit(framing.aim, *SIZE, follow=on) for on in (True, False))
+    assert unmoved.distance > 2.0 * followed.distance
+
+
+def test_a_deformation_is_not_followed():
+    points = bodies(size=(60.0, 60.0, 60.0))
+    bend = np.sin(np.linspace(0, 6, len(points)))
+    points[:, 0] += bend[:, None] * 20.0 * (points[:, 1] > 0)
+    assert not frame_points(points).moves
+
+
+def test_the_displacements_do_not_jitter():
+    still = bodies(frames=80)
+    way = np.linspace(0, 2000, 80)[:, None] * np.array([1.0, 0.0, 0.0])
+    way[:, 1] += np.random.default_rng(0).normal(0, 10, 80)
+    found = frame_points(still + way[:, :, None]).displacements
+    assert np.abs(np.diff(found[:, 1], n=2)).max() < 0.1 * np.abs(np.diff(way[:, 1], n=2)).max()
+
+
+def test_frames_without_points_are_bridged():
+    still = bodies()
+    way = np.linspace(0, 1000, len(still))[:, None] * np.array([1.0, 0.0, 0.0])
+    points = still + way[:, :, None]
+    points[10:14] = np.nan
+    np.testing.assert_allclose(
+        frame_points(points).displacements[12], (way - np.median(way, axis=0))[12], atol=5.0
+    )
+    assert frame_points(np.full((4, 3, 5), np.nan)) is None
+
+
+def test_up_is_that_of_the_cameras_and_an_axis_where_one_is_near():
+    framing = frame_points(bodies())
+    z_up = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # y of the camera points against z of the object
+    tilted = rotation_from_vector(np.array([0.3, 0.0, 0.0])) @ z_up
+    found = framing.aimed(np.repeat(tilted[None], 5, axis=0))
+    assert found.up.tolist() == [0.0, 0.0, 1.0]
+    assert found.by_cameras and not framing.by_cameras
+    turned = np.diag([-1.0, -1.0, 1.0]) @ z_up  # of tracks whose y points up
+    assert framing.aimed(turned[None]).up.tolist() == [0.0, 0.0, 1.0]
+    oblique = rotation_from_vector(np.array([0.0, 0.0, np.pi / 4]))
+    found = framing.aimed(np.repeat(oblique[None], 5, axis=0))
+    np.testing.assert_allclose(found.up, -oblique[1])
+
+
+@pytest.mark.parametrize("normal", [0, 1, 2])
+def test_a_sheet_is_never_seen_edge_on(normal):
+    size = np.array([60.0, 60.0, 60.0])
+    size[normal] = 0.5
+    framing = frame_points(bodies(size=tuple(size)))
+    sight = framing.aim.rotation[2]
+    assert abs(sight[normal]) > 0.4
+
+
+def test_the_default_view_is_from_the_side_of_the_cameras():
+    framing = frame_points(bodies(size=(50.0, 50.0, 50.0)))
+    for angle in (0.0, 1.0, 2.5, -2.0):
+        R = rotation_from_vector(np.array([0.0, angle, 0.0]))
+        sight = framing.aimed(np.repeat(R[None], 3, axis=0)).aim.rotation[2]
+        assert sight @ R[2] > 0.7
+
+
+def test_an_upright_base_is_a_rotation_that_turns_up_upwards():
+    for up in ([0, -1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0.6, 0, 0.8]):
+        base = upright(np.array(up, dtype=float))
+        np.testing.assert_allclose(base @ base.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(base) == pytest.approx(1.0)
+        np.testing.assert_allclose(base @ up, [0, -1, 0], atol=1e-12)
+        rotation = Orbit(azimuth=20.0, elevation=10.0, up=tuple(map(float, up))).rotation
+        assert (rotation @ up)[1] < -0.9  # upwards in the picture
+
+
+def test_a_scene_is_displaced_only_where_the_view_follows(known):
+    framing = frame_points(known.sequence.truth.points)
+    way = np.linspace(0, 1500, known.sequence.frame_count)[:, None] * np.array([1.0, 0.0, 0.0])
+    shapes = replace(
+        build_shapes(known.sequence, known.result),
+        framing=frame_points(known.sequence.truth.points + way[:, :, None]),
+    )
+    scene = build_scene(known.sequence, shapes, frame=1)
+    np.testing.assert_array_equal(scene.displacement, shapes.framing.displacements[1])
+    held = build_scene(known.sequence, shapes, frame=1, appearance=replace(scene.appearance, follow=False))
+    assert not held.displacement.any()
+    assert not framing.moves
