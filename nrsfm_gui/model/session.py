@@ -172,8 +172,12 @@ class Session(QObject):
         if entry is None:
             self.notifier.show_status("Nothing is left to undo")
         elif isinstance(entry, SettingsChange):
+            followed = self.shown is not None and any(
+                tick.before == entry.before for tick in self.shown.history.ticks
+            )
             self.set_settings(entry.before, undoable=False)
-            self.notifier.show_status(f"Undone: back to {entry.values_before}")
+            curve = "; a triangle on the loss curve leads to the run as it was then" if followed else ""
+            self.notifier.show_status(f"Undone: back to {entry.values_before}{curve}")
         else:
             if isinstance(entry, UndoEntry):
                 self.notifier.clear()  # one of the messages has a button that undoes the same

@@ -88,12 +88,16 @@ alive = Condition(lambda s: s.alive, "Nothing is running")
 playable = Condition(lambda s: s.frames, "Open a sequence of several frames first")
 
 
+STEP = " › "  # between a menu and the menu in it
+BACK = f"&Run{STEP}&Back in time"
+
+
 @dataclass(frozen=True)
 class ActionSpec:
     """One line of the table."""
 
     name: str
-    menu: str
+    menu: str  # a menu in another one is written with STEP between them
     title: str  # with & before the letter of the menu
     tip: str
     target: str  # "controller.method"; its argument is the checked state of a checkable action
@@ -180,15 +184,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("guidance", "&Run", "&Guidance without truth",
                "Find the value of a parameter that predicts best what was hidden from the solver",
                "guidance_controller.show", (), with_reconstruction),
-    ActionSpec("earlier", "&Run", "&Earlier iteration", "Look at the run as it was before",
-               "loss_controller.step_iteration", ("Ctrl+Left",), with_reconstruction, arguments=(-1,),
-               separated=True),
-    ActionSpec("later", "&Run", "Later &iteration", "Look at the run as it was after that",
-               "loss_controller.step_iteration", ("Ctrl+Right",), with_reconstruction, arguments=(1,)),
-    ActionSpec("newest", "&Run", "&Newest iteration", "Look at the run as it is now",
-               "loss_controller.show_newest", ("Ctrl+End",), with_reconstruction),
     ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
                "run_control.set_slow", ("Ctrl+M",), checkable=True),
+    ActionSpec("earlier", BACK, "&Earlier iteration", "See the run as it was; the loss curve shows where",
+               "loss_controller.step_iteration", ("Ctrl+Left",), with_reconstruction, arguments=(-1,)),
+    ActionSpec("later", BACK, "&Later iteration", "See the run as it was next; the loss curve shows where",
+               "loss_controller.step_iteration", ("Ctrl+Right",), with_reconstruction, arguments=(1,)),
+    ActionSpec("before_change", BACK, "Before the last &change",
+               "See the run, and set the parameters, as they were before one was changed while it went on: "
+               "the triangle on the loss curve",
+               "loss_controller.show_before_last_change", ("Ctrl+Home",), with_reconstruction),
+    ActionSpec("newest", BACK, "&Newest iteration", "See the run as it is now, at the end of the loss curve",
+               "loss_controller.show_newest", ("Ctrl+End",), with_reconstruction),
     # -- View -----------------------------------------------------------------------------------------------
     ActionSpec("fit", "&View", "&Fit", "Show the complete sequence in both views", "fit", ("F",),
                with_sequence, icon="fit"),

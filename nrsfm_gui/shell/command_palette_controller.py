@@ -9,6 +9,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
 
 from nrsfm_gui.model.run_names import numbered_title, settings_text
+from nrsfm_gui.shell.actions import STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.opening import SequenceOpening
     from nrsfm_gui.shell.toolbars import Toolbars
 
-STEP = " › "  # between a menu and the menu in it
 PANELS_PLACE = f"View{STEP}Panels"
 KINDS = {f"File{STEP}Samples": "sequence", f"File{STEP}Recent": "sequence", "Export": "export"}  # by place
 

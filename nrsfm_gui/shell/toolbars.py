@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+from PyQt6.QtWidgets import QMenu, QMenuBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.shell.actions import (
     ACTIONS,
+    STEP,
     Situation,
     bind,
     make_action,
@@ -116,17 +117,13 @@ class Toolbars(QObject):
         assert bar is not None
         bar.setWhatsThis(MENUS)
         for spec in ACTIONS:
-            if spec.menu not in self._menus:
-                menu = bar.addMenu(spec.menu)
-                assert menu is not None
-                menu.setToolTipsVisible(True)
-                self._menus[spec.menu] = menu
+            menu = self._menu(spec.menu, bar)
             action = make_action(spec, bind(spec, owner), self._window)
             self.actions[spec.name] = action
             self._window.addAction(action)  # its shortcut works even where the menu bar is hidden
             if spec.separated:
-                self._menus[spec.menu].addSeparator()
-            self._menus[spec.menu].addAction(action)
+                menu.addSeparator()
+            menu.addAction(action)
         self._make_file_menus()
         self._make_view_menus()
         for holder in (bar, *self._menus.values()):
@@ -135,6 +132,19 @@ class Toolbars(QObject):
                 items, with_unique_mnemonics([item.text() for item in items]), strict=True
             ):
                 item.setText(title)
+
+    def _menu(self, path: str, bar: QMenuBar) -> QMenu:
+        """Return the menu of a row of the table, made where it is the first of it."""
+        if path not in self._menus:
+            above, _, title = path.rpartition(STEP)
+            holder = self._menu(above, bar) if above else bar
+            if above:
+                holder.addSeparator()
+            menu = holder.addMenu(title)
+            assert menu is not None
+            menu.setToolTipsVisible(True)
+            self._menus[path] = menu
+        return self._menus[path]
 
     def _make_file_menus(self) -> None:
         menu, before = self._menus["&File"], self.actions["save"]

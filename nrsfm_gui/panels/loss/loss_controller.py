@@ -13,6 +13,7 @@ from PyQt6.QtCore import QObject
 
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.run_names import run_title
+from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
     from core import Settings
@@ -77,11 +78,13 @@ class LossController(QObject):
         self._plot.set_moment(session.moment)
 
     def show_newest(self) -> None:
-        """Show the run as it is now."""
+        """Show the run as it is now, and the curve."""
+        show_dock_of(self._plot)
         self.show_record(None)
 
     def step_iteration(self, by: int) -> None:
-        """Go back by so many kept iterations, or on."""
+        """Go back by so many kept iterations, or on, and show the curve."""
+        show_dock_of(self._plot)
         session = self._session
         run = session.shown
         if run is None or _kept(run, 0) is None:
@@ -91,6 +94,19 @@ class LossController(QObject):
         here = len(kept) - 1 if session.moment is None else kept.index(run.snapshots.at(session.moment)[0])
         there = min(max(here + by, 0), len(kept) - 1)
         self.show_record(None if there == len(kept) - 1 else kept[there])
+
+    def show_before_last_change(self) -> None:
+        """Show the run, and the parameters, as before the last change of what is looked at, and the curve."""
+        show_dock_of(self._plot)
+        session, run = self._session, self._session.shown
+        if run is None:
+            return
+        at = len(run.history) - 1 if session.moment is None else session.moment
+        changes = [place for place, tick in enumerate(run.history.ticks) if tick.first <= at]
+        if changes:
+            self.show_before_change(changes[-1])
+        else:
+            self._notifier.show_status("No parameter was changed before this iteration of the run")
 
     def show_before_change(self, change: int) -> None:
         """Show the shown run as it was before a change of its parameters, and these as they were."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QMenu
 
 from core import Settings
 from nrsfm_gui.model.changes import GESTURE
@@ -45,6 +46,7 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     window.toolbars.actions["undo"].trigger()
     assert window.parameters_panel.settings == QUICK
     assert "Undone: back to eta 0.05" in reported(window)
+    assert "loss curve" in reported(window)
     wait(qtbot, window)
     assert run.last.settings == QUICK
     assert run.last.best.loss == pytest.approx(loss, rel=1e-6)
@@ -53,6 +55,23 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     window.toolbars.actions["redo"].trigger()
     assert reported(window) == "Nothing was undone"
     assert window.session.shown is run and len(window.session.runs) == 2
+
+
+def test_the_ways_back_in_time_show_the_loss_curve_and_move_its_line(qtbot, window):
+    dragged(window, eta=0.3)
+    wait(qtbot, window)
+    actions, dock = window.toolbars.actions, window.loss_plot.parentWidget()
+    menu = next(each for each in window.menuBar().findChildren(QMenu) if "Back" in each.title())
+    names = ["earlier", "later", "before_change", "newest"]
+    assert menu.actions() == [actions[name] for name in names]
+    run = window.session.shown
+    for name in ("earlier", "before_change", "newest", "earlier", "later"):
+        dock.hide()
+        window.session.set_shown(run)
+        actions[name].trigger()
+        assert dock.isVisible() and "loss curve" in actions[name].whatsThis(), name
+        assert (window.session.moment is None) == (name != "earlier"), name
+    assert window.session.settings.eta == 0.05
 
 
 def reported(window):

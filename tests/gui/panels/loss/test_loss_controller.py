@@ -80,6 +80,21 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     assert len(run.history) == count
 
 
+def test_going_back_change_by_change_goes_through_all_of_them(qtbot, parts):
+    parts.change(rank=3)
+    run = parts.session.shown
+    parts.wait(qtbot)
+    parts.change(eta=0.3)
+    parts.wait(qtbot)
+    parts.loss_controller.show_before_last_change()
+    assert parts.session.shown is run and parts.session.settings == QUICK.with_changes(rank=3)
+    assert parts.session.moment == run.history.ticks[1].first - 1
+    parts.loss_controller.show_before_last_change()
+    assert parts.session.shown is not run and parts.session.settings == QUICK
+    parts.loss_controller.show_before_last_change()
+    assert parts.statuses[-1] == "No parameter was changed before this iteration of the run"
+
+
 def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, parts):
     run = parts.session.shown
     parts.change(eta=0.3)
