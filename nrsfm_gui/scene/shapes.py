@@ -31,6 +31,7 @@ from core.evaluation import (
     object_size,
 )
 from core.foundation import Similarity, read_only
+from core.io.writers import typical_radius
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.framing import Framing, frame_points
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
-SAMPLED = 60  # frames, and points, that the object's size is found from, about
 PAD = 0.06  # of the extent's size, on each side
 
 
@@ -108,14 +108,7 @@ class Shapes:
     def object_size(self) -> float:
         """The distance of a typical point from the middle of the object, in `unit`; outliers do not count."""
         source = self.points if self.truth is None else self.truth
-        if source is None:
-            return 1.0
-        sample = source[:: max(1, len(source) // SAMPLED), :, :: max(1, source.shape[2] // SAMPLED)]
-        sample = sample[np.isfinite(sample[:, 0]).any(axis=1)]
-        if not len(sample):
-            return 1.0
-        apart = np.linalg.norm(sample - np.nanmedian(sample, axis=2, keepdims=True), axis=1)
-        return float(np.nanmedian(apart)) or 1.0
+        return 1.0 if source is None else typical_radius(source)
 
     @property
     def alignment_name(self) -> str:

@@ -12,6 +12,7 @@ from .options import (
     numbered,
 )
 from .page import shape_page
+from .shading import SHADING, sphere_diameter, typical_radius
 
 __all__ = [
     "ALIGNMENTS",
@@ -21,11 +22,14 @@ __all__ = [
     "FRAMES",
     "INTERPOLATIONS",
     "KINDS",
+    "SHADING",
     "WRITERS",
     "ExportOptions",
     "Writer",
     "export",
     "numbered",
     "shape_page",
+    "sphere_diameter",
+    "typical_radius",
     "writer_for",
 ]

@@ -17,6 +17,7 @@ import base64
 import html
 import json
 import zlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ from .options import (
     with_progress,
 )
 from .scene import TURN, VIRIDIS, cameras_of, compare, require_finite
+from .shading import ON_SURFACE, SHADING, sphere_diameter, typical_radius
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats, Ints
@@ -141,6 +143,9 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "step": step,
         "center": center.tolist(),
         "radius": radius or 1.0,
+        "ball": sphere_diameter(result.point_count, typical_radius(drawn)) / 2,
+        "onSurface": ON_SURFACE,
+        "shading": asdict(SHADING) | {"halfway": SHADING.halfway},
         "shape": packed["shape"],
         "truth": packed.get("truth"),
         "truthName": "ground truth" if compared is None else compared.name,

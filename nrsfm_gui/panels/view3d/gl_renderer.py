@@ -19,18 +19,13 @@ import numpy as np
 from OpenGL.platform import PLATFORM
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
+from core.io.writers import SHADING
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
 from nrsfm_gui.panels.view3d.parts import (
-    AMBIENT,
-    GLOSS,
-    HALFWAY,
     LEAST_RING,
     LEAST_WIDTH,
-    LIGHT,
     MOST_PIXELS,
-    RIM,
     RING_WIDTH,
-    SHARPNESS,
     SMALL_DISK,
     Drawn,
     LineSegments,
@@ -54,9 +49,12 @@ if TYPE_CHECKING:
 SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
 
 
-def vector(values: Array) -> str:
+AMBIENT, REST, FACING = SHADING.ambient, 1.0 - SHADING.ambient, -SHADING.light[2]
+
+
+def vector(values: Sequence[float]) -> str:
     """Return a vector as the language of shaders writes it."""
-    return f"vec3({', '.join(str(float(value)) for value in values)})"
+    return f"vec3({', '.join(map(str, values))})"
 
 
 PLAIN_VERTEX = """#version 140
@@ -92,8 +90,8 @@ void main() {{
     vec3 facet = cross(dFdx(v_place), dFdy(v_place));
     vec3 normal = normalize(v_normal);
     if (dot(facet, u_eye.w * v_place + u_eye.xyz) * dot(facet, normal) > 0.0) normal = -normal;
-    float reached = max(dot(normal, u_light), 0.0) / {-LIGHT[2]};
-    fragment = vec4(min(v_color.rgb * ({AMBIENT} + {1.0 - AMBIENT} * reached), 1.0), v_color.a);
+    float reached = max(dot(normal, u_light), 0.0) / {FACING};
+    fragment = vec4(min(v_color.rgb * ({AMBIENT} + {REST} * reached), 1.0), v_color.a);
 }}
 """
 DOT_VERTEX = f"""#version 140
@@ -145,9 +143,11 @@ void main() {{
         vec2 across = place / v_radius;
         nearer = sqrt(max(1.0 - dot(across, across), 0.0));
         vec3 normal = vec3(across, -nearer);
-        float reached = max(dot(normal, {vector(LIGHT)}), 0.0) / {-LIGHT[2]};
-        float bright = min({AMBIENT} + {1.0 - AMBIENT} * reached, 1.0) * mix({RIM}, 1.0, sqrt(nearer));
-        color = color * bright + {GLOSS} * pow(max(dot(normal, {vector(HALFWAY)}), 0.0), {SHARPNESS});
+        float reached = max(dot(normal, {vector(SHADING.light)}), 0.0) / {FACING};
+        float bright = min({AMBIENT} + {REST} * reached, 1.0) * mix({SHADING.rim}, 1.0, sqrt(nearer));
+        color = color * bright;
+        float glossy = max(dot(normal, {vector(SHADING.halfway)}), 0.0);
+        color += {SHADING.gloss} * pow(glossy, {SHADING.sharpness});
     }}
 #ifdef ROUND
     vec2 depth = v_depth + nearer * v_radius / v_unit * u_towards;
@@ -440,7 +440,9 @@ class OpenGLRenderer:
             program.use()
             program.set_matrix(u_clip=matrix)
         self._lit.use()
-        self._lit.set(u_eye=(*R[2], 0.0) if projection.parallel else (*(R.T @ t), 1.0), u_light=R.T @ LIGHT)
+        self._lit.set(
+            u_eye=(*R[2], 0.0) if projection.parallel else (*(R.T @ t), 1.0), u_light=R.T @ SHADING.light
+        )
         for dots in (self._dots, self._flat_dots):
             dots.use()
             dots.set(

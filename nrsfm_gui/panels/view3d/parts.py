@@ -1,22 +1,7 @@
 """A scene as spheres, segments and triangles, which both renderers draw alike.
 
-Light.  It comes over the viewer's shoulder. With l the unit vector towards it and n a normal, both in the
-view frame (x right, y down, z into the picture), a surface has the brightness
-
-    b(n) = a + (1 - a) max(n . l, 0) / -l_z
-
-times its color, a being what comes from all around. What faces the viewer, n = (0, 0, -1), has b = 1: its
-color is the one that a scale of colors gives it. Both sides of a triangle are lit: n is the normal that faces
-the viewer. A sphere has a darker rim, which separates neighbors, and a highlight: (x, y) radii from its
-middle, where n = (x, y, -sqrt(1 - x^2 - y^2)), it has the color
-
-    min(b(n), 1) (RIM + (1 - RIM) sqrt(-n_z)) color + GLOSS max(n . h, 0)^SHARPNESS,
-
-h being the unit vector halfway between those to the light and to the viewer.
-
-Sizes.  A sphere has a diameter in the unit of the scene: a share of the object's size, and of many points
-what keeps them apart, so that nearer ones are larger. It is drawn as a circle around the projection of its
-center; its true outline, an ellipse, is longer by less than 4 % in a picture of 30 degrees.
+A sphere is drawn as a circle around the projection of its center; its true outline, an ellipse, is longer by
+less than 4 % in a picture of 30 degrees. The light is that of `core.io.writers.shading`.
 """
 
 from __future__ import annotations
@@ -29,6 +14,7 @@ import numpy as np
 from PyQt6.QtGui import QImage
 
 from core.foundation import read_only
+from core.io.writers import SHADING, sphere_diameter
 from nrsfm_gui.model.mesh import face_normals, vertex_normals
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
@@ -40,14 +26,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Camera, Scene
 
-LIGHT = np.array([-0.34, -0.52, -0.78]) / np.linalg.norm([-0.34, -0.52, -0.78])  # towards it, see above
-HALFWAY = (LIGHT - [0.0, 0.0, 1.0]) / np.linalg.norm(LIGHT - [0.0, 0.0, 1.0])
-AMBIENT = 0.4
-RIM = 0.65
-GLOSS, SHARPNESS = 0.3, 30.0
-SPHERE_SHARE = 0.11  # diameter of a sphere, of the object's size
-SPACED_SHARE = 2.6  # the same of many points, of the object's size over the root of their number
-ON_SURFACE = 0.6  # of the diameter, where the points lie on a surface that is drawn
 MOST_PIXELS = 48.0  # diameter of a sphere; some graphics cards draw no larger points
 RING_SHARE = 1.3  # diameter of a ring around a sphere, of that of the sphere
 RING_WIDTH, LEAST_WIDTH = 0.07, 1.3  # of a ring's line: of its diameter, and least, pixels
@@ -124,7 +102,7 @@ class TriangleMesh:
             normals = self.normals[self.faces].sum(axis=1)
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
             away = (facet * ahead).sum(axis=1) * (facet * normals).sum(axis=1) > 0
-            bright = brightness(np.where(away[:, None], -normals, normals) @ projection.R.T)
+            bright = SHADING.brightness(np.where(away[:, None], -normals, normals) @ projection.R.T)
             colors[:, :3] = np.minimum(colors[:, :3] * bright[:, None], 255.0)
         seen: Rgba = np.rint(colors).astype(np.uint8)
         return seen
@@ -202,20 +180,6 @@ def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Draw
 def line_ends(parts: dict[str, Part]) -> int:
     """Return how many ends all the lines have."""
     return sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
-
-
-def brightness(normals: Floats) -> Floats:
-    """Return how bright the light makes what has unit normals (..., 3) in the view frame."""
-    reached: Floats = np.maximum(normals @ LIGHT, 0.0) / -LIGHT[2]
-    return AMBIENT + (1.0 - AMBIENT) * reached
-
-
-def sphere_shading(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return what the color of a sphere is multiplied by at (x, y) radii, and what is added to it."""
-    depth = np.sqrt(np.maximum(1.0 - x**2 - y**2, 0.0))
-    normals = np.stack(np.broadcast_arrays(x, y, -depth), axis=-1)
-    factor = np.minimum(brightness(normals), 1.0) * (RIM + (1.0 - RIM) * np.sqrt(depth))
-    return factor, GLOSS * np.maximum(normals @ HALFWAY, 0.0) ** SHARPNESS
 
 
 @lru_cache(maxsize=16)
@@ -326,11 +290,10 @@ def sphere_pixels(scene: Scene, depth: Floats, projection: Projection) -> Floats
 def sphere_size(scene: Scene) -> tuple[float, float]:
     """Return the diameter of a sphere, in the unit of the scene, and the least one in pixels."""
     count, factor = max(len(scene.drawn), 1), scene.appearance.point_size
-    share = min(SPHERE_SHARE, SPACED_SHARE / count**0.5)
-    if "faces" in scene.layers and len(scene.faces):
-        share *= ON_SURFACE
+    on_surface = "faces" in scene.layers and len(scene.faces) > 0
+    diameter = sphere_diameter(count, scene.shapes.object_size, on_surface=on_surface)
     least = 6.0 if count <= 600 else 3.0 if count <= 4000 else 2.0
-    return factor * share * scene.shapes.object_size, max(factor * least, 1.0)
+    return factor * diameter, max(factor * least, 1.0)
 
 
 def _halos(scene: Scene, colors: Rgba) -> dict[str, Part]:

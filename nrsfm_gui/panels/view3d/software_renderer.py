@@ -9,6 +9,7 @@ import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
+from core.io.writers import SHADING
 from nrsfm_gui.panels.view3d.parts import (
     LEAST_RING,
     LEAST_WIDTH,
@@ -18,7 +19,6 @@ from nrsfm_gui.panels.view3d.parts import (
     PointCloud,
     RenderRequest,
     TriangleMesh,
-    sphere_shading,
 )
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
@@ -292,7 +292,7 @@ def _atlas(colors: bytes, shapes: bytes, steps: bytes, side: int, columns: int, 
     width = np.maximum(LEAST_WIDTH * ratio, 2.0 * RING_WIDTH * radius)
     hollow = (shape == SHAPES.index("ring")) & (2.0 * radius >= LEAST_RING * ratio)
     cover = np.where(hollow, cover * np.clip(away - radius + width + 0.5, 0.0, 1.0), cover) * rgba[..., 3]
-    factor, added = sphere_shading(offset / radius, (offset[:, None] / radius))
+    factor, added = SHADING.on_sphere(offset / radius, (offset[:, None] / radius))
     flat = shape != SHAPES.index("sphere")
     factor, added = np.where(flat, 1.0, factor)[..., None], np.where(flat, 0.0, added)[..., None]
     pixels = np.empty((*cover.shape, 4), dtype=np.uint8)

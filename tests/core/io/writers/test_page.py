@@ -293,6 +293,25 @@ def test_two_fingers_zoom(opened):
     assert lively(browser.picture()) > 1.2 * small
 
 
+def test_points_are_lit_spheres_and_the_truth_is_gray_rings(opened, browser, small_result):
+    bare = replace(small_result, faces=None, edges=None, visible=np.ones((5, 7), dtype=bool))
+    opened(bare, frame=4)
+    browser.press("1")  # one color
+    blue = np.ptp(browser.picture(), axis=2) > 40
+    shades = np.unique(browser.picture()[blue].sum(axis=1))
+    assert np.ptp(shades) > 200  # from the rim to the highlight
+    both = browser.picture()
+    browser.press("t")
+    assert (np.abs(browser.picture() - both).max(axis=2) > 40).sum() > 50
+    browser.press("p")
+    empty = browser.picture()
+    browser.press("t")
+    rings = browser.picture()
+    drawn = np.abs(rings - empty).max(axis=2) > 60
+    assert drawn.sum() > 50
+    assert np.ptp(rings[drawn], axis=1).max() < 30
+
+
 def test_points_are_where_the_shape_is(opened, browser, small_result):
     """From the camera of the frame: right and up in the page are those of the tracks."""
     bare = replace(small_result, faces=None, edges=None, truth=None, visible=np.ones((5, 7), dtype=bool))

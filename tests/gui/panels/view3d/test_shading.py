@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QColor
 
+from core.io.writers import SHADING
 from nrsfm_gui.model.mesh import oriented, vertex_normals
 from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import (
-    AMBIENT,
     MOST_PIXELS,
     PointCloud,
     RenderRequest,
     TriangleMesh,
-    brightness,
     scene_parts,
-    sphere_shading,
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
 from nrsfm_gui.scene.orbit_camera import Orbit
@@ -98,14 +96,14 @@ def test_what_faces_the_viewer_has_its_own_color(renderer):
 def test_the_shading_of_spheres_is_that_of_the_formula():
     y, x = np.mgrid[-0.9:0.9:7j, -0.9:0.9:7j]
     inside = np.hypot(x, y) < 1
-    factor, added = sphere_shading(x, y)
-    assert sphere_shading(np.zeros(1), np.zeros(1))[0] == pytest.approx(1.0)
+    factor, added = SHADING.on_sphere(x, y)
+    assert SHADING.on_sphere(np.zeros(1), np.zeros(1))[0] == pytest.approx(1.0)
     assert (factor[inside] <= 1).all()
     assert (added >= 0).all()
     normal = np.array([0.6, 0.0, -0.8])
     light = np.array([-0.34, -0.52, -0.78]) / np.sqrt(0.34**2 + 0.52**2 + 0.78**2)
-    expected = AMBIENT + (1 - AMBIENT) * (normal @ light) / -light[2]
-    assert brightness(normal[None]) == pytest.approx(expected)
+    expected = SHADING.ambient + (1 - SHADING.ambient) * (normal @ light) / -light[2]
+    assert SHADING.brightness(normal[None]) == pytest.approx(expected)
 
 
 def test_nearer_spheres_are_larger_and_far_ones_keep_a_least_size(renderer):

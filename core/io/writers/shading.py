@@ -1,0 +1,158 @@
+"""How points and surfaces look: the light on them, and the sizes of points. The viewer and the page use it.
+
+Light.  It comes over the viewer's shoulder. With l the unit vector towards it and n a normal, both in the
+frame of the view (x right, y down, z into the picture), a surface has the brightness
+
+    b(n) = a + (1 - a) max(n . l, 0) / -l_z
+
+times its color, a being what comes from all around. What faces the viewer, n = (0, 0, -1), has b = 1: its
+color is the one that a scale of colors gives it. Both sides of a triangle are lit: n is the normal that faces
+the viewer. A sphere has a darker rim, which separates neighbors, and a highlight: (x, y) radii from its
+middle, where n = (x, y, -sqrt(1 - x^2 - y^2)), it has the color
+
+    min(b(n), 1) (r + (1 - r) sqrt(-n_z)) color + g max(n . h, 0)^s,
+
+h being the unit vector halfway between those to the light and to the viewer.
+
+Sizes.  A point is a sphere in the unit of the shape: a share of the object's size, and of many points what
+keeps them apart, so that nearer ones are larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...foundation.types import Floats
+
+SPHERE_SHARE = 0.11  # diameter of a sphere, of the object's size
+SPACED_SHARE = 2.6  # the same of many points, of the object's size over the root of their number
+ON_SURFACE = 0.6  # of the diameter, where the points lie on a surface that is drawn
+SAMPLED = 60  # frames, and points, that the object's size is found from, about
+
+
+@dataclass(frozen=True)
+class Shading:
+    """The light and what it falls on; see the module.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from core.io.writers import SHADING
+    >>> float(SHADING.brightness(np.array([0.0, 0.0, -1.0])))
+    1.0
+    """
+
+    light: tuple[float, float, float]  # l
+    ambient: float  # a
+    rim: float  # r
+    gloss: float  # g
+    sharpness: float  # s
+
+    @property
+    def halfway(self) -> tuple[float, float, float]:
+        """The unit vector h."""
+        x, y, z = self.light
+        length = (x * x + y * y + (z - 1.0) ** 2) ** 0.5
+        return x / length, y / length, (z - 1.0) / length
+
+    def brightness(self, normals: Floats) -> Floats:
+        """Return how bright a surface is.
+
+        Parameters
+        ----------
+        normals
+            (..., 3) of length 1 in the frame of the view, towards the viewer.
+
+        Returns
+        -------
+        Floats
+            (...,) what its color is multiplied by.
+        """
+        reached: Floats = np.maximum(normals @ np.array(self.light), 0.0) / -self.light[2]
+        return self.ambient + (1.0 - self.ambient) * reached
+
+    def on_sphere(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return the light on a sphere.
+
+        Parameters
+        ----------
+        x, y
+            places in the picture, in radii to the right of and below its middle; of one shape when broadcast.
+
+        Returns
+        -------
+        tuple[Floats, Floats]
+            what its color is multiplied by, and what is added then, of 1.
+        """
+        depth = np.sqrt(np.maximum(1.0 - x**2 - y**2, 0.0))
+        normals = np.stack(np.broadcast_arrays(x, y, -depth), axis=-1)
+        factor = np.minimum(self.brightness(normals), 1.0) * (self.rim + (1.0 - self.rim) * np.sqrt(depth))
+        return factor, self.gloss * np.maximum(normals @ np.array(self.halfway), 0.0) ** self.sharpness
+
+
+def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
+    length = (x * x + y * y + z * z) ** 0.5
+    return x / length, y / length, z / length
+
+
+SHADING = Shading(_unit(-0.34, -0.52, -0.78), ambient=0.4, rim=0.65, gloss=0.3, sharpness=30.0)
+
+
+def sphere_diameter(count: int, size: float, *, on_surface: bool = False) -> float:
+    """Return the diameter of the spheres that points are drawn as.
+
+    Parameters
+    ----------
+    count
+        number of points.
+    size
+        `typical_radius` of the shapes.
+    on_surface
+        whether they lie on a surface that is drawn.
+
+    Returns
+    -------
+    float
+        in the unit of the size.
+
+    Examples
+    --------
+    >>> from core.io.writers import sphere_diameter
+    >>> sphere_diameter(40, 100.0), sphere_diameter(10_000, 100.0)
+    (11.0, 2.6)
+    """
+    share = min(SPHERE_SHARE, SPACED_SHARE / float(np.sqrt(max(count, 1))))
+    return share * size * (ON_SURFACE if on_surface else 1.0)
+
+
+def typical_radius(points: Floats) -> float:
+    """Return how far a typical point is from the middle of the object.
+
+    Parameters
+    ----------
+    points
+        (F, 3, P), NaN where unknown.
+
+    Returns
+    -------
+    float
+        median of the distances from the median of a frame, in the unit of the points: outliers do not count.
+        1 where no point is known, or all are in one place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from core.io.writers import typical_radius
+    >>> typical_radius(np.array([[[-1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]))
+    1.0
+    """
+    some = points[:: max(1, len(points) // SAMPLED), :, :: max(1, points.shape[2] // SAMPLED)]
+    some = some[np.isfinite(some[:, 0]).any(axis=1)]
+    if not len(some):
+        return 1.0
+    apart = np.linalg.norm(some - np.nanmedian(some, axis=2, keepdims=True), axis=1)
+    return float(np.nanmedian(apart)) or 1.0
