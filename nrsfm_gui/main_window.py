@@ -129,7 +129,7 @@ class MainWindow(PanelWindow):
             headline=self.status_controller.headline, last_session=self.session_saver.last_session,
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
-            self.toolbars, session, self.sequence_opening, self,
+            self.toolbars, session, self.sequence_opening, self.parameters_panel, self,
             show_panel=self.panel_navigation.show,
         )  # fmt: skip
         self.explanation_controller = ExplanationController(self.toolbars, self)

@@ -1,4 +1,4 @@
-"""The command palette of a window: actions, panels, sequences and runs, by typing their names."""
+"""The command palette of a window: actions, parameters, panels, sequences and runs, by typing their names."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nrsfm_gui.shell.actions import STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
+from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QDockWidget, QMainWindow, QMenu
 
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
     from nrsfm_gui.sessions.opening import SequenceOpening
     from nrsfm_gui.shell.toolbars import Toolbars
 
@@ -36,6 +38,8 @@ class CommandPaletteController(QObject):
         has the menus and what their actions need.
     session, opening
         have the runs, and the sequences of the open folder.
+    parameters
+        has the parameters.
     window
         the palette is shown over it; it has the docks.
     show_panel
@@ -47,13 +51,14 @@ class CommandPaletteController(QObject):
         toolbars: Toolbars,
         session: Session,
         opening: SequenceOpening,
+        parameters: ParametersPanel,
         window: QMainWindow,
         *,
         show_panel: Callable[[QDockWidget], object],
     ) -> None:
         super().__init__(window)
         self._toolbars, self._session, self._opening = toolbars, session, opening
-        self._window, self._show_panel = window, show_panel
+        self._parameters, self._window, self._show_panel = parameters, window, show_panel
         self.view = CommandPalette(window)
 
     def open(self) -> None:
@@ -62,7 +67,7 @@ class CommandPaletteController(QObject):
 
     def entries(self) -> tuple[PaletteEntry, ...]:
         """Return all that can be found; what opens the palette itself is left out."""
-        found = [*self._of_menus(), *self._of_panels()]
+        found = [*self._of_menus(), *self._of_parameters(), *self._of_panels()]
         titles = {entry.title for entry in found if entry.kind == "sequence"}
         return (
             *found,
@@ -106,6 +111,23 @@ class CommandPaletteController(QObject):
             reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),
             checked=action.isChecked() if action.isCheckable() else None,
         )
+
+    def _of_parameters(self) -> Iterable[PaletteEntry]:
+        for entry in self._parameters.parameter_entries():
+            yield PaletteEntry(
+                entry.label,
+                "",
+                entry.description,
+                partial(self._focus_parameter, entry.key),
+                "parameter",
+                symbols=(entry.key, *entry.symbols),
+                enabled=not entry.reason,
+                reason=entry.reason,
+            )
+
+    def _focus_parameter(self, key: str) -> None:
+        show_dock_of(self._parameters)
+        self._parameters.focus_parameter(key)
 
     def _of_panels(self) -> Iterable[PaletteEntry]:
         for dock in docks(self._window):

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow
 from core import simulate
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -57,7 +58,12 @@ class ActionWindow(QMainWindow):
             alignment=AlignmentController(session, self), headline=QLabel(), last_session=lambda: None,
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
-            self.toolbars, session, self.sequence_opening, self, show_panel=QDockWidget.raise_
+            self.toolbars,
+            session,
+            self.sequence_opening,
+            ParametersPanel(),
+            self,
+            show_panel=QDockWidget.raise_,
         )
 
 

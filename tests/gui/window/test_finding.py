@@ -1,10 +1,11 @@
-"""Ctrl+K in the complete window: panels, sequences, exports and runs are found by their names."""
+"""Ctrl+K in the complete window: panels, sequences, parameters, exports and runs are found by their names."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication
 
@@ -14,6 +15,11 @@ from nrsfm_gui.shell.layout import docks
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
+
+
+@pytest.fixture
+def window(make_window, known) -> MainWindow:
+    return make_window(known.sequence)
 
 
 def opened(qtbot, window: MainWindow) -> CommandPalette:
@@ -54,3 +60,58 @@ def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.points_panel.isVisible()
     assert window.points_panel.isAncestorOf(QApplication.focusWidget())
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("xi", "xi"),
+        ("ξ", "xi"),
+        ("eta", "eta"),
+        ("η", "eta"),
+        ("rank", "rank"),
+        ("K", "rank"),
+        ("gamma", "gamma"),
+    ],
+)
+def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot, window, text, key):
+    dock = window.parameters_panel.parentWidget()
+    dock.hide()
+    palette = opened(qtbot, window)
+    palette.field.setText(text)
+    assert (rows(palette)[0].kind, rows(palette)[0].symbols[0]) == ("parameter", key)
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    focused = QApplication.focusWidget()
+    assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
+    assert focused.objectName() == key
+
+
+def test_the_weights_are_found_and_their_plot_focused(qtbot, window):
+    palette = opened(qtbot, window)
+    palette.field.setText("sigma")
+    assert {row.symbols[0] for row in rows(palette)[:2]} == {"weights", "noise"}
+    palette.field.setText("weights")
+    assert rows(palette)[0].symbols[0] == "weights"
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.parameters_panel.spectrum_plot.canvas.hasFocus()
+
+
+def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
+    palette = opened(qtbot, window)
+    for settings in (Settings(), Settings(problem="lowrank", rank=4)):
+        window.session.set_settings(settings)
+        window.parameters_panel.set_settings(settings)
+        entries = window.parameters_panel.parameter_entries()
+        assert len(entries) > 8
+        window.command_palette_controller.open()
+        for entry in entries:
+            palette.field.setText(entry.label)
+            assert any(row.symbols[:1] == (entry.key,) for row in rows(palette)[:4]), entry.label
+
+
+def test_a_parameter_without_effect_says_why(qtbot, window):
+    reasons = {entry.key: entry.reason for entry in window.parameters_panel.parameter_entries()}
+    for row in window.command_palette_controller.entries():
+        if row.kind == "parameter":
+            assert row.enabled == (not reasons[row.symbols[0]]) and row.reason == reasons[row.symbols[0]]
+    assert any(reasons.values())
