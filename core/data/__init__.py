@@ -1,7 +1,8 @@
 """Sequences of tracks with their cameras and ground truth."""
 
+from .connectivity import Connectivity, connect, do_nothing
 from .hidden import format_hidden, hide_observations, normalize_hidden, parse_hidden
-from .masks import known_points
+from .masks import known_points, quantile_of_known
 from .occlusion import occluded_blocks
 from .sequence import (
     GROUND_TRUTH,
@@ -11,23 +12,28 @@ from .sequence import (
     Observations,
     Sequence,
 )
-from .triangulation import delaunay, edges_of, reference_frame, triangulate_tracks
+from .triangulation import delaunay, edges_of, oriented, reference_frame, triangulate_tracks
 
 __all__ = [
     "GROUND_TRUTH",
     "VIDEO_SUFFIXES",
     "CameraModel",
+    "Connectivity",
     "GroundTruth",
     "Observations",
     "Sequence",
+    "connect",
     "delaunay",
+    "do_nothing",
     "edges_of",
     "format_hidden",
     "hide_observations",
     "known_points",
     "normalize_hidden",
     "occluded_blocks",
+    "oriented",
     "parse_hidden",
+    "quantile_of_known",
     "reference_frame",
     "triangulate_tracks",
 ]

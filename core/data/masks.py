@@ -83,3 +83,36 @@ def common_size(source: Floats, target: Floats, *, reflection: bool = False) -> 
     total = float(sizes.sum())
     factors = procrustes(source, target, reflection=reflection).scale
     return float((factors * sizes).sum()) / total if total > 0 else 1.0
+
+
+def quantile_of_known(values: Floats, share: float = 0.5) -> Floats:
+    """Return a quantile over the first axis of the values that are numbers, NaN where none is.
+
+    The median by default. `np.nanquantile` warns where no value is a number, and is slow.
+
+    Parameters
+    ----------
+    values
+        (N, ...) with NaN where unknown.
+    share
+        between 0 and 1.
+
+    Returns
+    -------
+    Floats
+        (...), by linear interpolation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantile_of_known(np.array([[3.0, np.nan], [np.nan, np.nan], [1.0, np.nan]]))
+    array([ 2., nan])
+    """
+    values = np.sort(values, axis=0)  # NaN comes last
+    known = (~np.isnan(values)).sum(axis=0, keepdims=True)
+    place = share * np.maximum(known - 1, 0)
+    low = np.floor(place).astype(np.int64)
+    high = np.ceil(place).astype(np.int64)
+    below, above = np.take_along_axis(values, low, 0), np.take_along_axis(values, high, 0)
+    found: Floats = (below + (place - low) * (above - below))[0]
+    return found

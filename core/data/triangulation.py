@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..foundation.types import Bools, Floats, Ints
 
 LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
@@ -37,6 +39,67 @@ def edges_of(faces: Ints) -> Ints:
     base = int(pairs.max()) + 1
     unique: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * base + pairs[:, 1]), base), axis=1)
     return unique
+
+
+def from_each_corner(triangle: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
+    """Return a triangle from each of its corners, the same way round.
+
+    Parameters
+    ----------
+    triangle
+        three point indices.
+
+    Returns
+    -------
+    tuple[tuple[int, int, int], ...]
+        three times the three.
+    """
+    a, b, c = triangle
+    return (a, b, c), (b, c, a), (c, a, b)
+
+
+def oriented(faces: Ints) -> Ints:
+    """Return triangles that run the same way round as their neighbors, as far as that is possible.
+
+    Of two triangles with an edge in common, one goes along it and the other one back. From one triangle of
+    every connected piece the others are turned round, neighbor after neighbor.
+
+    Parameters
+    ----------
+    faces
+        (T, 3) point indices.
+
+    Returns
+    -------
+    Ints
+        (T, 3) the same triangles in the same order; the same array where none had to be turned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> oriented(np.array([[0, 1, 2], [0, 1, 3]])).tolist()
+    [[0, 1, 2], [3, 1, 0]]
+    """
+    turned = faces.tolist()
+    owners: dict[tuple[int, int], list[int]] = {}
+    for index, face in enumerate(turned):
+        for a, b, _ in from_each_corner(face):
+            owners.setdefault((min(a, b), max(a, b)), []).append(index)
+    done, changed = [False] * len(turned), False
+    for first in range(len(turned)):
+        waiting = [] if done[first] else [first]
+        done[first] = True
+        while waiting:
+            for a, b, _ in from_each_corner(turned[waiting.pop()]):
+                for other in owners[min(a, b), max(a, b)]:
+                    if done[other]:
+                        continue
+                    done[other] = True
+                    if any((a, b) == (c, d) for c, d, _ in from_each_corner(turned[other])):
+                        turned[other].reverse()
+                        changed = True
+                    waiting.append(other)
+    return np.array(turned, dtype=np.int64) if changed else faces
 
 
 def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:

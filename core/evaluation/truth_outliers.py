@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.masks import known_points
+from ..data.masks import known_points, quantile_of_known
 from ..foundation.linalg import procrustes
 from ..foundation.types import read_only
 
@@ -119,7 +119,7 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
 def _mean_shape(points: Floats) -> Floats:
     """Return the median (3, P) of frames that are moved onto the one with most known points."""
     first = points[known_points(points).sum(axis=1).argmax()]
-    return _median(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
+    return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
 
 
 def _far_from_neighbors(points: Floats, mean: Floats) -> Bools:
@@ -136,22 +136,9 @@ def _far_from_neighbors(points: Floats, mean: Floats) -> Bools:
     for start in range(0, count, step):
         some = slice(start, start + step)
         distances = np.linalg.norm(points[:, :, some, None] - points[:, :, neighbors[some]], axis=1)
-        usual = _median(distances)
+        usual = quantile_of_known(distances)
         with np.errstate(divide="ignore", invalid="ignore"):  # points that coincide
-            times = _median(np.moveaxis(distances / usual, 2, 0))
-        farther = _median(np.moveaxis(distances - usual, 2, 0))
+            times = quantile_of_known(np.moveaxis(distances / usual, 2, 0))
+        farther = quantile_of_known(np.moveaxis(distances - usual, 2, 0))
         found[:, some] = ((times > TIMES) & (farther > NEAR * size)) | (farther > FAR * size)
-    return found
-
-
-def _median(values: Floats) -> Floats:
-    """Return the median over the first axis of the values that are numbers, NaN where none is.
-
-    `np.nanmedian` warns there.
-    """
-    values = np.sort(values, axis=0)  # NaN comes last
-    known = (~np.isnan(values)).sum(axis=0, keepdims=True)
-    low, high = np.maximum(known - 1, 0) // 2, np.minimum(known // 2, len(values) - 1)
-    middle = np.take_along_axis(values, low, 0) + np.take_along_axis(values, high, 0)
-    found: Floats = 0.5 * middle[0]
     return found

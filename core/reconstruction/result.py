@@ -45,6 +45,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.calibration import project, project_low_rank, to_pixels
+from ..data.connectivity import Connectivity, connect
 from ..data.sequence import CameraModel, GroundTruth
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
@@ -267,6 +269,18 @@ class Result:
         factor = known.factor(self.points)
         scale = {"rule": str(known), "factor": factor, "unit": known.unit}
         return replace(self, meta=self.meta | {"scale": scale})
+
+    def with_mesh(self) -> Result:
+        """Return the result with what is found in its shapes where it has neither edges nor faces.
+
+        See `core.data.connectivity`. A low-rank result without a metric view stays as it is.
+        """
+        if self.edges is not None or self.faces is not None:
+            return self
+        if not (self.meta.get("low_rank") or {}).get("metric", True):
+            return self
+        found = _connectivity(self)
+        return replace(self, edges=found.edges, faces=found.faces)
 
     @property
     def low_rank(self) -> bool:
@@ -501,3 +515,8 @@ def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
             f"{path} is a result of version {meta.get('version')!r}; this program reads version {VERSION}"
         )
     return meta
+
+
+@lru_cache(maxsize=2)
+def _connectivity(result: Result) -> Connectivity:
+    return connect(result.points)

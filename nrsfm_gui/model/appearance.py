@@ -45,7 +45,7 @@ MESH_MODES = {  # which of the layers "edges" and "faces" are on
     "both": frozenset({"edges", "faces"}),
 }
 MESH_SOURCES = {
-    "file": "The file's edges and faces",
+    "automatic": "The file's, else found in the shapes",
     "tracks": "Triangles between the tracks",
     "loaded": "A loaded triangulation",
 }
@@ -81,7 +81,7 @@ class Appearance:
     color_map: str = COLOR_MAPS[0]
     limits: tuple[float, float] | None = None  # ends of the color scale, in its unit; None: from the data
     trail_frames: int = TRAIL_FRAMES
-    mesh_source: str = "file"  # a key of MESH_SOURCES
+    mesh_source: str = "automatic"  # a key of MESH_SOURCES
     point_size: float = 1.0  # times the size that suits the number of points
     labels: str = "selected"  # a key of LABELS
     follow: bool = True  # whether the view moves with an object that moves through space
@@ -139,7 +139,7 @@ class Appearance:
             "color_map": self.color_map,
             "limits": None if self.limits is None else list(self.limits),
             "trail_frames": self.trail_frames,
-            "mesh_source": "file" if self.mesh_source == "loaded" else self.mesh_source,
+            "mesh_source": "automatic" if self.mesh_source == "loaded" else self.mesh_source,
             "point_size": self.point_size,
             "labels": self.labels,
             "follow": self.follow,
@@ -162,6 +162,8 @@ class Appearance:
         try:
             if "layers" in given:
                 given["layers"] = frozenset(given["layers"])
+            if given.get("mesh_source") == "file":  # of files written before meshes were found
+                given["mesh_source"] = "automatic"
             if given.get("limits") is not None:
                 low, high = given["limits"]
                 given["limits"] = float(low), float(high)

@@ -7,10 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from core.data import edges_of, reference_frame, triangulate_tracks
+from core.data import edges_of, oriented, reference_frame, triangulate_tracks
 from core.foundation import read_only
 
 if TYPE_CHECKING:
@@ -43,6 +41,11 @@ def track_triangulation(sequence: Sequence) -> Triangulation:
     return triangulation_of(faces, sequence.point_count, f"tracks of frame {frame + 1}")
 
 
+def file_gives_mesh(sequence: Sequence) -> bool:
+    """Whether the file of a sequence has edges or faces."""
+    return sequence.edges is not None or sequence.faces is not None
+
+
 @lru_cache(maxsize=2)
 def _file_triangulation(sequence: Sequence) -> Triangulation:
     faces = np.zeros((0, 3), dtype=np.int64) if sequence.faces is None else sequence.faces
@@ -52,42 +55,28 @@ def _file_triangulation(sequence: Sequence) -> Triangulation:
     )
 
 
-def oriented(faces: Ints) -> Ints:
-    """Return triangles (T, 3) that run the same way round as their neighbors, as far as that is possible.
+def chosen_mesh(
+    sequence: Sequence, source: str, loaded: Triangulation | None, found: Triangulation | None = None
+) -> Triangulation:
+    """Return the mesh of a key of `appearance.MESH_SOURCES`.
 
-    Of two triangles with an edge in common, one goes along it and the other one back. From one triangle of
-    every connected piece the others are turned round, neighbor after neighbor.
+    Parameters
+    ----------
+    sequence
+        what is drawn.
+    source
+        the key; automatic where the loaded mesh does not fit.
+    loaded
+        the one of a file of its own, None where there is none.
+    found
+        what was found in the shapes, for a sequence whose file gives none.
     """
-    starts, ends = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    owner = np.repeat(np.arange(len(faces)), 3)
-    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
-    order = np.lexsort((high, low))
-    same = (np.diff(low[order]) == 0) & (np.diff(high[order]) == 0)
-    one, two = order[:-1][same], order[1:][same]
-    alike = starts[one] == starts[two]  # both along the edge: one of them must be turned
-    if not alike.any():
-        return faces
-    links = coo_array(
-        (np.where(alike, 2, 1), (owner[one], owner[two])), shape=(len(faces), len(faces))
-    ).tocsr()
-    links = links.maximum(links.T).tocsr()
-    _count, piece = connected_components(links, directed=False)
-    turned = np.zeros(len(faces), dtype=bool)
-    for first in np.unique(piece, return_index=True)[1].tolist():
-        visited, before = breadth_first_order(links, first, directed=False)
-        for face in visited[1:].tolist():
-            turned[face] = turned[before[face]] ^ (links[before[face], face] == 2)
-    found = np.array(faces)
-    found[turned] = found[turned][:, ::-1]
-    return found
-
-
-def chosen_mesh(sequence: Sequence, source: str, loaded: Triangulation | None) -> Triangulation:
-    """Return the mesh of a key of `appearance.MESH_SOURCES`; the file's where the loaded one does not fit."""
     if source == "tracks":
         return track_triangulation(sequence)
     if source == "loaded" and loaded is not None and loaded.points == sequence.point_count:
         return loaded
+    if found is not None and found.points == sequence.point_count and not file_gives_mesh(sequence):
+        return found
     return _file_triangulation(sequence)
 
 

@@ -27,6 +27,7 @@ from nrsfm_gui.engine.throttle import (
 )
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
+from nrsfm_gui.scene.connections import Connections
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from core import Iterate, Settings
     from nrsfm_gui.model.appearance import Appearance
+    from nrsfm_gui.model.mesh import Triangulation
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import RunComparison
@@ -86,6 +88,9 @@ class Display(QObject):
         self._spent: FrameAhead | None = None  # the one before, which is shown no more
         self.errors = RunErrors(session, self)
         self.errors.failed.connect(self.failed)
+        self._connections = Connections(session, self)
+        self._connections.found.connect(self._schedule)
+        self._connections.failed.connect(self.failed)
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._schedule)
         self._next_picture_at = 0.0  # when the next picture may be computed
@@ -151,6 +156,12 @@ class Display(QObject):
         """The picture of the compared run by itself, as far as it is known yet."""
         return None if self._picture is None else self._picture.compared
 
+    @property
+    def found_mesh(self) -> Triangulation | None:
+        """The mesh that was found in the shapes of what is shown, as far as it is known yet."""
+        session = self._session
+        return None if session.sequence is None else self._connections.of(session.sequence, session.shown)
+
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
         request = self._scene_request()
@@ -165,7 +176,9 @@ class Display(QObject):
         """Return a function that gives every frame as it is drawn now; later changes do not affect it."""
         self.refresh()
         assert self._picture is not None  # the callers have opened a sequence
-        return self._scenes(self._picture, self._picture.shapes, self._session.appearance)
+        session, sequence = self._session, self._picture.of.sequence
+        found = self._connections.of(sequence, session.shown, at_once=True)
+        return self._scenes(self._picture, self._picture.shapes, session.appearance, found)
 
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
@@ -174,6 +187,7 @@ class Display(QObject):
             timer.stop()
         self._dispatch.stop()
         self.errors.shut_down()
+        self._connections.shut_down()
         self._jobs.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
@@ -320,17 +334,20 @@ class Display(QObject):
             appearance = appearance.changed(layers=appearance.layers - left_out)
         shapes = self._ahead() or picture.shapes
         selected = session.point, session.selection, session.hidden, session.settings.hide
-        key = (picture, shapes, session.frame, selected, appearance, session.compare_mode)
+        found = self._connections.of(picture.of.sequence, session.shown)
+        key = (picture, shapes, session.frame, selected, appearance, session.compare_mode, found)
         if key == self._drawn:
             return
         self._drawn, self._drawn_at = key, time.perf_counter()
-        self.scene = self._scenes(picture, shapes, appearance)(session.frame)
+        self.scene = self._scenes(picture, shapes, appearance, found)(session.frame)
         if shapes is picture.shapes:
             self._mixed = self._spent = None  # of a long sequence they are large
         self._dispatch.send(self.scene, live=live)
         self.scene_shown.emit(self.scene)
 
-    def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
+    def _scenes(
+        self, picture: Picture, shapes: Shapes, appearance: Appearance, found: Triangulation | None
+    ) -> Callable[[int], Scene]:
         session = self._session
         # A run that is shown in a view of its own is not drawn in that of the first.
         together = picture.together if session.compare_mode != "side" else None
@@ -352,6 +369,7 @@ class Display(QObject):
             appearance=appearance,
             excluded=excluded,
             ahead=shapes is not picture.shapes,
+            found=found,
         )
 
 

@@ -24,6 +24,7 @@ from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Cameras, Shapes, build_shapes
 if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.model.mesh import Triangulation
 
 __all__ = [
     "DEFAULT_LAYERS",
@@ -154,6 +155,7 @@ def build_scene(
     appearance: Appearance = PLAIN,
     excluded: Bools | None = None,
     ahead: bool = False,
+    found: Triangulation | None = None,
 ) -> Scene:
     """Return one frame as it is drawn.
 
@@ -177,12 +179,14 @@ def build_scene(
         (F, P) the observations that are hidden from the solver, None where there are none.
     ahead
         whether this frame is of a newer point than all others: its caption has no error then.
+    found
+        the mesh that was found in shapes, for a sequence whose file gives none.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
     cameras, framing = shapes.cameras, shapes.framing
     left_out = np.zeros(sequence.point_count, dtype=bool) if excluded is None else excluded[f]
     colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
-    mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
+    mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation, found)
     # Coordinates may be others though their unit has the same name.
     coordinates = f"{shapes.unit}|{shapes.alignment.compares}|{shapes.figures.get('metric', True)}"
     return Scene(

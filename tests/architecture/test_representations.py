@@ -37,6 +37,7 @@ from core import (
     write_npz,
 )
 from core.cameras import MetricUpgrade, resolve_intrinsics
+from core.data import connect
 from core.depth import (
     LBFGS,
     Alternative,
@@ -252,7 +253,16 @@ def instances(tmp_path_factory):
     collect([ReaderPlugin(LONG, LONG, READERS[".csv"], LONG)], found)
     collect([tables, described, Parameter("rho", LONG, choices=("a",) * 40)], found)
     weights = ExplicitWeights(tuple(np.linspace(0, 1, 60)))
-    collect([weights, LinearPenalty(np.linspace(0, 1, 60)), ExportOptions(), Alignment()], found)
+    collect(
+        [
+            weights,
+            LinearPenalty(np.linspace(0, 1, 60)),
+            ExportOptions(),
+            Alignment(),
+            connect(np.zeros((1, 3, 0))),
+        ],
+        found,
+    )
     return found
 
 

@@ -33,6 +33,7 @@ KINDS = {
     "shapes": "Meshes and points",
     "table": "Table",
 }
+MESHED = frozenset({"scene", "page", "shapes"})  # kinds that show edges or faces
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,9 @@ def export(
     and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it. `.pvd` is
     a list of `.vtp` files, one for every frame, and `.trc` a table of markers.
 
+    Scenes, pages and shapes have the edges and faces of the result; where it has none, those that are found
+    in its shapes (`core.data.connectivity`), as the window shows them.
+
     Parameters
     ----------
     result, path
@@ -259,4 +263,4 @@ def export(
         progress=progress,
     )
     progress(0, 1)
-    return writer.write(result, path, options)
+    return writer.write(result.with_mesh() if writer.kind in MESHED else result, path, options)

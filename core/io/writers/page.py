@@ -94,7 +94,7 @@ def shape_page(result: Result, *, play: bool = False) -> str:
     >>> core.shape_page(result).startswith("<!DOCTYPE html>")
     True
     """
-    return _page(result, ExportOptions(), "the page", play=play)
+    return _page(result.with_mesh(), ExportOptions(), "the page", play=play)
 
 
 def _page(result: Result, options: ExportOptions, path: object, *, play: bool) -> str:

@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import QFileDialog
 
 from core import InputError
 from nrsfm_gui.model.appearance import MESH_MODES
-from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.scene.mesh_files import SUFFIXES, read_triangulation
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from core import Sequence
-    from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
     from nrsfm_gui.scene.display import Display
@@ -58,7 +56,7 @@ class AppearanceController(QObject):
         panel.appearance_requested.connect(session.set_appearance)
         panel.load_requested.connect(self.ask_for_triangulation)
         session.appearance_changed.connect(panel.set_appearance)
-        session.sequence_changed.connect(self._update_sources)
+        session.sequence_changed.connect(self._update_loaded)
         display.scene_shown.connect(panel.set_scene)
 
     # -- what the actions call ------------------------------------------------------------------------------
@@ -99,19 +97,21 @@ class AppearanceController(QObject):
         self._show_cameras()
 
     def cycle_mesh(self) -> None:
-        """Draw the mesh in the next way: off, wire, shaded, both."""
-        appearance, sequence = self._session.appearance, self._session.sequence
-        modes = list(MESH_MODES)
-        if sequence is not None and not _has_mesh(sequence, appearance):
-            appearance = appearance.changed(mesh_source="tracks").with_mesh_mode("wire")
+        """Draw the mesh in the next way: off, wire, shaded, both; off or wire where there are only edges."""
+        appearance, scene = self._session.appearance, self._display.scene
+        if scene is None or not (len(scene.edges) or len(scene.faces)):
             self._notifier.inform(
-                "This file has no mesh: triangles between its tracks are drawn. Look… offers others."
+                "There is no mesh: this file gives none, and none was found in its shapes"
+                f"{' yet: run the solver (Ctrl+R)' if scene is None or scene.estimate is None else ''}. "
+                "Look… offers triangles between the tracks."
             )
-        else:
-            mode = modes[(modes.index(appearance.mesh_mode) + 1) % len(modes)]
-            appearance = appearance.with_mesh_mode(mode)
-            self._notifier.show_status(f"Mesh: {mode}")
-        self._session.set_appearance(appearance)
+            return
+        modes = list(MESH_MODES) if len(scene.faces) else ["off", "wire"]
+        now = appearance.mesh_mode
+        now = now if now in modes else "wire" if "edges" in MESH_MODES[now] else "off"
+        mode = modes[(modes.index(now) + 1) % len(modes)]
+        self._notifier.show_status(f"Mesh: {mode}")
+        self._session.set_appearance(appearance.with_mesh_mode(mode))
 
     def toggle_panel(self) -> None:
         """Open the panel of colors, trails, mesh and sizes, or close it."""
@@ -142,20 +142,12 @@ class AppearanceController(QObject):
         mode = self._session.appearance.mesh_mode
         appearance = self._session.appearance.changed(mesh_source="loaded", triangulation=found)
         self._session.set_appearance(appearance.with_mesh_mode("both" if mode == "off" else mode))
-        self._update_sources(sequence)
+        self._update_loaded(sequence)
         self._notifier.inform(f"{len(found.faces)} triangles of {path.name} are drawn.")
 
     # -- what the session has come to -----------------------------------------------------------------------
 
-    def _update_sources(self, sequence: Sequence) -> None:
+    def _update_loaded(self, sequence: Sequence) -> None:
         loaded = self._session.appearance.triangulation
         fits = loaded is not None and loaded.points == sequence.point_count
-        self._panel.set_sources(
-            in_file=sequence.edges is not None or sequence.faces is not None,
-            loaded=loaded.name if loaded is not None and fits else "",
-        )
-
-
-def _has_mesh(sequence: Sequence, appearance: Appearance) -> bool:
-    mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
-    return bool(len(mesh.edges) or len(mesh.faces))
+        self._panel.set_loaded(loaded.name if loaded is not None and fits else "")

@@ -161,15 +161,14 @@ class AppearancePanel(QFrame):
                 box.setEnabled(enabled and scene.appearance.limits is not None)
         self.automatic.setEnabled(enabled)
 
-    def set_sources(self, *, in_file: bool, loaded: str) -> None:
-        """Set whether the file of the sequence has a mesh, and the name of the loaded one, "" for none."""
-        model = self.mesh_source.model()
+    def set_loaded(self, name: str) -> None:
+        """Set the name of the loaded triangulation, "" where there is none that fits."""
+        model, index = self.mesh_source.model(), self.mesh_source.findData("loaded")
         assert isinstance(model, QStandardItemModel)  # as every combo box of texts has
-        for key, there in (("file", in_file), ("loaded", bool(loaded))):
-            item = model.item(self.mesh_source.findData(key))
-            assert item is not None
-            item.setEnabled(there)
-        self.mesh_source.setItemText(self.mesh_source.findData("loaded"), loaded or MESH_SOURCES["loaded"])
+        item = model.item(index)
+        assert item is not None
+        item.setEnabled(bool(name))
+        self.mesh_source.setItemText(index, name or MESH_SOURCES["loaded"])
 
     def open_near(self, anchor: QWidget, sentence: str) -> None:
         """Open below a widget, or above where there is no space; `sentence` names the renderer."""

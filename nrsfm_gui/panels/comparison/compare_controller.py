@@ -274,6 +274,7 @@ class CompareController(QObject):
                 selection=scene.selection,
                 hidden=scene.hidden,
                 appearance=scene.appearance,
+                found=self._display.found_mesh,
             )
         )
         view.set_orbit(self._scene_view.orbit)

@@ -67,7 +67,7 @@ def test_every_frame_is_a_file_under_its_number(small_result, tmp_path, align):
 
 @pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
 def test_cells_are_faces_or_edges_or_points(small_result, tmp_path, drawn):
-    changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": None}}
+    changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": np.zeros((0, 2))}}
     files = export(replace(small_result, **changes[drawn]), tmp_path / "a.pvd", frame=2)
     assert [file.name for file in files] == ["a.pvd", "a_0003.vtp"] and listed(files[0]) == [
         (3, "a_0003.vtp")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from core import WRITERS, ExportOptions, InputError, export, load_result
+from core import WRITERS, ExportOptions, InputError, export, load_result, shape_page
+from core.data import connect
 from core.foundation import procrustes
 from core.io.writers.options import aligned_shapes, common_scale
 from core.reconstruction.result import arrays_of
@@ -139,8 +140,18 @@ def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, tex
 def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path, text):
     (path,) = export(replace(small_result, faces=None), tmp_path / "a.ply", text=text)
     assert np.array_equal(read_ply(path)["edge"], small_result.edges)
-    (path,) = export(replace(small_result, faces=None, edges=None), tmp_path / "b.ply", text=text)
+    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "b.ply", text=text)
     assert set(read_ply(path)) == {"vertex"}
+
+
+def test_a_result_without_a_mesh_is_written_with_what_its_shapes_show(small_result, tmp_path):
+    bare = replace(small_result, faces=None, edges=None)
+    found = connect(small_result.points)
+    (path,) = export(bare, tmp_path / "a.ply")
+    assert len(found.edges) >= 6 and np.array_equal(read_ply(path)["edge"], found.edges)
+    assert f'"edges":{found.edges.tolist()}'.replace(" ", "") in shape_page(bare)
+    (path,) = export(bare, tmp_path / "a.npz")  # what is read again is as it was solved
+    assert load_result(path).edges is None
 
 
 def test_stacked_ply_holds_the_frame_of_every_point(small_result, tmp_path):
@@ -168,7 +179,7 @@ def test_obj_counts_from_one(small_result, tmp_path):
     assert [[int(word) for word in line[1:]] for line in lines if line[0] == "f"] == [[1, 2, 3], [3, 4, 5]]
     (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj")
     assert [line for line in path.read_text().splitlines() if line[0] == "l"] == ["l 1 2", "l 2 3", "l 6 7"]
-    (path,) = export(replace(small_result, faces=None, edges=None), tmp_path / "c.obj")
+    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.obj")
     assert path.read_text().splitlines()[-1] == "p 1 2 3 4 5 6 7"
 
 

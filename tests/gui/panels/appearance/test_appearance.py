@@ -10,6 +10,7 @@ from PyQt6.QtCore import QEvent, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
+from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.scene import build_scene, build_shapes
@@ -226,12 +227,20 @@ def test_keys_of_trails_mesh_and_path(parts, known):
     assert len(view._renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
-def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(parts, known):
-    parts.open(replace(known.sequence, edges=None, faces=None))
+def test_a_sequence_without_a_mesh_gets_the_one_that_its_shapes_show(parts, known, qtbot):
+    bare = replace(known.sequence, edges=None, faces=None)
+    parts.open(bare)
+    qtbot.waitUntil(lambda: len(parts.display.scene.edges) > 0)
+    found = connect(bare.truth.points)
+    assert np.array_equal(parts.display.scene.edges, found.edges)
     parts.press("mesh")
-    assert parts.session.appearance.mesh_source == "tracks"
-    assert "between its tracks" in parts.message_bar.text
-    assert len(parts.display.scene.edges)
+    assert parts.session.appearance.mesh_mode == "off"
+
+
+def test_what_has_no_mesh_is_a_sentence(parts, known):
+    parts.open(replace(known.sequence, edges=None, faces=None, truth=None))
+    parts.press("mesh")
+    assert "run the solver" in parts.message_bar.text and not len(parts.display.scene.edges)
 
 
 def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QColor
 
+from core.data import oriented
 from core.io.writers import SHADING
-from nrsfm_gui.model.mesh import oriented, vertex_normals
+from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import (
