@@ -116,6 +116,7 @@ class ScriptedRun(QObject):
         path = self._arguments.screenshot
         if path is not None and not self._over:
             try:
+                self._display.finish()
                 save_image(self._window.grab().toImage(), path)
             except ValueError as refusal:  # InputError is one
                 self._on_failed(str(refusal))

@@ -58,6 +58,7 @@ LONGEST = 4.0  # times the mean of the nearest neighbors' distances at its corne
 ROUND = 1.0  # times the longest edge: the largest circumscribed circle
 OVERLAP = 1e-3  # radians that triangles of one fan may overlap
 SHORT_LOOP = 8  # edges of a gap that is closed
+LEAST_PATCH = 3  # triangles that are joined
 FLAT = 0.06  # median of w_3 / (w_1 + w_2 + w_3) on surfaces, at the eight nearest neighbors
 FLAT_NEIGHBORS = 8
 COVERED = 0.8  # of the 2 P - 4 sqrt(P) triangles of a square sheet: a surface has more
@@ -171,7 +172,7 @@ def connect(points: Floats, watch: Callable[[], object] = do_nothing) -> Connect
 
 def _rounded(values: Floats) -> Floats:
     """Return values to a relative 1e-9, so that the last bits do not decide between equal ones."""
-    rounded: Floats = np.exp(np.round(np.log(values), 9))
+    rounded: Floats = np.exp(np.round(np.log(np.maximum(values, np.finfo(float).tiny)), 9))
     return rounded
 
 
@@ -255,6 +256,7 @@ def _surface(shapes: Floats, pairs: _Pairs, watch: Callable[[], object]) -> Ints
     patches, gap = _gaps(faces, shapes)
     torn = np.unique(gap[_variation(shapes, patches, watch) >= limit])
     faces = np.concatenate([faces, patches[~np.isin(gap, torn)]])
+    faces = _without_small_patches(faces, pairs.count)
     expected = 2.0 * pairs.count - 4.0 * np.sqrt(pairs.count)
     if len(faces) < COVERED * expected or _one_fan(faces, pairs.count).mean() < ONE_FAN:
         return none
@@ -433,6 +435,19 @@ def _clipped(loop: list[int], shapes: Floats, ends: set[tuple[int, int]]) -> lis
         del left[ear]
     a, b, c = left
     return [*triangles, (loop[a], loop[b], loop[c])]
+
+
+def _without_small_patches(faces: Ints, count: int) -> Ints:
+    """Return the triangles but those of patches that are too small to show a surface."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = faces[:, :2].ravel(), faces[:, 1:].ravel()
+    joined = coo_array((np.ones(len(ends[0])), ends), shape=(count, count))
+    _, label = connected_components(joined, directed=False)
+    patch = label[faces[:, 0]]
+    kept: Ints = faces[np.bincount(patch, minlength=count)[patch] >= LEAST_PATCH]
+    return kept
 
 
 def _one_fan(faces: Ints, count: int) -> Bools:

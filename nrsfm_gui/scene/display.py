@@ -172,13 +172,18 @@ class Display(QObject):
             self._publish()
         self.refreshed.emit()
 
+    def finish(self) -> None:
+        """Draw the session as it is now before returning, with a mesh that has still to be found."""
+        session = self._session
+        if session.sequence is not None:
+            self._connections.of(session.sequence, session.shown, at_once=True)
+        self.refresh()
+
     def scenes(self) -> Callable[[int], Scene]:
         """Return a function that gives every frame as it is drawn now; later changes do not affect it."""
-        self.refresh()
+        self.finish()
         assert self._picture is not None  # the callers have opened a sequence
-        session, sequence = self._session, self._picture.of.sequence
-        found = self._connections.of(sequence, session.shown, at_once=True)
-        return self._scenes(self._picture, self._picture.shapes, session.appearance, found)
+        return self._scenes(self._picture, self._picture.shapes, self._session.appearance, self.found_mesh)
 
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
