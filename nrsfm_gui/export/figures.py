@@ -22,6 +22,7 @@ from nrsfm_gui.export.movie import ScenePainter, TracksPainter
 from nrsfm_gui.export.movie_options import SIDES, MovieOptions
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.timeline.heat_strip import heat_image, top_of
+from nrsfm_gui.panels.view3d.parts import hollow_truth
 from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
@@ -202,6 +203,7 @@ class ShapesFigure:
         pixels = [min(max(round(scale * length), SIDES[0]), SIDES[1]) for length in (side, upright)]
         options = MovieOptions(width=pixels[0], height=pixels[1])
         painter = ScenePainter(self._views, options, theme=PAPER, marks=False)
+        painter.fit(*self._frames)
         try:
             for place, frame in enumerate(self._frames):
                 row, column = divmod(place, columns)
@@ -234,7 +236,7 @@ class ShapesFigure:
         if scene.estimate is not None and "estimate" in scene.layers and not scene.colored:
             entries.append(LegendEntry("estimate", PAPER.estimate))
         if scene.truth is not None and "truth" in scene.layers:
-            entries.append(LegendEntry(scene.truth_name, PAPER.truth))
+            entries.append(LegendEntry(scene.truth_name, PAPER.truth_shape, hollow=hollow_truth(scene)))
         return entries
 
 

@@ -120,12 +120,13 @@ class ScenePainter:
         scene = self._scenes(frame)
         return scene if self._marks else unselected(scene)
 
-    def fit(self, frame: int) -> None:
-        """Fill the picture with a frame, seen from the same direction."""
-        scene = self._scenes(frame)
-        known = [points for points in (scene.estimate, scene.truth) if points is not None]
+    def fit(self, *frames: int) -> None:
+        """Fill the picture with what some frames have, seen from the same direction."""
+        known = []
+        for scene in map(self._scenes, frames):
+            shapes = [points for points in (scene.estimate, scene.truth) if points is not None]
+            known += [points[np.isfinite(points).all(axis=1)] - scene.displacement for points in shapes]
         points = np.concatenate(known) if known else np.empty((0, 3))
-        points = points[np.isfinite(points).all(axis=1)] - scene.displacement
         if self._orbit is not None and len(points):
             self._orbit = self._orbit.fitted(points, *self._size)
 

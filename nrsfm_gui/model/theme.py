@@ -85,5 +85,6 @@ PAPER = replace(  # of figures for papers: black on white, the ground truth red
     muted="#202020",
     accent="#0b5cad",
     truth="#c62828",
+    truth_shape="#c62828",
 )
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}

@@ -16,6 +16,7 @@ from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
 from nrsfm_gui.panels.guidance.guidance_plot import GuidancePlot
 from nrsfm_gui.panels.points.points_curves import PointsCurves
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.plots.frame_chart import Plot
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
 from nrsfm_gui.widgets.style import palette
@@ -160,3 +161,24 @@ def test_curves_of_points_have_paper_colors_and_names(qapp, solved, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert ">point 3</text>" in text and ">point 5</text>" in text
     assert PAPER.accent in text and DARK.panel not in text and DARK.accent not in text
+
+
+@pytest.mark.parametrize("software", [False, True], ids=["OpenGL", "software"])
+def test_a_picture_without_background_is_transparent_where_nothing_is_drawn(
+    qtbot, solved, software, tmp_path
+):
+    view = SceneView(software=software)
+    qtbot.addWidget(view)
+    view.resize(320, 240)
+    view.set_scene(solved.display.scene)
+    image = view.render_image(320, 240, labels=False, transparent=True)
+    alpha = np.array([[image.pixelColor(x, y).alpha() for x in range(0, 320, 4)] for y in range(0, 240, 4)])
+    assert (alpha == 0).mean() > 0.4 and (alpha == 255).sum() > 20
+    assert image.pixelColor(1, 1).alpha() == 0
+
+
+def test_the_copied_picture_of_the_view_has_no_background(qapp, solved):
+    solved.export_controller.copy_view()
+    image = qapp.clipboard().image()
+    assert not image.isNull() and image.hasAlphaChannel()
+    assert image.pixelColor(image.width() - 2, image.height() // 2).alpha() == 0
