@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
@@ -26,7 +27,7 @@ from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.shell.scale_controller import ScaleController
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
-from nrsfm_gui.shell.toolbars import Toolbars
+from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.dock_title import show_dock_of
@@ -36,7 +37,6 @@ from nrsfm_gui.widgets.style import apply_theme, theme_named
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PyQt6.QtCore import QPoint
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 
     from nrsfm_gui.model.arguments import Arguments
@@ -150,11 +150,9 @@ class MainWindow(PanelWindow):
         self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
-        for view in (self.tracks_view, self.timeline, self.points_panel):
-            view.menu_requested.connect(self._on_menu_requested)
-
-    def _on_menu_requested(self, where: QPoint) -> None:
-        self.hide_controller.open_menu(self.toolbars.actions, where, self)
+        for view in (self.scene_view, self.tracks_view, self.timeline, self.points_panel):
+            view.menu_requested.connect(partial(self.toolbars.open_menu, POINT_MENU))
+        self.scene_view.view_menu_requested.connect(partial(self.toolbars.open_menu, VIEW_MENU))
 
     def _run_button(self) -> QWidget:
         return self.toolbars.button_of("run") or self.scene_view

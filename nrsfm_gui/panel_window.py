@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.export.export_controller import ExportController
 from nrsfm_gui.export.movie import ViewSources
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
@@ -83,6 +84,11 @@ class PanelWindow(QMainWindow):
         self.scene_view.fit()
         self.tracks_view.fit()
 
+    def _first_appearance(self) -> Appearance:
+        """Return the appearance of the first time, with what the preferences choose."""
+        preferences = self.store.preferences()
+        return Appearance(color_map=preferences.color_map, point_size=preferences.point_size)
+
     def _make_views(self, *, software: bool) -> None:
         self.scene_view, self.tracks_view = SceneView(software=software), TracksView()
         self.timeline, self.sequences_panel = Timeline(), SequencesPanel()
@@ -142,7 +148,9 @@ class PanelWindow(QMainWindow):
         self.timeline_controller = TimelineController(session, display, timeline, self)
         findings = self.numbers_controller.findings
         self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
-        self.scene_view_controller = SceneViewController(session, display, self.scene_view, self)
+        self.scene_view_controller = SceneViewController(
+            session, display, self.scene_view, self, first_appearance=self._first_appearance
+        )
         self.alignment_controller = AlignmentController(session, self)
         self.appearance_controller = AppearanceController(
             session, display, self.appearance_panel, button=self.scene_view.buttons.look,

@@ -144,7 +144,7 @@ class Session(QObject):
         self.point_changed.emit(-1)
         self.selection_changed.emit(())
         self.hidden_changed.emit(self.hidden)
-        self.set_alignment(Alignment(mirror=self._suited_mirror()), undoable=False)
+        self.set_alignment(self.first_alignment, undoable=False)
         if not sequence.digest or before is None or sequence.digest != before.digest:
             if before is not None and before.digest and self.background is not None:
                 self._backgrounds[before.digest] = self.background
@@ -162,6 +162,11 @@ class Session(QObject):
             self.settings_changed.emit(settings)
             if self._suited_mirror() is not before:
                 self.set_alignment(replace(self.alignment, mirror=self._suited_mirror()), undoable=False)
+
+    @property
+    def first_alignment(self) -> Alignment:
+        """The alignment that a sequence is shown in at first."""
+        return Alignment(mirror=self._suited_mirror())
 
     def _suited_mirror(self) -> Mirror:
         return Mirror.OFF if self.sequence is None else suited_mirror(self.sequence, self.settings)

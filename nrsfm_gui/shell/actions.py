@@ -199,6 +199,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     # -- View -----------------------------------------------------------------------------------------------
     ActionSpec("fit", "&View", "&Fit", "Show the complete sequence in both views", "fit", ("F",),
                with_sequence, icon="fit"),
+    ActionSpec("reset_view", "&View", "Reset &view",
+               "Camera, layers, colors, alignment and left out points as at first; Ctrl+Z undoes it",
+               "scene_view_controller.reset", ("Shift+F",), with_sequence),
     *(
         ActionSpec(name, "&View", f"From the {name}" if name != "iso" else "Oblique",
                    f"Look from the {name}" if name != "iso" else "Look from above and aside",

@@ -5,26 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtWidgets import QMenu, QWidget
+from PyQt6.QtCore import QObject
 
 from nrsfm_gui.model.excluded import with_excluded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QAction
-
     from core.foundation import Bools
     from nrsfm_gui.model.session import Session
 
 SELECT_FIRST = "Select points first: click one, or draw a lasso around some with Ctrl+drag"
-# The actions of the menu of a point, "" for a line between them.
-MENU = (
-    "hide_observation", "hide_onwards", "hide_range", "hide_point", "show_again", "", "hide_points",
-    "isolate_points", "", "find_outliers",
-)  # fmt: skip
 
 
 class HideController(QObject):
@@ -33,19 +22,6 @@ class HideController(QObject):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._notifier = session, session.notifier
-
-    def open_menu(self, actions: Mapping[str, QAction], where: QPoint, parent: QWidget) -> QMenu:
-        """Open the menu of the selected points at a place of the screen."""
-        menu = QMenu(parent)
-        menu.setToolTipsVisible(True)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in MENU:
-            if name:
-                menu.addAction(actions[name])
-            else:
-                menu.addSeparator()
-        menu.popup(where)
-        return menu
 
     def hide_observation(self) -> None:
         """Hide the selected points in the frame that is shown."""

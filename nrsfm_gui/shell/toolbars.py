@@ -22,8 +22,9 @@ from nrsfm_gui.shell.actions import (
 from nrsfm_gui.shell.layout import docks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from PyQt6.QtCore import QPoint
     from PyQt6.QtWidgets import QMainWindow
 
     from nrsfm_gui.model.app_store import AppStore
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "reset": "Forget runs", "live": "Live"}
 ICON_SIZE = 18
+# The actions of the menus of a point and of the 3-D view, "" for a line between them.
+POINT_MENU = (
+    "hide_observation", "hide_onwards", "hide_range", "hide_point", "show_again", "", "hide_points",
+    "isolate_points", "", "find_outliers",
+)  # fmt: skip
+VIEW_MENU = (
+    "fit", "reset_view", "", "orthographic", "camera_lock", "turntable", "", "look", "color_by_error",
+    "trails", "mesh", "path", "", "show_points",
+)  # fmt: skip
 MENUS = "The menus have everything that can be done. Ctrl+K finds it by its name, F1 lists the keys."
 
 
@@ -109,6 +119,19 @@ class Toolbars(QObject):
         """Fill the menus that are filled when they open."""
         self._fill_recent(self._recent)
         self._fill_samples(self._samples)
+
+    def open_menu(self, names: Iterable[str], where: QPoint) -> QMenu:
+        """Open a menu of some actions, POINT_MENU or VIEW_MENU, at a place of the screen."""
+        menu = QMenu(self._window)
+        menu.setToolTipsVisible(True)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name in names:
+            if name:
+                menu.addAction(self.actions[name])
+            else:
+                menu.addSeparator()
+        menu.popup(where)
+        return menu
 
     # -- making ---------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from nrsfm_gui.widgets.point_view import PointView, nearest_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from PyQt6.QtGui import QPaintEvent, QResizeEvent
+    from PyQt6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
@@ -235,6 +235,8 @@ class CameraMouse(QObject):
         if not isinstance(event, QMouseEvent):
             return False
         kind = event.type()
+        if kind == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.RightButton:
+            return False  # which opens a menu
         if kind == QEvent.Type.MouseButtonPress:
             self._camera.set_turning(False)
             self._pressed = self._last = event.position()
@@ -296,6 +298,8 @@ class SceneView(PointView):
         the camera of this view was moved; not emitted by `set_orbit`, nor where a scene fits the view.
     viewpoint_changed(Viewpoint, Viewpoint, str)
         a gesture of a person has moved the camera: from where, to where, and what it was.
+    view_menu_requested(QPoint)
+        a click with the right button where no point is, at a place of the screen.
     follow_requested(bool)
         whether the view is to move with the object.
     limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
@@ -312,12 +316,14 @@ class SceneView(PointView):
         ("Click", "select the nearest point, or none"),
         ("Ctrl+click", "add a point to the selected ones, or remove it"),
         ("Ctrl+drag, Ctrl+Shift+drag", "select what a lasso encloses, or add it"),
+        ("Right click", "menu of the point, or of the view"),
     )
     orthographic_changed = pyqtSignal(bool)
     camera_locked_changed = pyqtSignal(bool)
     turntable_changed = pyqtSignal(bool)
     camera_changed = pyqtSignal(object)
     viewpoint_changed = pyqtSignal(object, object, str)
+    view_menu_requested = pyqtSignal(object)
     follow_requested = pyqtSignal(bool)
     limits_requested = pyqtSignal(object)
     color_map_requested = pyqtSignal(str)
@@ -378,6 +384,11 @@ class SceneView(PointView):
     def drawn_by(self) -> str:
         """The name of the renderer, in a sentence."""
         return self._renderer.renderer.sentence
+
+    @property
+    def viewpoint(self) -> Viewpoint:
+        """Where the view is seen from, and what it may change by itself."""
+        return self._camera.viewpoint
 
     @property
     def orbit(self) -> Orbit:
@@ -681,6 +692,17 @@ class SceneView(PointView):
         if self._scene is None or self._scene.message:
             return -1
         return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Select the point under the mouse, unless it is, and ask for its menu, or for that of the view."""
+        assert event is not None
+        point = self.point_at(QPointF(event.pos()))
+        if self._scene is None or point < 0:
+            self.view_menu_requested.emit(event.globalPos())
+            return
+        if point not in self._scene.selection:
+            self.point_selected.emit(point)
+        self.menu_requested.emit(event.globalPos())
 
     def _point_pixels(self) -> list[Floats]:
         """Return the pixels of the points, no array where a message replaces the scene."""

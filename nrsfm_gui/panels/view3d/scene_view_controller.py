@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject
 
 from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.session import REFINED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core import Alignment
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.view3d.camera import Viewpoint
     from nrsfm_gui.panels.view3d.scene_view import SceneView
     from nrsfm_gui.scene.display import Display
 
+    View = tuple[Appearance, Alignment, frozenset[int], Viewpoint]
+
 
 class SceneViewController(QObject):
-    """Changes the session's appearance as 3-D views request."""
+    """Changes the session's appearance as 3-D views request, and lets changes of their cameras be undone.
+
+    Parameters
+    ----------
+    session, display, view
+        what is shown, what draws it, and where.
+    first_appearance
+        returns the appearance that sequences are shown in at first.
+    """
 
     def __init__(
-        self, session: Session, display: Display, view: SceneView, parent: QObject | None = None
+        self,
+        session: Session,
+        display: Display,
+        view: SceneView,
+        parent: QObject | None = None,
+        *,
+        first_appearance: Callable[[], Appearance] = Appearance,
     ) -> None:
         super().__init__(parent)
         self._session, self._display, self._view = session, display, view
+        self._first_appearance = first_appearance
+        self._is_resetting = False
         display.without_opengl = not view.uses_opengl
         view.degraded.connect(self._on_degraded)
         self.add_view(view)
@@ -46,6 +70,37 @@ class SceneViewController(QObject):
         view.color_map_requested.connect(lambda name: self._change(color_map=name))
         view.coloring_requested.connect(lambda key: self._change(color_by=key))
         view.follow_requested.connect(lambda on: self._change(follow=on))
+        view.viewpoint_changed.connect(self._on_viewpoint_changed)
+
+    def reset(self) -> None:
+        """Show camera, layers, colors, alignment and hidden points as at first: one step of undo."""
+        session, before = self._session, self._seen()
+        loaded = session.appearance.triangulation  # it stays on offer
+        first = replace(self._first_appearance(), triangulation=loaded)
+        self._show((first, session.first_alignment, frozenset(), before[3]))
+        self._is_resetting = True  # the camera's part is recorded with the rest
+        self._view.reset()
+        self._view.set_orthographic(False)
+        self._is_resetting = False
+        session.record_view_change("everything", "view as at first", before, self._seen(), self._show)
+        session.notifier.show_status("The view is as it was at first; Ctrl+Z undoes it")
+
+    def _seen(self) -> View:
+        session = self._session
+        return session.appearance, session.alignment, session.hidden, self._view.viewpoint
+
+    def _show(self, view: View) -> None:
+        appearance, alignment, hidden, viewpoint = view
+        self._session.set_appearance(appearance, undoable=False)
+        self._session.set_alignment(alignment, undoable=False)
+        self._session.set_hidden(hidden, undoable=False)
+        self._display.refresh()  # a camera that follows the object is placed by what is shown
+        self._view.set_viewpoint(viewpoint)
+
+    def _on_viewpoint_changed(self, before: Viewpoint, after: Viewpoint, text: str) -> None:
+        """Let a gesture be undone; a second view follows the first one."""
+        if not self._is_resetting:
+            self._session.record_view_change("viewpoint", text, before, after, self._view.set_viewpoint)
 
     def show_cameras(self) -> None:
         """Look at all cameras and the object from outside."""

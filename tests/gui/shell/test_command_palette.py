@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow
 
@@ -21,7 +21,7 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, Condition, with_unique_mnemonics
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
-from nrsfm_gui.shell.toolbars import Toolbars
+from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.fuzzy import match
 from nrsfm_gui.widgets.style import apply_theme
@@ -141,6 +141,15 @@ def test_letters_of_a_menu_are_used_once(window):
 def test_letters_that_are_used_are_replaced_by_free_ones():
     assert with_unique_mnemonics(["&Run", "&Reset", "Stop"]) == ["&Run", "R&eset", "Stop"]
     assert with_unique_mnemonics(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
+
+
+@pytest.mark.parametrize("names", [POINT_MENU, VIEW_MENU])
+def test_the_menus_of_a_point_and_of_the_view_have_the_actions_with_their_keys(window, names):
+    menu = window.toolbars.open_menu(names, QPoint(5, 5))
+    shown = [action for action in menu.actions() if not action.isSeparator()]
+    assert [window.toolbars.actions[name] for name in names if name] == shown
+    assert all(action.shortcut().toString() for action in shown)
+    menu.close()
 
 
 # -- finding ----------------------------------------------------------------------------------------------

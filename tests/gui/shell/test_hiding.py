@@ -6,13 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint
-from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QWidget
 
 from core import Settings, simulate
-from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.shell.hide_controller import MENU, SELECT_FIRST, HideController
+from nrsfm_gui.shell.hide_controller import SELECT_FIRST, HideController
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
@@ -88,20 +84,6 @@ def test_what_cannot_be_hidden_is_named(session, trigger, statuses, messages):
     trigger("hide_point")
     assert session.settings.hide is None
     assert messages.text == "Nothing is hidden: frame 1 would be left without any point."
-
-
-def test_the_menu_of_a_point_has_the_actions_with_their_keys(session, show):
-    parent = QWidget()
-    show(parent, 100, 100)
-    actions = {}
-    for spec in ACTIONS:
-        actions[spec.name] = QAction(spec.title, parent)
-        actions[spec.name].setShortcut(spec.keys)
-    menu = HideController(session, session).open_menu(actions, QPoint(5, 5), parent)
-    shown = [action for action in menu.actions() if not action.isSeparator()]
-    assert [actions[name] for name in MENU if name] == shown
-    assert all(action.shortcut().toString() for action in shown)
-    menu.close()
 
 
 def test_hidden_observations_are_no_settings_of_another_sequence(session, trigger, sequence):

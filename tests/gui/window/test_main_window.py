@@ -186,6 +186,11 @@ def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
     assert window.session.shown is first
 
 
+def test_opening_a_sequence_leaves_nothing_to_undo(window):
+    window.session.undo()
+    assert window.status_controller.activity.full_text == "Nothing is left to undo"
+
+
 def test_frames_are_reached_by_keys_in_a_view_but_not_while_typing(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()

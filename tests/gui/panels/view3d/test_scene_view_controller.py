@@ -1,0 +1,108 @@
+"""Gestures of the camera are undone, and "Reset view" is one step; neither touches the parameters."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtGui import QContextMenuEvent
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication
+
+from core import Alignment, Settings
+from core.evaluation import Kind
+from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
+
+LEFT = Qt.MouseButton.LeftButton
+FIRST = Appearance(color_map="magma")
+
+
+@pytest.fixture
+def controller(session, display, scene_view, known, add_run, make_iterate) -> SceneViewController:
+    made = SceneViewController(session, display, scene_view, session, first_appearance=lambda: FIRST)
+    session.set_sequence(known.sequence)
+    add_run(session, make_iterate(known, noise=0.01), Settings(rank=2))
+    session.set_appearance(FIRST, undoable=False)
+    display.refresh()
+    return made
+
+
+def drag(view, start: QPoint, end: QPoint) -> None:
+    QTest.mousePress(view, LEFT, pos=start)
+    QTest.mouseMove(view, (start + end) / 2)
+    QTest.mouseMove(view, end)
+    QTest.mouseRelease(view, LEFT, pos=end)
+
+
+def test_a_drag_is_undone_as_one_step_and_solves_nothing(session, scene_view, controller, statuses):
+    settings, runs, before = session.settings, list(session.runs), scene_view.viewpoint
+    drag(scene_view, QPoint(200, 200), QPoint(320, 240))
+    moved = scene_view.viewpoint
+    assert moved.orbit != before.orbit
+    session.undo()
+    assert scene_view.viewpoint == before
+    assert statuses[-1].startswith("Undone: ")
+    session.redo()
+    assert scene_view.viewpoint.orbit == moved.orbit
+    assert (session.settings, session.runs) == (settings, runs)
+
+
+def test_changes_of_the_camera_and_of_the_layers_are_undone_in_their_order(session, scene_view, controller):
+    before = scene_view.viewpoint
+    scene_view.set_axis_preset("top")
+    session.set_appearance(session.appearance.with_layer("trails", True))
+    scene_view.set_orthographic(True)
+    assert scene_view.orthographic
+    session.undo()
+    assert not scene_view.orthographic and "trails" in session.appearance.layers
+    session.undo()
+    assert "trails" not in session.appearance.layers and scene_view.viewpoint != before
+    session.undo()
+    assert scene_view.viewpoint == before
+
+
+def test_reset_view_shows_all_as_at_first_and_is_undone_as_one_step(session, display, scene_view, controller):
+    first = scene_view.viewpoint
+    drag(scene_view, QPoint(200, 200), QPoint(320, 240))
+    scene_view.set_orthographic(True)
+    session.change_appearance(color_by="error", point_size=2.0)
+    session.set_appearance(session.appearance.with_layer("truth", False))
+    session.set_alignment(Alignment(Kind.NONE))
+    session.set_hidden((1, 2))
+    settings = session.settings
+    changed = session.appearance, session.alignment, session.hidden, scene_view.viewpoint
+    controller.reset()
+    assert (session.appearance, session.alignment, session.hidden) == (FIRST, Alignment(), frozenset())
+    display.refresh()
+    assert not scene_view.orthographic and scene_view.fitted
+    assert scene_view.orbit.azimuth == pytest.approx(first.orbit.azimuth)
+    assert scene_view.orbit.elevation == pytest.approx(first.orbit.elevation)
+    session.undo()
+    assert changed == (session.appearance, session.alignment, session.hidden, scene_view.viewpoint)
+    assert session.settings == settings
+
+
+def test_nothing_is_to_be_undone_where_a_sequence_has_only_been_opened(
+    session, scene_view, controller, statuses
+):
+    session.undo()
+    assert statuses[-1] == "Nothing is left to undo"
+
+
+def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
+    session, display, scene_view, controller
+):
+    points, views = [], []
+    scene_view.menu_requested.connect(points.append)
+    scene_view.view_menu_requested.connect(views.append)
+    scene_view.point_selected.connect(session.set_point)
+    fitted = scene_view.viewpoint
+    pixel = scene_view._point_pixels()[0][4]
+    for place in (QPoint(*map(int, pixel)), QPoint(5, 5)):
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, scene_view.mapToGlobal(place))
+        QTest.mousePress(scene_view, Qt.MouseButton.RightButton, pos=place)
+        QApplication.sendEvent(scene_view, event)
+    assert len(points) == len(views) == 1
+    assert session.point >= 0
+    QTest.mouseMove(scene_view, QPoint(60, 60))
+    assert scene_view.viewpoint == fitted
