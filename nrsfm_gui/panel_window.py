@@ -139,7 +139,7 @@ class PanelWindow(QMainWindow):
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, self.store, self
         )
-        self.loss_controller = LossController(session, control, self.loss_plot, self)
+        self.loss_controller = LossController(session, control, display, self.loss_plot, self)
         self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)
         self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
         self.points_controller = PointsController(session, display, self.points_panel, self)

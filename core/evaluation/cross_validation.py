@@ -191,10 +191,30 @@ def choose_hidden(
     hiding: str = "tracks",
     seed: tuple[int, ...] = (0,),
 ) -> Bools:
-    """Return which visible observations (F, P) to hide, of tracks (F, 2, P).
+    """Return which visible observations to hide from a run, to measure its error at them.
 
     A frame keeps at least K + 3 of them, as many as its coefficients and offsets, and a point 2 K, which
     makes 4 K numbers for its 3 K; one that has no more keeps all it has.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P).
+    visible
+        (F, P).
+    rank
+        K of the run.
+    share
+        of the visible observations.
+    hiding
+        one of `HIDING`.
+    seed
+        of the random choice.
+
+    Returns
+    -------
+    Bools
+        (F, P) true where an observation is to be hidden.
 
     Raises
     ------

@@ -25,7 +25,8 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_text, run_title
 from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.model.theme import PAPER
-from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.loss.attempts import attempts_of
+from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of
@@ -248,6 +249,7 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Worst
 
 def _loss_chart(run: Run) -> str:
     plot = LossPlot()
+    plot.set_details(RunDetails(attempts=attempts_of(run.history, run.last)))
     plot.set_histories({run.number: run.history}, run.number)
     chart = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="loss")
     plot.deleteLater()

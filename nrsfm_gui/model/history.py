@@ -123,6 +123,12 @@ class History:
         return self._columns[6, : len(self.records)]
 
     @property
+    def phase_spans(self) -> list[tuple[str, int, int]]:
+        """The name, the first and the last record of every phase."""
+        ends = [phase.first for phase in self.phases[1:]] + [len(self.records)]
+        return [(p.name, p.first, end - 1) for p, end in zip(self.phases, ends, strict=False)]
+
+    @property
     def phase_ends(self) -> Bools:
         """(N,) whether another phase begins after a record."""
         ends = np.zeros(len(self.records), dtype=bool)

@@ -14,6 +14,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from core import Alignment
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.session import suited_mirror
+from nrsfm_gui.scene.error_traces import ErrorTraces
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
@@ -143,6 +144,8 @@ class RunErrors(QObject):
         self._qualities = Qualities(self)
         self._qualities.found.connect(self.found)
         self._qualities.failed.connect(self.failed)
+        self.traces = ErrorTraces(session, self)
+        self.traces.failed.connect(self.failed)
         session.sequence_changed.connect(self.clear)
         session.shown_changed.connect(self._on_shown_changed)
 
@@ -172,7 +175,9 @@ class RunErrors(QObject):
         self._run = run
         if newest:
             self._qualities.set_known(run, request, quality)
-        self._emit(incumbent_of(run, request.iterate, quality, newest=newest), series)
+        incumbent = incumbent_of(run, request.iterate, quality, newest=newest)
+        self.traces.note(run, incumbent)
+        self._emit(incumbent, series)
 
     def clear(self, *_: object) -> None:
         """Publish that no reconstruction is shown."""
@@ -204,13 +209,14 @@ class RunErrors(QObject):
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
-        self._qualities.forget_others(
-            run for _sequence, runs, _shown in self._session.everything() for run in runs
-        )
+        kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
+        self._qualities.forget_others(kept)
+        self.traces.forget_others(kept)
 
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""
         self._qualities.shut_down()
+        self.traces.shut_down()
 
     def _emit(self, incumbent: Incumbent | None, series: ErrorSeries | None) -> None:
         if series is not self._series:

@@ -95,6 +95,9 @@ class Shapes:
     weights: Floats | None = None  # (F, P) of the observations under a robust loss, 0 where not solved
     # (F, P) the errors where outliers of the truth are left out; None where it has none, or they are.
     errors_without: Floats | None = None
+    # Root mean square reprojection error of visible observations that it was not solved from, in the units of
+    # the tracks; None where there are none.
+    held_out: float | None = None
     truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
 
     @cached_property
@@ -192,8 +195,8 @@ def build_shapes(
     cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
-    residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
-    residuals = np.where(solved(sequence, source), residuals, np.nan)
+    distances, used = np.linalg.norm(reprojected - sequence.tracks, axis=1), solved(sequence, source)
+    residuals, held = np.where(used, distances, np.nan), distances[sequence.visible & ~used]
     return Shapes(
         points=read_only(Q),
         truth=truth,
@@ -213,6 +216,7 @@ def build_shapes(
         std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
         weights=source.robust_weights,
         errors_without=errors_without,
+        held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         truth_size=None if truth is None else _truth_size(sequence),
         why_no_std=found.why_no_std,
     )

@@ -39,6 +39,7 @@ class Quality:
     known: int = 0  # points of all frames that have a 3-D distance
     uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
     size: float | None = None  # of the object, in `unit`: lengths are relative to it
+    held_out: float | None = None  # as `reprojection`, of the observations that are hidden from the solver
 
 
 def quality(shapes: Shapes) -> Quality:
@@ -67,6 +68,7 @@ def quality(shapes: Shapes) -> Quality:
         known=count,
         uncertainty=uncertainty,
         size=shapes.size,
+        held_out=shapes.held_out,
     )
 
 

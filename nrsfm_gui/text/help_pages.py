@@ -47,9 +47,12 @@ PANELS = {
     "color have little weight under a robust loss. Crosses are hidden from the "
     "solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
-    "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases. "
-    "The depth refinement has an energy of its own, at the right, with a line for each of its phases. "
-    "Click the curve, or drag the line, to see the run as it was at that iteration; Newest leads back. "
+    "Loss": "The lowest loss so far of each run against seconds, on a logarithmic scale, and at the right "
+    "the error of what was shown then: the 3-D error, or without a ground truth that at observations that "
+    "are hidden from the solver. Thin and gray is what the run tries now; the table lists the starts and the "
+    "candidates for the rotations, and how each ended. Everything shows the loss of all iterations, with the "
+    "phases and the energy of the depth refinement. "
+    "Click the curve, or drag the line, to see the shape at that moment; Newest or Esc leads back. "
     "A triangle is a change of parameters: click it to go back to before it.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "

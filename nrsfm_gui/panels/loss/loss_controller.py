@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from core import InputError
+from core.evaluation import choose_hidden
+from core.reconstruction import LIVE
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
+from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.model.run_names import run_title
+from nrsfm_gui.panels.loss.attempts import attempts_of
+from nrsfm_gui.panels.loss.loss_plot import RunDetails
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
@@ -22,7 +28,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
+    from nrsfm_gui.scene.display import Display
 
+HELD_OUT = 0.05  # share of the observations
 NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"
 
 
@@ -35,16 +43,22 @@ class LossState:
     shown: int | None
     compared: int | None
     lengths: tuple[int, ...]  # of the histories
+    details: RunDetails  # of the run in front
 
 
 class LossController(QObject):
     """Shows the losses of a session's runs, and sets the shown iteration of the session."""
 
     def __init__(
-        self, session: Session, control: RunControl, plot: LossPlot, parent: QObject | None = None
+        self,
+        session: Session,
+        control: RunControl,
+        display: Display,
+        plot: LossPlot,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._control, self._plot = session, control, plot
+        self._session, self._control, self._display, self._plot = session, control, display, plot
         self._notifier = session.notifier
         self._gone_back_to: tuple[Run, Settings] | None = (
             None  # a run, and the settings before a change of it
@@ -53,13 +67,17 @@ class LossController(QObject):
         # A picture of a plot costs as much as one of the scene.
         self._updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
         for signal in (
-            session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed
+            session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed,
+            session.settings_changed, session.alignment_changed, display.errors.traces.changed,
         ):  # fmt: skip
             signal.connect(self._updater.request)
+        # The line ends where all numbers are of, at any moment.
+        display.errors.incumbent_changed.connect(lambda _incumbent: self._updater.run())
         session.moment_changed.connect(plot.set_moment)
         session.compared_changed.connect(self._on_compared_changed)
         plot.moment_requested.connect(self.show_record)
         plot.change_chosen.connect(self.show_before_change)
+        plot.hold_out_requested.connect(self.hold_out)
         self._comparing = False
 
     # -- what is asked for ----------------------------------------------------------------------------------
@@ -156,6 +174,23 @@ class LossController(QObject):
         self._control.ignore_settings(settings)
         self._session.set_settings(settings)
 
+    def hold_out(self) -> None:
+        """Hide some observations from the solver, always the same ones, so that an error is known at them."""
+        session, sequence = self._session, self._session.sequence
+        if sequence is None:
+            return
+        try:
+            held = choose_hidden(sequence.tracks, sequence.visible, session.settings.rank, share=HELD_OUT)
+        except InputError as refusal:
+            session.notifier.show_status(str(refusal))
+            return
+        session.set_settings(with_excluded(session.settings, held))
+        solve = "" if "hide" in LIVE and session.live else "; run the solver again"
+        session.notifier.show_status(
+            f"{int(held.sum())} of {int(sequence.visible.sum())} observations are held out (hide){solve}. "
+            "Ctrl+Z undoes it"
+        )
+
     def flush(self) -> None:
         """Show at once what has changed."""
         self._updater.flush()
@@ -177,16 +212,34 @@ class LossController(QObject):
             shown=None if session.shown is None else session.shown.number,
             compared=None if session.compared is None else session.compared.number,
             lengths=tuple(len(run.history) for run in session.runs),
+            details=self._details(),
         )
 
     def _apply(self, state: LossState) -> None:
         before, self._shown = self._shown, state
-        if before is not None and replace(before, lengths=state.lengths) == state:
+        self._plot.set_details(state.details)
+        if before is not None and replace(before, lengths=state.lengths, details=state.details) == state:
             self._plot.refresh()  # there are more records of the same runs
         else:
             self._plot.set_histories(
                 dict(state.histories), state.shown, dict(state.names), compared=state.compared
             )
+
+    def _details(self) -> RunDetails:
+        """Return what belongs to the run in front."""
+        run, session, errors = self._session.shown, self._session, self._display.errors
+        if run is None:
+            return RunDetails()
+        incumbent = errors.incumbent
+        if incumbent is not None and not (incumbent.run == run.number and incumbent.newest):
+            incumbent = None
+        return RunDetails(
+            attempts=attempts_of(run.history, run.last),
+            until=incumbent.record if incumbent is not None and run.state.alive else None,
+            trying=run.state.alive,
+            trace=errors.traces.of(run),
+            can_hold_out=run.sequence.truth is None and session.settings.hide is None,
+        )
 
 
 def _kept(run: Run, record: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The curves of the loss plot: one per run, the current one in front, and a legend."""
+"""The curves of the loss plot: one per run, the current one in front, a legend, and an axis at the right."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF
+from PyQt6.QtWidgets import QGraphicsItem
+
+from nrsfm_gui.panels.loss.attempts import attempt_name
+from nrsfm_gui.panels.loss.best_line import best_line
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.foundation import Floats
+    from core.foundation import Bools, Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
-AXES = {
-    "iterations": "iteration",
-    "seconds": "computing time (s)",
-    "log seconds": "computing time (s), logarithmic",
-}
-SHORTEST = 1e-4  # seconds: where a logarithmic axis begins
 EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
 FAINT_ALPHA = 60  # while two runs are compared
+GHOST_ALPHA = 110  # of what is tried
 LEGEND_ALPHA = 150
+FRONT_WIDTH = 2  # pixels of the line of the lowest loss in front, which has few vertices
 MOST_NAMES = 8  # of runs in the legend, the newest
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
 MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
-ENERGY_LABELS = ("energy per point and frame", "energy")  # the longest that there is room for is shown
-LEAST_ENERGY_SPAN = 1e-6  # that the energy's axis holds at least
-MARGIN = 0.08  # of a range of losses or energies, below
+LEAST_SPAN_SHARE = 1e-6  # of a value at the right, that its axis holds at least
+MARGIN = 0.08  # of a range of values, below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 
@@ -60,19 +60,33 @@ class _Curve:
     history: History
     item: pg.PlotDataItem
     name: str
-    drawn: int = -1  # records in the item
+    drawn: object = None  # what the item shows
 
 
 class LossCurves:
-    """Draws histories over what the axis counts."""
+    """Draws histories: the lowest loss so far against seconds, or everything that was tried.
+
+    Where everything is not shown, what the current run tries now is a thin curve behind its line; where there
+    is no lowest loss yet, all that it tried is.
+    """
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
-        self._axis = "iterations"
+        self.everything = False
+        self.seconds = True  # along the horizontal axis; else iterations
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
         self._compared: int | None = None
+        self._until: int | None = None
+        self._trying = False
+        self._marked: tuple[int, int] | None = None
         self._theme: Theme | None = None
+        self._ghost = pg.PlotDataItem(connect="all", antialias=False)
+        self._highlight = pg.PlotDataItem(connect="all", antialias=False)
+        QGraphicsItem.setData(self._highlight, INTERACTIVE_ONLY, True)  # its own `setData` is another
+        for item, z in ((self._ghost, -2), (self._highlight, 12)):
+            item.setZValue(z)
+            plot.getViewBox().addItem(item)
         self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
         self._legend.setParentItem(plot.getViewBox())
         self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
@@ -91,22 +105,21 @@ class LossCurves:
         """Those with something in them."""
         return [curve.history for curve in self._curves.values() if len(curve.history)]
 
-    @property
-    def logarithmic(self) -> bool:
-        """Whether the axis has logarithms."""
-        return self._axis.startswith("log")
-
     def x(self, history: History) -> Floats:
         """Return where a history has its records (N,) along the axis."""
-        if self._axis == "iterations":
-            return history.iterations
-        return history.seconds if self._axis == "seconds" else np.log10(np.maximum(history.seconds, SHORTEST))
+        return history.seconds if self.seconds else history.iterations
 
-    def set_axis(self, axis: str) -> None:
-        """Count something else along the axis, one of `AXES`; `draw` shows it."""
-        self._axis = axis
-        for curve in self._curves.values():
-            curve.drawn = -1
+    def y(self, history: History) -> Floats:
+        """Return the losses (N,) that are drawn of a history, by their base-10 logarithms."""
+        best = history.log_best_losses
+        return (
+            history.log_losses if self.everything else np.where(np.isfinite(best), best, history.log_losses)
+        )
+
+    def set_axes(self, *, everything: bool, seconds: bool) -> None:
+        """Draw everything or the lowest loss, over seconds or iterations; `draw` shows it."""
+        self.everything, self.seconds = everything, seconds or not everything
+        self._color()
 
     def set_histories(
         self,
@@ -121,7 +134,7 @@ class LossCurves:
             self._plot.removeItem(self._curves.pop(number).item)
         for number, history in histories.items():
             if number not in self._curves:
-                item = pg.PlotDataItem(connect="all", antialias=False)
+                item = pg.PlotDataItem(antialias=False)
                 self._plot.addItem(item)
                 self._curves[number] = _Curve(history, item, "")
         for number, curve in self._curves.items():
@@ -130,18 +143,68 @@ class LossCurves:
         self._compared = compared if compared in self._curves else None
         self._color()
 
+    def set_progress(self, until: int | None, *, trying: bool) -> None:
+        """Let the line of the current run end at a record, with None at its last, and show what it tries."""
+        self._until, self._trying = until, trying
+
+    def mark(self, records: tuple[int, int] | None) -> None:
+        """Highlight the curve between two records of the current run, or none."""
+        self._marked = records
+
+    @property
+    def marked_range(self) -> tuple[float, float] | None:
+        """The least and the largest logarithm of what is highlighted, None without it."""
+        if self._marked is None or self.front is None:
+            return None
+        y = self.front.log_losses[self._marked[0] : self._marked[1] + 1]
+        return float(y.min()), float(np.quantile(y, 0.9))
+
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
-        for curve in self._curves.values():
-            count = len(curve.history)
-            if count != curve.drawn and count:
-                curve.item.setData(self.x(curve.history), curve.history.log_losses)
-                curve.drawn = count
+        for number, curve in self._curves.items():
+            history, until = curve.history, self._until if number == self._current else None
+            state = len(history), until, self.everything, self.seconds, len(history.ticks)
+            if state == curve.drawn or not len(history):
+                continue
+            curve.drawn = state
+            if self.everything:
+                curve.item.setData(self.x(history), history.log_losses, connect="all")
+            else:
+                x, y, joined = best_line(history, self.x(history), until)
+                curve.item.setData(x, y, connect=joined if len(x) else "all")
+        self._draw_part(self._ghost, self._tried_part())
+        self._draw_part(self._highlight, self._marked)
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
         self._color()
+
+    def _tried_part(self) -> tuple[int, int] | None:
+        """Return the first and last record of what is tried now; of all where there is no lowest loss yet."""
+        history = self.front
+        if history is None or self.everything:
+            return None
+        last = len(history) - 1
+        if not np.isfinite(history.log_best_losses).any():
+            return 0, last
+        if not self._trying:
+            return None
+        first, name = history.phases[-1].first, attempt_name(history.phases[-1].name)
+        for phase in reversed(history.phases[:-1]):
+            if not name or attempt_name(phase.name) != name:
+                break
+            first = phase.first
+        return first, last
+
+    def _draw_part(self, item: pg.PlotDataItem, records: tuple[int, int] | None) -> None:
+        history = self.front
+        if history is None or records is None or records[0] >= len(history):
+            item.setVisible(False)
+            return
+        part = slice(records[0], records[1] + 1)
+        item.setData(self.x(history)[part], history.log_losses[part])
+        item.setVisible(True)
 
     def _color(self) -> None:
         if self._theme is None:
@@ -151,8 +214,13 @@ class LossCurves:
             color = pg.mkColor(self._theme.runs[number % len(self._theme.runs)])
             color.setAlpha(EARLIER_ALPHA if self._compared is None else FAINT_ALPHA)
             chosen = self._theme.accent if front else self._theme.other if beside else color
-            curve.item.setPen(pg.mkPen(chosen, width=1))
+            wide = (front or beside) and not self.everything
+            curve.item.setPen(pg.mkPen(chosen, width=FRONT_WIDTH if wide else 1))
             curve.item.setZValue(10 if front else 5 if beside else 0)
+        faint = pg.mkColor(self._theme.muted)
+        faint.setAlpha(GHOST_ALPHA)
+        self._ghost.setPen(pg.mkPen(faint, width=1))
+        self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
         self._name_curves(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
@@ -166,10 +234,22 @@ class LossCurves:
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
+        self._legend.setVisible(len(shown) > 1)  # or its ground would be seen alone
 
 
-class EnergyCurve:
-    """The energy of the depth refinement on an axis of its own at the right, one line per phase."""
+@dataclass(frozen=True, eq=False)
+class RightValues:
+    """What the axis at the right shows."""
+
+    x: Floats  # (M,)
+    y: Floats  # (M,) NaN where unknown
+    joined: Bools  # (M,) whether each is joined to the next
+    labels: tuple[str, ...]  # of the axis, the longest first
+    color: str  # the name of a color of a theme
+
+
+class RightCurve:
+    """A curve on an axis of its own at the right."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot, self._box = plot, pg.ViewBox(enableMenu=False)
@@ -180,48 +260,54 @@ class EnergyCurve:
         self._box.setXLink(plot.getViewBox())
         self._box.setMouseEnabled(x=False, y=False)
         self._box.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self._box.setZValue(plot.getViewBox().zValue() + 1)  # in front of the loss, which is flat meanwhile
+        self._box.setZValue(plot.getViewBox().zValue() + 1)  # in front of the loss, which is often flat
         self.item = pg.PlotDataItem(antialias=False)
         self._box.addItem(self.item)
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.getViewBox().sigXRangeChanged.connect(self._fit)
-        self._data: tuple[Floats, Floats] | None = None
-        self._color = ""
+        self._shown: RightValues | None = None
+        self._theme: Theme | None = None
         self._box.hide()
 
-    def show(self, history: History | None, x: Floats | None) -> None:
-        """Draw the energies of a history at `x` (N,), or nothing."""
-        self._data = None
-        if history is not None and x is not None and history.has_energies:
-            self._data = x, history.energies
-        self._box.setVisible(self._data is not None)
-        self._plot.showAxis("right", self._data is not None)
-        if self._data is None or history is None:
+    def show(self, values: RightValues | None) -> None:
+        """Draw values, or nothing."""
+        self._shown = values
+        self._box.setVisible(values is not None)
+        self._plot.showAxis("right", values is not None)
+        if values is None:
             return
-        known = np.isfinite(history.energies)
-        joined = known & np.append(known[1:], False) & ~history.phase_ends
-        self.item.setData(x, np.where(known, history.energies, 0.0), connect=joined)
+        self.item.setData(values.x, np.where(np.isfinite(values.y), values.y, 0.0), connect=values.joined)
+        self._color()
         self._on_resized()
 
-    def place(self, record: int) -> float | None:
-        """Return where the energy of a record is on the loss's axis; None where it has none."""
-        if self._data is None or not np.isfinite(self._data[1][record]):
+    def place(self, index: int) -> float | None:
+        """Return where a value is on the axis at the left; None where there is none."""
+        shown = self._shown
+        if shown is None or not np.isfinite(shown.y[index]):
             return None
-        point = self._box.mapViewToScene(QPointF(self._data[0][record], self._data[1][record]))
+        point = self._box.mapViewToScene(QPointF(shown.x[index], shown.y[index]))
         return float(self._plot.getViewBox().mapSceneToView(point).y())
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self.item.setPen(pg.mkPen(theme.energy, width=1))
-        self._axis.setTextPen(pg.mkPen(theme.energy))
-        self._color = theme.energy
-        self._name_axis()
+        self._theme = theme
+        self._color()
+
+    def _color(self) -> None:
+        if self._theme is not None and self._shown is not None:
+            color = getattr(self._theme, self._shown.color)
+            self.item.setPen(pg.mkPen(color, width=1))
+            self._axis.setTextPen(pg.mkPen(color))
+            self._name_axis()
 
     def _name_axis(self) -> None:
         """Label the axis; a low panel has room for a short label only."""
+        if self._shown is None or self._theme is None:
+            return
         metrics, height = QFontMetricsF(self._axis.label.font()), self._plot.getViewBox().height()
-        fits = (label for label in ENERGY_LABELS if metrics.horizontalAdvance(label) <= height)
-        self._axis.setLabel(next(fits, ENERGY_LABELS[-1]), color=self._color)
+        labels = self._shown.labels
+        fits = (label for label in labels if metrics.horizontalAdvance(label) <= height)
+        self._axis.setLabel(next(fits, labels[-1]), color=getattr(self._theme, self._shown.color))
 
     def _on_resized(self, *_: object) -> None:
         self._name_axis()
@@ -230,16 +316,17 @@ class EnergyCurve:
         self._fit()
 
     def _fit(self, *_: object) -> None:
-        """Let the axis hold the energies between left and right, whose range the mouse may have changed."""
-        if self._data is None:
+        """Let the axis hold the values between left and right, whose range the mouse may have changed."""
+        if self._shown is None:
             return
-        x, energies = self._data
+        x, y = self._shown.x, self._shown.y
         left, right = self._plot.getViewBox().viewRange()[0]
-        seen = energies[(x >= left) & (x <= right) & np.isfinite(energies)]
+        seen = y[(x >= left) & (x <= right) & np.isfinite(y)]
         if seen.size:
             low, high = float(seen.min()), float(seen.max())
-            span = max(high - low, LEAST_ENERGY_SPAN)
-            self._box.setYRange(*below_names(low, low + span, self._plot.getViewBox().height()), padding=0)
+            span = max(high - low, LEAST_SPAN_SHARE * max(abs(high), 1.0))
+            bottom, top = below_names(low, low + span, self._plot.getViewBox().height())
+            self._box.setYRange(max(bottom, 0.0) if low >= 0 else bottom, top, padding=0)
 
 
 class ResidualCurves:

@@ -10,6 +10,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
+from nrsfm_gui.panels.loss.attempts import DEPTH, attempt_parts, is_comparison, is_refinement
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 GAP = 6.0  # pixels between two names
 LEAST_NAME = 44.0  # pixels that an elided name needs to be readable
 SUBSET = " (subset)"
-DEPTH = "depth, "  # how the names of the phases of the refinement begin
 BEHIND = -10  # the curves are in front
 TICK_SIZE = 11
 HANDLE_SIZE = 9
 DOT_SIZE = 7
+TICK_LENGTH = 0.04  # of the height of the plot
+SPAN_ALPHA = 90
+REFINEMENT, COMPARISON = "depth refinement", "rotations"
 
 
 class _Mark:
@@ -148,6 +151,98 @@ def short_phases(history: History) -> list[tuple[int, str]]:
     return result
 
 
+class _Span:
+    """A marked span of time with its name at the upper end."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self.region = pg.LinearRegionItem(movable=False, pen=pg.mkPen(None))
+        self.text = pg.TextItem(anchor=(0.5, 0))
+        for item in (self.region, self.text):
+            item.setZValue(BEHIND)
+            plot.addItem(item, ignoreBounds=True)
+
+    def set_colors(self, theme: Theme) -> None:
+        ground = pg.mkColor(theme.grid)
+        ground.setAlpha(SPAN_ALPHA)
+        self.region.setBrush(pg.mkBrush(ground))
+        self.text.setColor(theme.muted)
+
+
+class SpanMarks:
+    """The spans of a run in which its loss is not lowered, and ticks where a candidate or a start ended."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot = plot
+        self._spans: list[_Span] = []
+        self._ticks = pg.VTickGroup(yrange=[0.0, TICK_LENGTH])
+        self._ticks.setZValue(BEHIND)
+        plot.addItem(self._ticks, ignoreBounds=True)
+        self._theme: Theme | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names that are shown."""
+        return [span.text.toPlainText() for span in self._spans if span.text.isVisible()]
+
+    @property
+    def ticks(self) -> list[float]:
+        """Where the ticks are."""
+        return list(self._ticks.xvals) if self._ticks.isVisible() else []
+
+    def clear(self) -> None:
+        """Hide everything."""
+        self._ticks.setVisible(False)
+        for span in self._spans:
+            span.region.setVisible(False)
+            span.text.setVisible(False)
+
+    def place(self, history: History, x: Floats) -> None:
+        """Mark the spans of a history and the ends of what it tried; `x` (N,) is where its records are."""
+        found = spans(history)
+        while len(self._spans) < len(found):
+            self._spans.append(_Span(self._plot))
+            if self._theme is not None:
+                self._spans[-1].set_colors(self._theme)
+        box = self._plot.getViewBox()
+        (left, right), (_bottom, top) = box.viewRange()
+        pixel = (right - left) / max(box.width(), 1.0)
+        for k, span in enumerate(self._spans):
+            span.region.setVisible(k < len(found))
+            span.text.setVisible(k < len(found))
+            if k == len(found) or not span.region.isVisible():
+                continue
+            first, last, name = found[k]
+            start, end = float(x[first]), float(x[last])
+            span.region.setRegion((start, end))
+            shown_start, shown_end = max(start, left), min(end, right)
+            metrics = QFontMetricsF(span.text.textItem.document().defaultFont())
+            span.text.setVisible(metrics.horizontalAdvance(name) + GAP < (shown_end - shown_start) / pixel)
+            if span.text.toPlainText() != name:
+                span.text.setPlainText(name)
+            span.text.setPos((shown_start + shown_end) / 2, top)
+        self._ticks.setVisible(True)
+        self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
+
+    def set_colors(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+        self._theme = theme
+        self._ticks.setPen(pg.mkPen(theme.muted, width=1))
+        for span in self._spans:
+            span.set_colors(theme)
+
+
+def spans(history: History) -> list[tuple[int, int, str]]:
+    """Return the first and the last record of every comparison of rotations and refinement, and its name."""
+    found: list[tuple[int, int, str]] = []
+    for phase, first, last in history.phase_spans:
+        name = REFINEMENT if is_refinement(phase) else COMPARISON if is_comparison(phase) else ""
+        if name and found and found[-1][1:] == (first - 1, name):
+            found[-1] = found[-1][0], last, name
+        elif name:
+            found.append((first, last, name))
+    return found
+
+
 class ChangeTicks(QObject):
     """Triangles where parameters changed: the tip names the change, a click restores the state before it.
 
@@ -174,14 +269,11 @@ class ChangeTicks(QObject):
         """The changes, as text."""
         return self._texts
 
-    def show(self, history: History | None, x: Floats | None) -> None:
-        """Show the changes of a history, whose records are at x; none without one."""
-        places = []
-        self._texts = []
-        if history is not None and x is not None:
-            ticks = [tick for tick in history.ticks if tick.first < len(x)]
-            self._texts = [tick.text for tick in ticks]
-            places = [(x[tick.first], history.log_losses[tick.first]) for tick in ticks]
+    def show(self, history: History | None, x: Floats, y: Floats) -> None:
+        """Show the changes of a history, whose records are at x and y, (N,) each; none without one."""
+        ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
+        self._texts = [tick.text for tick in ticks]
+        places = [(x[tick.first], y[tick.first]) for tick in ticks]
         spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
         self._item.setData(spots)
 

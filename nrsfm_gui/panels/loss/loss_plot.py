@@ -1,91 +1,132 @@
-"""The panel Loss: log10 of the loss over iterations or seconds, with phases and earlier runs.
+"""The panel Loss: the lowest loss so far against seconds, with the error beside it, and what a run tried.
 
-The visible range follows the current run, its final part, or all runs, until the mouse zooms; it follows
-again when another run becomes the current one.
+"Best so far" is the lowest loss of the objective that the run ends with, and, on an axis at the right, the
+3-D error of what was shown at each moment, or the error of observations that the solver does not see.
+"Everything" is the loss of all iterations, of other objectives too, with the phases and the energies of the
+refinement. The visible range follows the current run, or the two that are compared, until the mouse zooms; it
+follows again when another run becomes the current one.
 """
 
 from __future__ import annotations
 
-from enum import Enum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.loss.loss_curves import AXES, EnergyCurve, LossCurves, ResidualCurves, below_names
-from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks
+from nrsfm_gui.panels.loss.attempts import Attempt, attempt_name
+from nrsfm_gui.panels.loss.attempts_table import AttemptsTable
+from nrsfm_gui.panels.loss.best_line import best_range, objectives
+from nrsfm_gui.panels.loss.loss_curves import (
+    LossCurves,
+    ResidualCurves,
+    RightCurve,
+    RightValues,
+    below_names,
+)
+from nrsfm_gui.panels.loss.loss_marks import (
+    ChangeTicks,
+    CurveReading,
+    IterationCursor,
+    PhaseMarks,
+    SpanMarks,
+)
+from nrsfm_gui.scene.summaries import duration, measure, signed
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
-from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
+    from PyQt6.QtGui import QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from core.foundation import Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.error_traces import ErrorTrace
 
-SELECTION = "rotations"  # how the names of the phases begin that choose rotations
-LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
+BEST, EVERYTHING = MODES = ("Best so far", "Everything")
+AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
+ENERGY_LABELS = ("energy per point and frame", "energy")  # the longest that there is room for is shown
+DIGITS = 4  # of logarithms that are read
+NOT_YET = "not of the final objective"
+LEAST_SPAN = 1e-3  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
+NARROW = 420  # pixels of width below which the table is folded
+TABLE_SHARE = 0.4  # of the width, at most
+TABLE_WIDTH = 270
 TIP = (
-    "Left: base-10 logarithm of the loss. Right: the energy of the depth refinement, per point and frame; "
-    "energies of two phases do not compare, so each has a line of its own.\n"
-    "Click: go to an iteration. Wheel: zoom; drag: move."
+    "Left: base-10 logarithm of the lowest loss so far; thin and gray: what is tried now. Right: the error "
+    "of what was shown at each moment. Ticks below: ends of candidates and starts, which the table lists.\n"
+    "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move."
+)
+TIP_OF_EVERYTHING = (
+    "Left: base-10 logarithm of the loss of every iteration. Right: the energy of the depth refinement, per "
+    "point and frame; energies of two phases do not compare, so each has a line of its own.\n"
+    "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move."
 )
 EMPTY = "The loss appears here while a run goes on"
+HOLD_OUT = '<a href="hold out">Hold out 5 %</a> of the observations: the error at them is measured'
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What belongs to the curve in front."""
+
+    attempts: tuple[Attempt, ...] = ()
+    until: int | None = None  # the last record of the line, None for that of the history
+    trying: bool = False  # whether the run goes on
+    trace: ErrorTrace | None = None
+    can_hold_out: bool = False  # whether there is neither a truth nor any observation that is held out
 
 
 class LossHeader(QWidget):
-    """The header of the loss plot: buttons, and the value under the mouse.
+    """The header of the loss plot: choices, and the value under the mouse.
 
     Signals
     -------
-    axis_chosen(str), fit_requested(), final_requested(bool), all_requested(bool), residuals_requested(bool),
+    mode_chosen(str), axis_chosen(str), fit_requested(), residuals_requested(bool), attempts_requested(bool),
     newest_requested()
         what was pressed.
     """
 
+    mode_chosen = pyqtSignal(str)
     axis_chosen = pyqtSignal(str)
     fit_requested = pyqtSignal()
-    final_requested = pyqtSignal(bool)
-    all_requested = pyqtSignal(bool)
     residuals_requested = pyqtSignal(bool)
+    attempts_requested = pyqtSignal(bool)
     newest_requested = pyqtSignal()
 
-    def __init__(self, axes: Iterable[str]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.reading = ElidedLabel()
         self.reading.setProperty("role", "muted")
         self._moment = ""
-        self._newest = tool_button("Newest", "go back to the newest iteration, and to its parameters")
+        self._newest = tool_button("Newest", "go back to the newest iteration, and to its parameters (Esc)")
         self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
-        self._newest.hide()
-        policy = self._newest.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # the panel would become wider with it
-        self._newest.setSizePolicy(policy)
-        self._axis = ComboBox()
+        self._mode, self._axis = ComboBox(), ComboBox()
+        self._mode.setAccessibleName("What the loss plot shows")
+        self._mode.addItems(MODES)
+        self._mode.setToolTip("the lowest loss of the final objective, or all that was tried")
+        self._mode.currentTextChanged.connect(self.mode_chosen)
         self._axis.setAccessibleName("Horizontal axis of the loss")
-        self._axis.addItems(list(axes))
+        self._axis.addItems(list(AXES))
         self._axis.setToolTip("what the horizontal axis counts")
         self._axis.currentTextChanged.connect(self.axis_chosen)
         self._residuals = tool_button(
             "Residuals", "ADMM's relative residuals too: dashed primal, dotted dual"
         )
-        self._residuals.hide()
+        self._attempts = tool_button("Starts", "list the candidates and starts, and how each ended")
         self._fit = tool_button("Fit", "show the complete run again, and follow it")
-        self._final = tool_button("Final", "follow only the part after the rotations were chosen")
-        self._all = tool_button("All", "follow all runs, to compare them")
         for button, signal in (
             (self._residuals, self.residuals_requested),
-            (self._final, self.final_requested),
-            (self._all, self.all_requested),
+            (self._attempts, self.attempts_requested),
         ):
             button.setCheckable(True)
             button.clicked.connect(signal)
@@ -93,8 +134,10 @@ class LossHeader(QWidget):
         bar = QHBoxLayout(self)
         bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self.reading, 1)
-        for widget in (self._newest, self._residuals, self._axis, self._fit, self._final, self._all):
+        for widget in (self._newest, self._fit, self._attempts, self._residuals, self._mode, self._axis):
             bar.addWidget(widget)
+        for button in (self._newest, self._fit, self._attempts, self._residuals):
+            button.hide()
 
     @property
     def residuals(self) -> bool:
@@ -102,79 +145,34 @@ class LossHeader(QWidget):
         return self._residuals.isChecked()
 
     def set_reading(self, text: str) -> None:
-        """Show the value under the mouse; "" shows the shown iteration."""
+        """Show the value under the mouse; "" shows the shown moment."""
         self.reading.set_full_text(text or self._moment)
 
     def set_moment(self, text: str, *, newest: bool) -> None:
-        """Show the number of the shown iteration, and the button to the newest one."""
+        """Show which moment is shown, and the button to the newest one."""
         if self.reading.full_text in ("", self._moment):
             self.reading.set_full_text(text)
         self._moment = text
         self._newest.setVisible(not newest)
 
-    def set_axis(self, axis: str) -> None:
-        """Show what the axis counts."""
+    def set_axes(self, mode: str, axis: str) -> None:
+        """Show what is drawn, and what the axis counts."""
+        self._mode.setCurrentText(mode)
         self._axis.setCurrentText(axis)
+        self._axis.setVisible(mode == EVERYTHING)
 
-    def set_followed(self, *, final: bool, all_runs: bool) -> None:
-        """Show what the range follows."""
-        self._final.setChecked(final)
-        self._all.setChecked(all_runs)
+    def offer_fit(self, zoomed: bool) -> None:
+        """Show the button that ends a zoom, or hide it."""
+        self._fit.setVisible(zoomed)
 
     def offer_residuals(self, there: bool) -> None:
         """Show the button for residuals, or hide it where there are none."""
         self._residuals.setVisible(there)
 
-
-class Follow(Enum):
-    """What the range follows."""
-
-    RUN = "the complete run in front"
-    FINAL = "its part after the choice of rotations"
-    ALL = "all runs"
-    NOTHING = "nothing since the mouse zoomed"
-
-
-def followed_range(
-    follow: Follow, front: History, histories: Iterable[History], place: Callable[[History], Floats]
-) -> tuple[float, float, float, float]:
-    """Return what is to be seen: left, right, least and largest logarithm of the loss.
-
-    Parameters
-    ----------
-    follow
-        anything but `NOTHING`.
-    front
-        the history of the run in front.
-    histories
-        those of all runs that are drawn.
-    place
-        where a history has its records along the horizontal axis.
-    """
-    x, y = place(front), front.log_losses
-    low, high = float(y.min()), float(y.max())
-    if follow is Follow.FINAL:
-        first = _final_part(front)
-        x, y = x[first:], y[first:]
-        # The first steps of a phase may lie far above all others.
-        low, high = float(y.min()), float(np.quantile(y, 0.9))
-    left, right = float(x[0]), float(x[-1])
-    if follow is Follow.ALL:
-        every = list(histories)
-        left, right = (f(float(place(h)[end]) for h in every) for f, end in ((min, 0), (max, -1)))
-        low = min(float(h.log_losses.min()) for h in every)
-        high = max(float(h.log_losses.max()) for h in every)
-    return left, right, low, high
-
-
-def _final_part(history: History) -> int:
-    """Return the record after the last choice of rotations; 0 where there is none yet."""
-    first = 0
-    for phase in reversed(history.phases):
-        if phase.name.startswith(SELECTION):
-            break
-        first = phase.first
-    return first
+    def offer_attempts(self, there: bool, *, shown: bool) -> None:
+        """Show the button for the table, or hide it where there is nothing to list."""
+        self._attempts.setVisible(there)
+        self._attempts.setChecked(shown)
 
 
 class LossPlot(Themed, QWidget):
@@ -186,10 +184,13 @@ class LossPlot(Themed, QWidget):
         the requested record of the current run, None for the newest.
     change_chosen(int)
         the number of the change of parameters to go back to.
+    hold_out_requested()
+        observations are to be held out.
     """
 
     moment_requested = pyqtSignal(object)
     change_chosen = pyqtSignal(int)
+    hold_out_requested = pyqtSignal()
 
     GESTURES = (
         ("Click, drag the line", "see the run as it was then"),
@@ -200,18 +201,20 @@ class LossPlot(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._follow = Follow.RUN
+        self._mode, self._axis = BEST, "iterations"
+        self._zoomed = self._all = False
         self._moment: int | None = None
+        self._details = RunDetails()
+        self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         axes = {side: PlotAxis(side) for side in ("left", "bottom", "right")}
         self._widget = pg.PlotWidget(axisItems=axes)
         self._widget.setAccessibleName("Loss over iterations or seconds")
-        self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
         self._plot.setMenuEnabled(False)
         self._plot.setLabel("left", "log10 loss")
-        self._phases = PhaseMarks(self._plot)
+        self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
         self._curves = LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
         self._reading = CurveReading(self._plot)
@@ -219,28 +222,43 @@ class LossPlot(Themed, QWidget):
         self._cursor.requested.connect(self.moment_requested)
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
-        box.sigRangeChanged.connect(self._place_phases)
+        box.sigRangeChanged.connect(self._place_marks)
         box.sigResized.connect(lambda _box: self._apply_range())
-        box.sigResized.connect(self._place_phases)
-        box.sigRangeChangedManually.connect(lambda _axes: self._set_follow(Follow.NOTHING))
+        box.sigResized.connect(self._place_marks)
+        box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
         self._empty = EmptyLabel(EMPTY, self._widget)
         self._residuals = ResidualCurves(self._plot)
-        self._energy = EnergyCurve(self._plot)
-        self.header = LossHeader(AXES)
+        self._right = RightCurve(self._plot)
+        self._table = AttemptsTable()
+        self._table.hovered.connect(self._on_attempt_hovered)
+        self._hold_out = QLabel(HOLD_OUT)
+        self._hold_out.setProperty("role", "muted")
+        self._hold_out.setContentsMargins(8, 0, 8, 2)
+        self._hold_out.setWordWrap(True)
+        self._hold_out.linkActivated.connect(lambda _link: self.hold_out_requested.emit())
+        self._hold_out.hide()
+        self.header = LossHeader()
+        self.header.mode_chosen.connect(self.set_mode)
         self.header.axis_chosen.connect(self.set_axis)
-        self.header.fit_requested.connect(self.fit)
-        self.header.final_requested.connect(self.set_final)
-        self.header.all_requested.connect(self.set_all)
+        self.header.fit_requested.connect(lambda: self._set_zoomed(False))
         self.header.residuals_requested.connect(self.refresh)
+        self.header.attempts_requested.connect(self._on_attempts_requested)
         self.header.newest_requested.connect(lambda: self.moment_requested.emit(None))
+        self._splitter = QSplitter()
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self._widget)
+        self._splitter.addWidget(self._table)
+        self._splitter.setStretchFactor(0, 1)
+        self._table.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._widget, 1)
-        self.setMinimumSize(240, 150)
+        layout.setSpacing(0)
+        layout.addWidget(self._splitter, 1)
+        layout.addWidget(self._hold_out)
         self._widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self._widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self._follow_theme()
-        self.set_axis("iterations")
+        self.set_mode(BEST)
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -248,6 +266,10 @@ class LossPlot(Themed, QWidget):
     def plot_widget(self) -> pg.PlotWidget:
         """The plot itself, for export."""
         return self._widget
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size in which the curve can be read."""
+        return QSize(240, 150)
 
     def set_histories(
         self,
@@ -257,15 +279,24 @@ class LossPlot(Themed, QWidget):
         *,
         compared: int | None = None,
     ) -> None:
-        """Show histories by the number of their run; `current` is drawn in front, with its phases.
+        """Show histories by the number of their run; `current` is drawn in front.
 
         `names` of the runs are for the legend. With a `compared` run all others but the current are faint.
         """
         front = self._curves.front
         self._curves.set_histories(histories, current, compared, names or {})
-        if self._curves.front is not front and self._follow is Follow.NOTHING:
-            self._follow = Follow.RUN
+        if self._curves.front is not front:
+            self._curves.mark(None)
+            self._zoomed = False
         self.refresh()
+
+    def set_details(self, details: RunDetails) -> None:
+        """Set what belongs to the current run; `refresh` shows it."""
+        self._details = details
+        self._curves.set_progress(details.until, trying=details.trying)
+        self._table.set_attempts(details.attempts)
+        self._hold_out.setVisible(details.can_hold_out)
+        self._show_table()
 
     def set_moment(self, record: int | None) -> None:
         """Set the shown record of the current run, None for the newest."""
@@ -283,96 +314,148 @@ class LossPlot(Themed, QWidget):
         self._show_cursor()
         self._show_residuals()
         self._apply_range()
-        self._show_energy()
-        self._place_phases()
+        self._right.show(self._right_values())
+        self._place_marks()
+
+    def set_mode(self, mode: str) -> None:
+        """Show the lowest loss so far, or everything; one of `MODES`."""
+        self._mode = mode
+        self._widget.setToolTip(TIP if mode == BEST else TIP_OF_EVERYTHING)
+        self._set_axes()
 
     def set_axis(self, axis: str) -> None:
-        """Count iterations or seconds along the horizontal axis."""
-        self.header.set_axis(axis)
-        self._plot.setLabel("bottom", AXES[axis])
-        self._curves.set_axis(axis)
-        if self._follow is Follow.NOTHING:
-            self._follow = Follow.RUN
-        self.refresh()
+        """Count iterations or seconds along the horizontal axis, where everything is shown."""
+        self._axis = axis
+        self._set_axes()
 
     def fit(self) -> None:
         """Show all of the current run, and follow it."""
-        self._set_follow(Follow.RUN)
-
-    def set_final(self, on: bool) -> None:
-        """Show and follow only the part of the run in front whose rotations are fixed, or all of it."""
-        self._set_follow(Follow.FINAL if on else Follow.RUN)
+        self.set_all(False)
 
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""
-        self._set_follow(Follow.ALL if on else Follow.RUN)
+        self._all = on
+        self._set_zoomed(False)
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._widget, theme)
-        marks = (self._ticks, self._cursor, self._reading, self._phases)
-        for part in (self._curves, self._residuals, self._energy, *marks):
+        marks = (self._ticks, self._cursor, self._reading, self._phases, self._spans)
+        for part in (self._curves, self._residuals, self._right, *marks):
             part.set_colors(theme)
-        self._place_phases()
+        self._place_marks()
 
     # -- drawing --------------------------------------------------------------------------------------------
 
-    def _set_follow(self, follow: Follow) -> None:
-        self._follow = follow
-        self.header.set_followed(final=follow is Follow.FINAL, all_runs=follow is Follow.ALL)
+    @property
+    def _everything(self) -> bool:
+        return self._mode == EVERYTHING
+
+    def _set_axes(self) -> None:
+        self.header.set_axes(self._mode, self._axis)
+        seconds = not self._everything or self._axis == "seconds"
+        self._plot.setLabel("bottom", AXES["seconds" if seconds else "iterations"])
+        self._curves.set_axes(everything=self._everything, seconds=seconds)
+        self._zoomed = False
+        self._show_table()
+        self.refresh()
+
+    def _set_zoomed(self, zoomed: bool) -> None:
+        self._zoomed = zoomed
         self._apply_range()
 
     def _apply_range(self) -> None:
         """Set the range that is followed."""
+        self.header.offer_fit(self._zoomed)
         history = self._curves.front
-        if history is None or self._follow is Follow.NOTHING:
+        if history is None or self._zoomed:
             return
-        left, right, low, high = followed_range(self._follow, history, self._curves.histories, self._curves.x)
+        shown = self._curves.histories if self._all else [history]
+        left = min(float(self._curves.x(each)[0]) for each in shown) if self._everything else 0.0
+        right = max(float(self._curves.x(each)[-1]) for each in shown)
+        ranges = [self._range_of(each) for each in shown]
+        if self._curves.marked_range is not None:
+            ranges.append(self._curves.marked_range)
+        low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
         low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
         self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
         low, high = below_names(low, max(high, low + LEAST_SPAN), self._plot.getViewBox().height())
         self._plot.setYRange(low, high, padding=0)
 
+    def _range_of(self, history: History) -> tuple[float, float]:
+        """Return the least and the largest logarithm that are to be seen of a history."""
+        best = None if self._everything else best_range(history)
+        y = history.log_losses
+        return (float(y.min()), float(y.max())) if best is None else best
+
+    def _show_table(self) -> None:
+        there = len(self._details.attempts) > 1
+        wanted = self.width() >= NARROW if self._table_wanted is None else self._table_wanted
+        shown = there and wanted
+        self.header.offer_attempts(there, shown=shown)
+        if shown and self._table.isHidden():
+            width = min(TABLE_WIDTH, round(TABLE_SHARE * self.width()))
+            self._table.show()
+            self._splitter.setSizes([max(self.width() - width, 1), width])
+        self._table.setVisible(shown)
+
     def _show_ticks(self) -> None:
         history = self._curves.front
-        self._ticks.show(history, None if history is None else self._curves.x(history))
+        none = np.zeros(0)
+        self._ticks.show(
+            history,
+            none if history is None else self._curves.x(history),
+            none if history is None else self._curves.y(history),
+        )
 
     def _show_cursor(self) -> None:
-        """Place the cursor at the shown iteration, with its number."""
+        """Place the cursor at the shown moment, with its number."""
         history = self._curves.front
         self._cursor.show(None if history is None else self._curves.x(history), self._moment)
         text = ""
         if history is not None:
-            last = history.records[-1].iteration
-            record = -1 if self._moment is None else min(self._moment, len(history) - 1)
-            seen = history.records[record].iteration
-            text = f"{last}: newest" if self._moment is None else f"{seen} of {last}"
-        self._cursor.set_text("" if self._moment is None else f"iteration {text}")
-        self.header.set_moment(text, newest=self._moment is None)
+            last = history.records[-1]
+            seen = last if self._moment is None else history.records[min(self._moment, len(history) - 1)]
+            if self._everything:
+                text = f"iteration {seen.iteration} of {last.iteration}"
+            else:
+                text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
+        self._cursor.set_text("" if self._moment is None else text)
+        self.header.set_moment("" if self._moment is None else text, newest=self._moment is None)
 
     def _show_residuals(self) -> None:
         """Draw the residuals of the current run, if it has some and they are switched on."""
         history = self._curves.front
-        there = history is not None and history.has_residuals
+        there = self._everything and history is not None and history.has_residuals
         self.header.offer_residuals(there)
         shown = history if there and self.header.residuals else None
         self._residuals.show(shown, None if shown is None else self._curves.x(shown))
 
-    def _show_energy(self) -> None:
-        """Draw the energy of the run in front, if it has one."""
-        history = self._curves.front
-        self._energy.show(history, None if history is None else self._curves.x(history))
-
-    def _place_phases(self, *_: object) -> None:
-        logarithmic = self._curves.logarithmic
-        left, right = self._plot.getViewBox().viewRange()[0]
-        named = log_ticks(left, right) if logarithmic else []
-        ticks = [[(place, name.replace("-", MINUS)) for place, name in named]] if logarithmic else None
-        self._plot.getAxis("bottom").setTicks(ticks)
+    def _right_values(self) -> RightValues | None:
+        """Return what is drawn over the axis at the right."""
         history = self._curves.front
         if history is None:
-            self._phases.clear()
-        else:
-            self._phases.place(history, self._curves.x(history))
+            return None
+        if self._everything:
+            return _energies(history, self._curves.x(history)) if history.has_energies else None
+        return None if self._details.trace is None else _errors(history, self._details.trace)
+
+    def _place_marks(self, *_: object) -> None:
+        history = self._curves.front
+        for marks, shown in ((self._phases, self._everything), (self._spans, not self._everything)):
+            if history is None or not shown:
+                marks.clear()
+            else:
+                marks.place(history, self._curves.x(history))
+
+    def _on_attempts_requested(self, shown: bool) -> None:
+        self._table_wanted = shown
+        self._show_table()
+
+    def _on_attempt_hovered(self, attempt: Attempt | None) -> None:
+        """Highlight the curve of a attempt, or of none."""
+        self._curves.mark(None if attempt is None else attempt.records)
+        self._curves.draw()
+        self._apply_range()
 
     def _on_mouse_moved(self, position: object) -> None:
         """Show the value of the current curve under the mouse."""
@@ -382,26 +465,40 @@ class LossPlot(Themed, QWidget):
             return
         x = self._curves.x(history)
         index = int(np.abs(x - box.mapSceneToView(position).x()).argmin())
-        record = history.records[index]
-        residuals = (
-            f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
-        )
-        loss = f"{history.log_losses[index]:.4f}".replace("-", MINUS)
-        energy = "" if record.energy is None else f" · energy {record.energy:.5f}".replace("-", MINUS)
+        y, record = float(self._curves.y(history)[index]), history.records[index]
+        loss = signed(float(history.log_losses[index]), DIGITS)
+        if self._everything:
+            residuals = (
+                f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
+            )
+            energy = "" if record.energy is None else f"energy {signed(record.energy, 5)}"
+            more = f" · {energy}" if energy else ""
+            self.header.set_reading(
+                f"{record.iteration}: {loss}{more} · {record.phase} · {record.seconds:.3g} s{residuals}"
+            )
+            place = self._right.place(index)
+            self._reading.show(
+                float(x[index]), y if place is None else place, f"{record.iteration}: {energy or loss}"
+            )
+            return
+        parts = [signed(y, DIGITS)] if np.isfinite(history.log_best_losses[index]) else []
+        trace = self._details.trace
+        if trace is not None and parts:
+            near, error = trace.nearest(index)
+            if len(set(objectives(history, np.array([near, index])))) == 1:
+                parts.append(measure(error, trace.unit))
+        self._reading.show(float(x[index]), y, f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET}")
+        tried = attempt_name(record.phase) or record.phase
         self.header.set_reading(
-            f"{record.iteration}: {loss}{energy} · {record.phase} · {record.seconds:.3g} s{residuals}"
+            f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET} · {tried}, {loss}"
         )
-        place = self._energy.place(index)
-        seen = float(history.log_losses[index]) if place is None else place
-        value = loss if place is None else energy.removeprefix(" · ")
-        self._reading.show(float(x[index]), seen, f"{record.iteration}: {value}")
 
     def _clear_reading(self) -> None:
         self.header.set_reading("")
         self._reading.hide()
 
     def _on_mouse_clicked(self, click: MouseClickEvent) -> None:
-        """Request the clicked iteration, unless a change of parameters was clicked."""
+        """Request the clicked moment, unless a change of parameters was clicked."""
         box = self._plot.getViewBox()
         inside = box.sceneBoundingRect().contains(click.scenePos())
         if inside and click.button() == Qt.MouseButton.LeftButton and not click.isAccepted():
@@ -411,7 +508,28 @@ class LossPlot(Themed, QWidget):
         """Clear what belongs to the point under the mouse."""
         self._clear_reading()
 
-    def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the text of the empty state centered, and the table where there is room."""
+        super().resizeEvent(event)
         self._empty.fill()
+        self._show_table()
+
+
+def _energies(history: History, x: Floats) -> RightValues:
+    """Return the energies of a refinement, one line per phase; `x` (N,) is where the records are."""
+    known = np.isfinite(history.energies)
+    joined = known & np.append(known[1:], False) & ~history.phase_ends
+    return RightValues(x, history.energies, joined, ENERGY_LABELS, "energy")
+
+
+def _errors(history: History, trace: ErrorTrace) -> RightValues | None:
+    """Return the errors of what was shown since there is a loss of the final objective, by seconds."""
+    records = trace.records[trace.records < len(history)]
+    shown = np.isfinite(history.log_best_losses[records])
+    records, errors = records[shown], trace.errors[: len(shown)][shown]
+    if not len(records):
+        return None
+    joined = np.append(np.diff(objectives(history, records)) == 0, False)
+    labels = (f"{trace.name} ({trace.unit})", f"error ({trace.unit})", trace.unit)
+    color = "residual" if trace.of_truth else "reprojected"
+    return RightValues(history.seconds[records], errors, joined, labels, color)

@@ -55,7 +55,7 @@ def parts(show, session, control, display, scene_view, tracks_view, make_exporti
     spectrum = form.spectrum_plot
     for widget in (plot, form):
         show(widget, 480, 320)
-    loss = LossController(session, control, plot, session)
+    loss = LossController(session, control, display, plot, session)
     ParametersController(session, control, form, AppStore(), session)
     exporting = make_exporting(loss=PlotFigure(plot.plot_widget, plot), spectrum=spectrum.figure)
     session.set_settings(QUICK)

@@ -18,7 +18,7 @@ from nrsfm_gui.export.run_report import CHART, STYLE, html_report, make_report
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.model.theme import LIGHT, PAPER
-from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
@@ -109,7 +109,7 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_
         assert drawn.any(axis=0).mean() > 0.2, color  # the curve, the diamonds and the line between them
     # The words of the plots are text.
     words = " ".join(text for root in found.values() for text in root.itertext()).split()
-    assert {"frame", "iteration", "log10", "singular", "weight"} <= set(words)
+    assert {"frame", "computing", "log10", "singular", "weight"} <= set(words)
 
 
 def test_a_page_begins_with_the_main_numbers(solved):
@@ -278,6 +278,7 @@ def test_many_values_keep_their_extremes(qtbot):
     plot.setPalette(palette(LIGHT))
     history = History()
     history.extend(HistoryEntry(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
+    plot.set_mode(EVERYTHING)
     plot.set_histories({1: history}, 1)
     svg = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="loss")
     places = vertices(svg, PAPER.accent)

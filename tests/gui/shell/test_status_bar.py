@@ -73,7 +73,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, 
 
 
 def test_what_the_solver_does_is_shown_again_after_other_messages(
-    qtbot, session, control, show, status, add_run, make_iterate, known
+    qtbot, session, control, display, show, status, add_run, make_iterate, known
 ):
     session.set_sequence(known.sequence)
     first, _second = (add_run(session, make_iterate(known, noise=0.1), QUICK) for _ in range(2))
@@ -82,7 +82,7 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
     session.notifier.show_status("Run 1, which run 2 went on from")
     plot = LossPlot()
     show(plot, 400, 200)
-    LossController(session, control, plot, session).show_newest()
+    LossController(session, control, display, plot, session).show_newest()
     qtbot.waitUntil(lambda: status.activity.full_text == activity)
     for compared in (first, None):
         session.notifier.show_status("something else")

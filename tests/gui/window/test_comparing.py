@@ -86,12 +86,12 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     window.loss_plot.setPalette(palette(DARK))
     window.sequences_panel.compare_requested.emit(1)
     assert window.session.compared.number == 1
-    assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
+    assert beside(window) == [True, False, False] and window.loss_plot._all
     window.compare_panel.run_chosen.emit("2|refined")
     assert window.session.compared.number == 2
     window.sequences_panel.compare_requested.emit(2)
     assert window.session.compared is None and not any(beside(window))
-    assert not window.loss_plot.header._all.isChecked()
+    assert not window.loss_plot._all
     window.sequences_panel.compare_requested.emit(3)
     assert window.session.compared is None and "Run 3 is shown" in window.message_bar.text
 

@@ -8,7 +8,7 @@ import pytest
 from core import HistoryEntry
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
 from nrsfm_gui.widgets.style import palette
 
 
@@ -18,7 +18,7 @@ def history():
 
     def make(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
         made = History()
-        made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
+        made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase, best=top / (1 + k)) for k in range(count))
         return made
 
     return make
@@ -39,5 +39,6 @@ def edges():
 def plot(show) -> LossPlot:
     plot = LossPlot()
     plot.setPalette(palette(DARK))
+    plot.set_mode(EVERYTHING)
     show(plot, 640, 360)
     return plot

@@ -12,6 +12,7 @@ from PyQt6.QtCore import QPointF
 from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
+from nrsfm_gui.panels.loss.loss_plot import BEST
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
@@ -46,7 +47,7 @@ class Parts:
 @pytest.fixture
 def parts(session, control, display, plot, add_solved_run, known) -> Parts:
     """Return the parts with a run that is over."""
-    controller = LossController(session, control, plot, session)
+    controller = LossController(session, control, display, plot, session)
     display.refreshed.connect(controller.flush)
     statuses: list[str] = []
     session.notifier.status_changed.connect(statuses.append)
@@ -170,14 +171,14 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, parts):
     line.setPos(QPointF(float(run.history.iterations[0]) + 0.2, 0))
     line.sigDragged.emit(line)
     assert parts.session.moment == 0
-    assert plot.header.reading.full_text == f"0 of {run.history.records[-1].iteration}"
+    assert plot.header.reading.full_text == f"iteration 0 of {run.history.records[-1].iteration}"
     line.setPos(QPointF(1e6, 0))
     line.sigDragged.emit(line)
     assert parts.session.moment is None
     line.moving = False
     line.sigPositionChangeFinished.emit(line)
     assert line.value() == run.history.iterations[-1]
-    assert plot.header.reading.full_text.endswith(": newest")
+    assert plot.header.reading.full_text == "" and not plot.header._newest.isVisibleTo(plot.header)
 
 
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, parts):
@@ -216,3 +217,37 @@ def test_a_tick_shows_what_changed(qtbot, parts):
     item = parts.loss_plot._ticks._item
     item.sigClicked.emit(item, item.points(), None)
     assert chosen == [0]
+
+
+def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts):
+    run, plot = parts.session.shown, parts.loss_plot
+    plot.set_mode(BEST)
+    incumbent = parts.display.errors.incumbent
+    x, y = plot._curves._curves[run.number].item.getOriginalDataset()
+    assert (x[-1], y[-1]) == (incumbent.seconds, pytest.approx(np.log10(incumbent.loss)))
+    qtbot.waitUntil(lambda: plot._right_values() is not None and len(plot._right_values().y) > 3)
+    assert plot._right_values().y[-1] == pytest.approx(incumbent.error, rel=1e-12)
+    run.state = RunState.RUNNING
+    parts.session.report_run(run)
+    parts.loss_controller.flush()
+    assert plot._details.until == incumbent.record and plot._details.trying
+    run.state = RunState.FINISHED
+
+
+def test_observations_are_held_out_reproducibly_and_undone(qtbot, parts, known):
+    session, settings = parts.session, parts.session.settings
+    parts.loss_plot.hold_out_requested.emit()
+    held = session.excluded
+    count = int(known.sequence.visible.sum())
+    assert held.sum() == round(0.05 * count) and known.sequence.visible[held].all()
+    assert parts.statuses[-1].startswith(f"{held.sum()} of {count} observations are held out")
+    parts.wait(qtbot)
+    session.undo()
+    assert session.settings == settings
+    parts.loss_controller.hold_out()
+    assert np.array_equal(session.excluded, held)
+    parts.wait(qtbot)
+    session.set_settings(settings.with_changes(rank=20))
+    parts.loss_controller.hold_out()
+    assert "no observation can be hidden at rank 20" in parts.statuses[-1] and session.settings.hide is None
+    parts.wait(qtbot)

@@ -37,7 +37,7 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     assert made.log_losses[99] == pytest.approx(-2.0)
     made.extend([HistoryEntry(1000, 10.0, 0.0, "x", best=0.01), HistoryEntry(1001, 10.1, float("nan"), "x")])
     assert np.isfinite(made.log_losses).all()
-    assert np.isnan(made.log_best_losses[[999, 1001]]).all() and made.log_best_losses[1000] == -2.0
+    assert made.log_best_losses[[99, 1000]] == pytest.approx(-2.0) and np.isnan(made.log_best_losses[1001])
     assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
 
 
@@ -158,7 +158,7 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     names = [text.sceneBoundingRect() for text in plot._phases.names]
     highest = [
         box.mapViewToScene(QPointF(0.0, 0.0)).y(),
-        plot._energy._box.mapViewToScene(QPointF(30, 7)).y(),
+        plot._right._box.mapViewToScene(QPointF(30, 7)).y(),
     ]
     assert len(names) == 2 and max(name.center().y() for name in names) < min(highest)
 
@@ -265,19 +265,19 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     assert ranges(plot)[1][1] < 2
 
 
-def test_seconds_can_be_on_a_logarithmic_axis(plot, history):
+def test_the_axis_counts_iterations_or_seconds(plot, history):
     plot.set_histories({1: history(1001)}, 1)
-    plot.set_axis("log seconds")
     curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
-    x = curve.getOriginalDataset()[0]
-    assert x[0] == -4  # no time at all is a ten-thousandth of a second
-    assert x[-1] == pytest.approx(1.0)
+    assert curve.getOriginalDataset()[0][-1] == 1000
+    plot.set_axis("seconds")
+    assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
+
+
+def test_a_logarithmic_axis_has_about_ten_round_numbers():
     assert log_ticks(-1.2, 1.1) == [
         (pytest.approx(math.log10(value)), format_number(value)) for value in (0.1, 0.2, 0.5, 1, 2, 5, 10)
     ]
     assert [name for _place, name in log_ticks(-4, 2)] == ["1e-4", "0.001", "0.01", "0.1", "1", "10", "100"]
-    plot.set_axis("seconds")
-    assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
 def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
@@ -338,55 +338,6 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
         plot.refresh()
     first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
-
-
-def test_the_final_part_leaves_out_the_choice_of_rotations(plot):
-    made = History()
-    made.extend(HistoryEntry(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(100))
-    made.extend(HistoryEntry(k, k, 1.0 / k, "refine") for k in range(100, 150))
-    plot.set_histories({1: made}, 1)
-    plot.set_final(True)
-    (left, right), (_low, high) = ranges(plot)
-    assert left > 90
-    assert right < 160
-    assert high < 0
-
-
-def test_the_final_part_is_followed_while_it_grows_and_in_the_next_run(qtbot, plot):
-    def run(choice: int, count: int) -> History:
-        made = History()
-        made.extend(HistoryEntry(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(choice))
-        made.extend(HistoryEntry(k, k, 1.0 / k, "refine") for k in range(choice, count))
-        return made
-
-    first = run(100, 150)
-    plot.set_histories({1: first}, 1)
-    button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Final")
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    first.extend([HistoryEntry(150 + k, 150 + k, 0.001, "refine") for k in range(100)])
-    plot.refresh()
-    (left, right), (low, _high) = ranges(plot)
-    assert 85 < left < 100
-    assert 249 <= right < 260
-    assert low < -3
-    plot.set_histories({1: first, 2: run(300, 340)}, 2)
-    assert button.isChecked()
-    (left, right), _ = ranges(plot)
-    assert 295 < left < 300
-    assert 339 <= right < 345
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    (left, right), _ = ranges(plot)
-    assert left < 0
-    assert right > 339
-
-
-def test_the_final_part_comes_after_the_last_choice_of_rotations(plot):
-    made = History()
-    for first, name in ((0, "rotations 1 of 1"), (50, "refine"), (90, "rotations 1 of 1"), (120, "refine")):
-        made.extend(HistoryEntry(first + k, first + k, 1.0 / (1 + first + k), name) for k in range(30))
-    plot.set_histories({1: made}, 1)
-    plot.set_final(True)
-    assert 115 < ranges(plot)[0][0] < 120
 
 
 def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot, history):
@@ -455,14 +406,13 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
 def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     made = history(100)
     plot.set_histories({1: made}, 1)
-    plot.set_final(True)
     box = plot.plot_widget.getPlotItem().getViewBox()
     box.setXRange(10, 20, padding=0)
     box.sigRangeChangedManually.emit([True, True])  # as after a drag
     made.extend([HistoryEntry(100, 1.0, 0.001, "refine")])
     plot.refresh()
     assert ranges(plot)[0] == [10, 20]
-    assert not plot.header._final.isChecked()
+    assert plot.header._fit.isVisibleTo(plot.header)
     plot.set_histories({1: made, 2: history(50)}, 2)
     assert 49 <= ranges(plot)[0][1] < 55
 

@@ -1,0 +1,111 @@
+"""The line of the lowest loss so far, and the range that shows it. No Qt.
+
+Every record has the lowest loss of the final objective so far. A line joins the records of one objective: it
+ends where the parameters were changed, and where there is no loss of the final objective yet. Between two
+records the lowest loss stays what it was, so the line has steps. It never rises: where the result of a method
+on the matrix is worse than its iterates, another line begins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.panels.loss.attempts import is_refinement
+
+if TYPE_CHECKING:
+    from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.model.history import History
+
+MOST_VERTICES = 2000  # steps of a line: more than a plot has pixels
+ROUNDING = 1e-9  # decades that the lowest loss may rise by, where the end of a phase is preferred
+SEEN = 0.9  # share of the time in which a line is inside the range: the first steps lie far above the others
+
+
+def line_starts(history: History) -> Bools:
+    """Return at which records (N,) a line begins: after none, after a change, or above the one before."""
+    values = history.log_best_losses
+    known = np.isfinite(values)
+    begins = known.copy()
+    if len(values):
+        with np.errstate(invalid="ignore"):
+            begins[1:] &= ~known[:-1] | (np.diff(values) > ROUNDING)
+        changed = [tick.first for tick in history.ticks if tick.first < len(values)]
+        begins[changed] = known[changed]
+    return begins
+
+
+def objectives(history: History, records: Ints) -> Ints:
+    """Return by how many changes of the parameters each record (M,) comes after: others do not compare."""
+    changes = np.sort(np.array([tick.first for tick in history.ticks], dtype=np.int64))
+    found: Ints = np.searchsorted(changes, records, side="right")
+    return found
+
+
+def best_line(history: History, x: Floats, until: int | None = None) -> tuple[Floats, Floats, Bools]:
+    """Return the line of the lowest loss so far.
+
+    Parameters
+    ----------
+    history
+        of a run.
+    x
+        (N,) where its records are.
+    until
+        the last record of the line; by default the last of all.
+
+    Returns
+    -------
+    tuple[Floats, Floats, Bools]
+        x and base-10 logarithm (M,) of its vertices, and whether each is joined to the next.
+    """
+    values, begins = history.log_best_losses, line_starts(history)
+    count = len(values) if until is None else min(until + 1, len(values))
+    values, begins, x = values[:count], begins[:count], x[:count]
+    known = np.isfinite(values)
+    ends = known & np.append(begins[1:] | ~known[1:], True) if count else known
+    falls = known.copy()
+    falls[1:] &= values[1:] != values[:-1]
+    kept = np.flatnonzero(_thinned(falls) | begins | ends)
+    after, first = values[kept], begins[kept]
+    before = np.where(first, after, np.concatenate((after[:1], after[:-1])))
+    joined = np.ones(2 * len(kept), dtype=bool)
+    joined[1::2] = ~np.append(first[1:], True)
+    return np.repeat(x[kept], 2), np.column_stack((before, after)).ravel(), joined
+
+
+def _thinned(chosen: Bools) -> Bools:
+    """Return about `MOST_VERTICES` of the records that are chosen, evenly."""
+    every = -(-int(chosen.sum()) // MOST_VERTICES)
+    if every <= 1:
+        return chosen
+    kept = np.zeros_like(chosen)
+    kept[np.flatnonzero(chosen)[every - 1 :: every]] = True
+    return kept
+
+
+def best_range(history: History) -> tuple[float, float] | None:
+    """Return the least and the largest value that the lowest loss has nearly all of the time of each line.
+
+    The time of a refinement, which leaves it as it is, does not count. None where it is not known.
+    """
+    values = history.log_best_losses
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return None
+    lasting = np.diff(history.seconds, append=history.seconds[-1])
+    for phase, first, last in history.phase_spans:
+        if is_refinement(phase):
+            lasting[first : last + 1] = 0.0
+    parts = np.split(known, np.searchsorted(known, np.flatnonzero(line_starts(history))[1:]))
+    return float(values[known].min()), max(_upper(values[part], lasting[part]) for part in parts)
+
+
+def _upper(values: Floats, lasting: Floats) -> float:
+    """Return the value that values are below of in a share `SEEN` of the time."""
+    if not lasting.sum() > 0:
+        return float(values.max())
+    order: Ints = np.argsort(values)
+    share = np.cumsum(lasting[order]) / lasting.sum()
+    return float(values[order][min(int(np.searchsorted(share, SEEN)), len(order) - 1)])

@@ -1,0 +1,233 @@
+"""The line of the lowest loss so far, the error beside it, and the table of what a run tried."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF, Qt
+
+from core import HistoryEntry, Settings
+from core.reconstruction import StartReport
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.loss.attempts import Attempt, attempts_of
+from nrsfm_gui.panels.loss.attempts_table import LOSS, AttemptsTable
+from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range
+from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
+from nrsfm_gui.scene.error_traces import ErrorTrace
+
+
+def records(losses, bests, phase, *, first=0, energy=None):
+    """Return records a tenth of a second apart; a best loss of None is of no final objective."""
+    return [
+        HistoryEntry(first + k, 0.1 * (first + k), loss, phase, energy=energy, best=best)
+        for k, (loss, best) in enumerate(zip(losses, bests, strict=True))
+    ]
+
+
+@pytest.fixture
+def searched() -> History:
+    """Return a run that compares two rotations, follows two starts and refines depths."""
+    made = History()
+    for index, name in enumerate(("tracks", "companion, rank 2")):
+        for rank in (1, 2):
+            phase = f"rotations {index + 1} of 2: {name}, rank {rank}"
+            made.extend(records([50.0, 20.0], [None] * 2, phase, first=len(made)))
+    made.extend(records([1.0, 0.1], [1.0, 0.1], "start 1 of 3: rigid, grown, rank 2", first=8))
+    made.extend(records([9.0, 0.5, 0.05], [0.1, 0.1, 0.05], "start 2 of 3: closed form, cut", first=10))
+    made.extend(records([0.02, 0.01], [0.02, 0.01], "refine", first=13))
+    made.extend(records([0.01] * 20, [0.01] * 20, "depth, fine, level 1 of 1", first=15, energy=-3.0))
+    return made
+
+
+@pytest.fixture
+def last():
+    """Return what the table needs of the newest iterate of that run."""
+    starts = (
+        StartReport("rigid, grown", 0.1, agrees=False),
+        StartReport("closed form, cut", 0.05, agrees=True),
+        StartReport("random 1", 0.7, agrees=False, note="given up"),
+    )
+    return SimpleNamespace(rotations="companion, rank 2", rotations_chosen=True, starts=starts)
+
+
+@pytest.fixture
+def best_plot(plot) -> LossPlot:
+    plot.set_mode(BEST)
+    return plot
+
+
+def line_of(history: History, until: int | None = None) -> list[list[tuple[float, float]]]:
+    """Return the lines, each as its corners."""
+    x, y, joined = best_line(history, history.seconds, until)
+    ends = np.flatnonzero(~joined) + 1
+    points = list(zip(np.round(x, 6).tolist(), np.round(10**y, 6).tolist(), strict=True))
+    parts = [points[a:b] for a, b in itertools.pairwise([0, *ends])]
+    return [list(dict.fromkeys(part)) for part in parts]
+
+
+def test_the_line_has_steps_begins_with_the_final_objective_and_never_rises(searched):
+    (line,) = line_of(searched)
+    falls = [(0.8, 1.0), (0.9, 1.0), (0.9, 0.1), (1.2, 0.1), (1.2, 0.05), (1.3, 0.05), (1.3, 0.02)]
+    assert line == [*falls, (1.4, 0.02), (1.4, 0.01), (3.4, 0.01)]
+    assert line_of(searched, until=11) == [[*falls[:3], (1.1, 0.1)]]
+    assert line_of(searched, until=3) == []
+
+
+def test_the_line_breaks_after_a_change_and_where_it_would_rise(history):
+    made = history(10)
+    made.tick(4, "eta 0.05 → 0.3", before=Settings())
+    made.extend(records([0.3, 0.2], [0.3, 0.2], "refine", first=10))
+    lines = line_of(made)
+    assert [(part[0][0], part[-1][0]) for part in lines] == [(0.0, 0.03), (0.04, 0.09), (1.0, 1.1)]
+    assert all(np.diff([y for _x, y in part]).max() <= 0 for part in lines)
+
+
+def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
+    made = history(20_000)
+    x, y, joined = best_line(made, made.seconds)
+    assert len(x) <= 2 * MOST_VERTICES + 4 and joined.sum() == len(x) - 1
+    assert (x[0], x[-1]) == (0.0, made.seconds[-1])
+    assert (y[0], y[-1]) == (made.log_losses[0], made.log_losses[-1]) and (np.diff(y) <= 0).all()
+
+
+def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_of_the_refinement(searched):
+    low, high = best_range(searched)
+    assert low == -2.0 and -1.0 <= high <= 0.0
+    slow = History()
+    slow.extend(records(bests := [1e6, *[0.1] * 50, 0.05], bests, "refine"))
+    assert best_range(slow) == (pytest.approx(np.log10(0.05)), pytest.approx(-1.0))
+    assert best_range(History()) is None
+
+
+def test_the_default_shows_the_line_of_the_final_objective_over_seconds(qtbot, best_plot, searched, near):
+    best_plot.set_histories({1: searched}, 1)
+    box = best_plot.plot_widget.getPlotItem().getViewBox()
+    (left, right), (bottom, top) = box.viewRange()
+    assert left <= 0 and 3.4 <= right < 3.7 and -2.3 < bottom < -2.0 and top < 1.0
+    qtbot.wait(30)
+    blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
+    assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
+    assert best_plot._spans.names == ["rotations", "depth refinement"]
+    assert best_plot._spans.ticks == pytest.approx([0.3, 0.7, 0.9, 1.2])
+    assert not best_plot._phases.names
+
+
+def test_what_is_tried_now_is_a_thin_curve_while_the_run_goes_on(best_plot, searched):
+    ghost = best_plot._curves._ghost
+    part = searched.until(12)
+    best_plot.set_details(RunDetails(trying=True, until=11))
+    best_plot.set_histories({1: part}, 1)
+    assert ghost.isVisible() and ghost.getOriginalDataset()[0].tolist() == pytest.approx([1.0, 1.1])
+    best_plot.set_histories({1: searched.until(6)}, 1)  # nothing is of the final objective
+    assert len(ghost.getOriginalDataset()[0]) == 6
+    best_plot.set_details(RunDetails(trying=False))
+    best_plot.set_histories({1: searched}, 1)
+    assert not ghost.isVisible()
+
+
+def trace(at, errors, name="3-D error", unit="mm") -> ErrorTrace:
+    return ErrorTrace(name, unit, np.array(at), np.array(errors))
+
+
+def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, searched):
+    searched.tick(16, "eta 0.05 → 0.3", before=Settings())
+    axis = best_plot.plot_widget.getPlotItem().getAxis("right")
+    best_plot.set_details(RunDetails(trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0])))
+    best_plot.set_histories({1: searched}, 1)
+    assert axis.isVisible() and axis.labelText == "3-D error (mm)"
+    values = best_plot._right_values()
+    assert values.y.tolist() == [8.0, 7.0, 3.0, 2.0]  # that of a candidate for the rotations is none of them
+    assert values.joined.tolist() == [True, False, True, False]
+    assert axis.range[0] < 2.0 and 8.0 < axis.range[1] < 12.0
+    best_plot.set_details(RunDetails(trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
+    best_plot.refresh()
+    assert axis.labelText == "held-out error (px)"
+    best_plot.set_details(RunDetails())
+    best_plot.refresh()
+    assert not axis.isVisible()
+
+
+def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(qtbot, best_plot, searched):
+    best_plot.set_details(RunDetails(trace=trace([9, 18], [8.0, 3.0])))
+    best_plot.set_histories({1: searched}, 1)
+    qtbot.wait(30)
+    box = best_plot.plot_widget.getPlotItem().getViewBox()
+    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(2.0, -1.5)))
+    assert best_plot._reading.text == "2.00 s: −2.0000 · 3.00 mm"
+    assert best_plot.header.reading.full_text.startswith("2.00 s: −2.0000 · 3.00 mm · depth, fine")
+    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(0.3, -1.5)))
+    assert best_plot._reading.text == "0.30 s: not of the final objective"
+    requests: list[object] = []
+    best_plot.moment_requested.connect(requests.append)
+    place = best_plot.plot_widget.mapFromScene(box.mapViewToScene(QPointF(1.1, -1.5)))
+    qtbot.mouseClick(best_plot.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert requests == [11]
+    best_plot._clear_reading()
+    best_plot.set_moment(11)
+    assert best_plot.header.reading.full_text == "1.10 s of 3.40 s"
+
+
+def test_starts_and_candidates_are_listed_with_how_they_ended(searched, last):
+    *starts, first, second = attempts_of(searched, last)
+    assert starts == [
+        Attempt("rigid, grown", pytest.approx(-1.0), "no", records=(8, 9)),
+        Attempt("closed form, cut", pytest.approx(np.log10(0.05)), "yes", best=True, records=(10, 12)),
+        Attempt("random 1", pytest.approx(np.log10(0.7)), "given up"),
+    ]
+    assert (first.name, first.agrees, first.records) == ("tracks", "", (0, 3))
+    assert (second.name, second.agrees, second.records) == ("companion, rank 2", "chosen", (4, 7))
+    assert first.candidate and second.log_loss == pytest.approx(np.log10(20.0))
+    assert attempts_of(History(), None) == ()
+
+
+def test_the_table_sorts_and_a_row_under_the_mouse_highlights_its_curve(qtbot, best_plot, searched, last):
+    best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
+    best_plot.set_histories({1: searched}, 1)
+    table = best_plot.findChild(AttemptsTable)
+    model = table.model()
+    names = lambda: [model.index(row, 0).data() for row in range(model.rowCount())]  # noqa: E731
+    assert table.isVisible() and names()[:2] == ["rigid, grown", "closed form, cut"]
+    table.sortByColumn(LOSS, Qt.SortOrder.AscendingOrder)
+    assert names()[0] == "closed form, cut" and model.index(0, LOSS).data() == "−1.3010"
+    assert model.index(0, 0).data(Qt.ItemDataRole.FontRole).bold()
+    table.entered.emit(model.index(0, 0))
+    shown = best_plot._curves._highlight
+    assert shown.isVisible() and shown.getOriginalDataset()[0].tolist() == pytest.approx([1.0, 1.1, 1.2])
+    table.hovered.emit(None)
+    assert not shown.isVisible()
+
+
+def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(qtbot, best_plot, searched, last):
+    best_plot.set_details(RunDetails(attempts=attempts_of(searched, last)))
+    best_plot.set_histories({1: searched}, 1)
+    table, button = best_plot.findChild(AttemptsTable), best_plot.header._attempts
+    best_plot.resize(NARROW - 20, 200)
+    assert not table.isVisible() and not button.isChecked() and button.isVisibleTo(best_plot.header)
+    button.click()
+    assert table.isVisible() and best_plot.plot_widget.width() > 0.5 * best_plot.width()
+    best_plot.set_details(RunDetails())
+    assert not table.isVisible() and not button.isVisibleTo(best_plot.header)
+
+
+def test_a_run_of_an_earlier_program_is_shown_as_it_was_recorded(best_plot, searched):
+    old = History()
+    old.extend(replace(record, best=None) for record in searched.records)
+    best_plot.set_histories({1: old}, 1)
+    assert len(best_plot._curves._ghost.getOriginalDataset()[0]) == len(old)
+    _, (bottom, top) = best_plot.plot_widget.getPlotItem().getViewBox().viewRange()
+    assert bottom < -2.0 and top > np.log10(50.0)
+
+
+def test_a_link_offers_to_hold_observations_out(qtbot, best_plot, searched):
+    best_plot.set_details(RunDetails(can_hold_out=True))
+    best_plot.set_histories({1: searched}, 1)
+    assert best_plot._hold_out.isVisible()
+    with qtbot.waitSignal(best_plot.hold_out_requested):
+        best_plot._hold_out.linkActivated.emit("hold out")
+    best_plot.set_details(RunDetails())
+    assert not best_plot._hold_out.isVisible()

@@ -1,0 +1,85 @@
+"""The errors of what was shown at moments of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Settings
+from core.evaluation import Kind
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.scene.error_traces import MOST, ErrorTraces
+from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
+from nrsfm_gui.scene.shapes import build_shapes
+
+QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+
+
+@pytest.fixture
+def traces(session) -> ErrorTraces:
+    traces = ErrorTraces(session, session)
+    yield traces
+    traces.shut_down()
+
+
+def trace_when_complete(qtbot, traces, run):
+    qtbot.waitUntil(lambda: traces.of(run) is not None and not traces._jobs)
+    return traces.of(run)
+
+
+def test_the_errors_of_snapshots_are_computed_when_the_run_is_over(
+    qtbot, session, traces, add_solved_run, known
+):
+    run = add_solved_run(session, known.sequence, QUICK)
+    run.state = RunState.RUNNING
+    assert traces.of(run) is None and not traces._jobs
+    run.state = RunState.FINISHED
+    trace = trace_when_complete(qtbot, traces, run)
+    assert (trace.name, trace.unit, trace.of_truth) == ("3-D error", "mm", True)
+    assert tuple(trace.records.tolist()) == run.snapshots.indices
+    for record, error in zip(trace.records[[0, 3, -1]].tolist(), trace.errors[[0, 3, -1]], strict=True):
+        request = SceneRequest(run.sequence, run.snapshots.at(record)[1], session.alignment)
+        assert error == pytest.approx(find_quality(request).error, rel=1e-12)
+    assert trace.errors[-1] < trace.errors[0]
+    assert trace.nearest(3) == (3, trace.errors[3]) and trace.nearest(10_000)[1] == trace.errors[-1]
+    assert traces.of(run) is trace  # until there are others
+
+
+def test_published_errors_are_noted_and_another_alignment_begins_anew(
+    qtbot, session, traces, add_solved_run, known
+):
+    run = add_solved_run(session, known.sequence, QUICK)
+    run.state = RunState.RUNNING
+    errors = find_quality(SceneRequest(run.sequence, run.last, session.alignment))
+    traces.note(run, incumbent_of(run, run.last, errors))
+    assert traces.of(run).errors.tolist() == [errors.error]
+    assert traces.of(run).records.tolist() == [len(run.history) - 1]
+    for record in range(3 * MOST):
+        traces._notes[run].add(record, ("3-D error", float(record), "mm"))
+    assert len(traces.of(run).records) <= MOST
+    session.set_alignment(replace(session.alignment, kind=Kind.SEQUENCE))
+    assert traces.of(run) is None
+    run.state = RunState.FINISHED
+    other = trace_when_complete(qtbot, traces, run)
+    assert other.errors[-1] != errors.error and len(other.records) == len(run.snapshots.indices)
+    traces.forget_others([])
+    assert not traces._notes
+
+
+def test_without_a_truth_the_error_is_that_of_held_out_observations(
+    qtbot, session, traces, add_solved_run, known
+):
+    bare = replace(known.sequence, truth=None)
+    run = add_solved_run(session, bare, QUICK.with_changes(rotations="tracks", hide="3:2-9;7:1-6"))
+    trace = trace_when_complete(qtbot, traces, run)
+    assert (trace.name, trace.unit) == ("held-out error", bare.units)
+    shapes = build_shapes(bare, run.last)
+    held = bare.visible & ~np.isfinite(shapes.residuals)
+    distances = np.linalg.norm(shapes.reprojected - bare.tracks, axis=1)[held]
+    assert held.sum() == 14
+    assert trace.errors[-1] == pytest.approx(np.sqrt(np.mean(distances**2)), rel=1e-12)
+    plain = add_solved_run(session, bare, QUICK.with_changes(rotations="tracks"))
+    assert traces.of(plain) is None and not traces._jobs
