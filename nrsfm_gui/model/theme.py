@@ -19,6 +19,8 @@ class Theme:
     accent: str  # focus, the running state
     warning: str  # invalid fields
     grid: str  # grid lines of plots and of the 3-D floor
+    floor: str  # the middle of the 3-D floor, from where it fades into the panel
+    shadow: str  # of the shape on it
     estimate: str  # the reconstruction (blue)
     truth: str  # distances from the ground truth (red)
     truth_shape: str  # the ground truth itself, which must not outshine the estimate (gray)
@@ -42,6 +44,8 @@ DARK = Theme(
     accent="#4c9aff",
     warning="#ff8b6b",
     grid="#343a44",
+    floor="#2b313a",
+    shadow="#000000",
     estimate="#5aa9ff",
     truth="#ff6b6b",
     truth_shape="#8d949e",
@@ -64,6 +68,8 @@ LIGHT = Theme(
     accent="#0b63ce",
     warning="#b93815",
     grid="#d9dde3",
+    floor="#f1f3f6",
+    shadow="#959dab",
     estimate="#2b80e4",
     truth="#c62828",
     truth_shape="#949ba5",

@@ -3,11 +3,16 @@
 The floor is perpendicular to the upward axis of the scene, below the lowest point of all frames. Its lines
 are at multiples of a round step, so that they stay in place while the object moves over them, and fade out
 around the object.
+
+Shadow.  The object keeps light from the floor below it. A share exp(-n / m) of it arrives where n points are
+above a unit of area, after a blur, those at a height h counted exp(-h / H) each; m is the number per unit of
+area of points that cover the usual FOOTPRINT of an object evenly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +29,11 @@ BELOW = 0.03  # of it: from the lowest point down to the floor
 CELLS = 12  # about so many across the floor
 PIECES = 12  # of a line, each of one opacity
 SHADES = 8  # different opacities
+SHADOW_SIDE = 48  # places along each side of the shadow
+SHADOW_POINTS = 4000  # that it is found from, about
+SHADOW_HEIGHT = 0.6  # H, of the radius
+BLUR = 0.06  # standard deviation, of the radius
+FOOTPRINT = 0.25  # of the square of the radius
 CLEAR = 0.3  # of the radius, where the lines are not faded
 
 
@@ -64,3 +74,41 @@ class Floor:
         opacity = np.clip((1.0 - away) / (1.0 - CLEAR), 0.0, 1.0)
         opacity = np.repeat(np.ceil(SHADES * opacity) / SHADES, 2)
         return segments.reshape(-1, 3), opacity
+
+    def shadow(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return places (SHADOW_SIDE^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
+
+        Parameters
+        ----------
+        points
+            (P, 3) what the shadow is of; NaN where unknown.
+        """
+        right, _, ahead = upright(self.up)
+        side = np.linspace(-self.radius, self.radius, SHADOW_SIDE)
+        across, along = np.meshgrid(side, side)
+        places = self.center + across.reshape(-1, 1) * right + along.reshape(-1, 1) * ahead
+        known = points[np.isfinite(points).all(axis=1)]
+        offset = known[:: max(1, len(known) // SHADOW_POINTS)] - self.center
+        weights = np.exp(-np.maximum(offset @ self.up, 0.0) / (SHADOW_HEIGHT * self.radius))
+        counts = np.zeros((SHADOW_SIDE, SHADOW_SIDE))
+        cells = (SHADOW_SIDE - 1) / (2.0 * self.radius)
+        u, v = (cells * (offset @ axis + self.radius) for axis in (right, ahead))
+        inside = (u >= 0) & (u < SHADOW_SIDE - 1) & (v >= 0) & (v < SHADOW_SIDE - 1)
+        column, row = u[inside].astype(int), v[inside].astype(int)
+        du, dv, weights = u[inside] - column, v[inside] - row, weights[inside]
+        for down, share_down in ((0, 1.0 - dv), (1, dv)):  # a point belongs to the four places around it
+            for aside, share in ((0, 1.0 - du), (1, du)):
+                cell = (row + down) * SHADOW_SIDE + column + aside
+                counts += np.bincount(cell, weights * share_down * share, counts.size).reshape(counts.shape)
+        blurred = _blur() @ counts @ _blur().T
+        usual = len(offset) / (FOOTPRINT * (cells * self.radius) ** 2)
+        return places, 1.0 - np.exp(-blurred.ravel() / max(usual, 1e-12))
+
+
+@lru_cache(maxsize=1)
+def _blur() -> Floats:
+    """Return the matrix (SHADOW_SIDE, SHADOW_SIDE) of a Gaussian along one axis of the shadow."""
+    side = np.linspace(-1.0, 1.0, SHADOW_SIDE)
+    weights = np.exp(-0.5 * np.square((side[:, None] - side) / BLUR))
+    blur: Floats = weights / weights.sum(axis=1).max()
+    return blur

@@ -6,6 +6,7 @@ less than 4 % in a picture of 30 degrees. The light is that of `core.io.writers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.floor import Floor
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Camera, Scene
 
@@ -38,6 +40,8 @@ MOST_CORNERS = 6000  # of all outlines, which the renderer without OpenGL paints
 CORNERS = (12, 48)  # of one outline, least and most
 HALO_MIDDLE, HALO_RIM = 0.75, 0.4  # opacity
 MOST_RINGS = 150  # selected points that are circled; more are marked by larger disks behind them
+SOFT = 0.25  # how far the color of a surface is from that of its points, towards the background
+SHADOW = 0.85  # opacity of the darkest shadow
 MARK_MARGIN = 6.0  # pixels by which those are larger
 FAINT = 0.12  # opacity of the surface of the truth behind the estimate
 
@@ -106,6 +110,16 @@ class TriangleMesh:
             colors[:, :3] = np.minimum(colors[:, :3] * bright[:, None], 255.0)
         seen: Rgba = np.rint(colors).astype(np.uint8)
         return seen
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet(TriangleMesh):
+    """A flat square of rows of corners, which may be drawn as an image, too."""
+
+    @property
+    def side(self) -> int:
+        """The number of corners along a side."""
+        return math.isqrt(len(self.positions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +241,9 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         faded = filled(theme.grid, len(lines))
         faded[:, 3] = np.rint(255 * opacities)
         parts["grid"] = LineSegments.between(lines, faded)
+        caster = scene.estimate if hollow_truth(scene) else scene.truth
+        if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster[drawn]).any():
+            parts["floor"] = _floor(scene.floor, caster[drawn], theme)
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth_shape, len(drawn))
@@ -242,7 +259,8 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         known = np.isfinite(points).all(axis=1) & drawn
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             faces = _rows(scene.faces, known)
-            parts[f"{name} mesh"] = _surface(points, faces, vertex_colors, FAINT if faint else 1.0)
+            own = vertex_colors if scene.colored else _softened(vertex_colors, theme)
+            parts[f"{name} mesh"] = _surface(points, faces, own, FAINT if faint else 1.0)
         if "edges" in show and 0 < len(scene.edges) <= budget.edges:
             parts[f"{name} edges"] = LineSegments(
                 points, _faded(vertex_colors, 0.35 if faint else 0.6), _rows(scene.edges, known)
@@ -267,6 +285,31 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     if "estimate" in show and scene.estimate is not None:
         parts["estimate"] = _dots(scene.estimate, drawn, colors, size, least)
     return parts
+
+
+def _floor(floor: Floor, points: Floats, theme: Theme) -> Sheet:
+    """Return the floor, which fades out around its center, with the shadow of points (P, 3)."""
+    places, dark = floor.shadow(points)
+    away = np.linalg.norm(places - floor.center, axis=1) / floor.radius
+    fade = np.clip(1.0 - away, 0.0, 1.0) ** 1.5
+    dark = SHADOW * dark * np.clip(2.0 * (1.0 - away), 0.0, 1.0)
+    opacity = dark + fade * (1.0 - dark)
+    mixed = np.divide(dark, opacity, out=np.zeros_like(dark), where=opacity > 0)[:, None]
+    colors = np.empty((len(places), 4), dtype=np.uint8)
+    light, shadow = (rgba_bytes(color)[:3].astype(float) for color in (theme.floor, theme.shadow))
+    colors[:, :3] = np.rint(light + mixed * (shadow - light))
+    colors[:, 3] = np.rint(255 * opacity)
+    return Sheet(places, colors, _squares(math.isqrt(len(places))), solid=False)
+
+
+@lru_cache(maxsize=1)
+def _squares(side: int) -> Ints:
+    """Return the triangles (2 (side - 1)^2, 3) between the corners of a sheet."""
+    corner = np.arange(side * side).reshape(side, side)
+    a, b, c, d = (
+        each.ravel() for each in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:])
+    )
+    return read_only(np.concatenate([np.stack([a, b, c], axis=1), np.stack([c, b, d], axis=1)]), np.int64)
 
 
 def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
@@ -401,6 +444,15 @@ def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
 def _rows(indices: Ints, known: Bools) -> Ints:
     """Return the rows of point indices whose points are all known."""
     return indices if known.all() else indices[known[indices].all(axis=1)]
+
+
+def _softened(colors: Rgba, theme: Theme) -> Rgba:
+    """Return colors (N, 4) of a surface from which points of these colors stand out."""
+    softened = colors.copy()
+    softened[:, :3] = np.rint(
+        colors[:, :3] + SOFT * (rgba_bytes(theme.panel)[:3].astype(float) - colors[:, :3])
+    )
+    return softened
 
 
 def _faded(colors: Rgba, opacity: float) -> Rgba:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, Qt
-from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
+from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap, QPolygonF, QTransform
 
 from core.io.writers import SHADING
 from nrsfm_gui.panels.view3d.parts import (
@@ -18,6 +18,7 @@ from nrsfm_gui.panels.view3d.parts import (
     LineSegments,
     PointCloud,
     RenderRequest,
+    Sheet,
     TriangleMesh,
 )
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
@@ -64,15 +65,23 @@ class SoftwareRenderer:
 
 def skips_surface(parts: Mapping[str, Part]) -> bool:
     """Return whether a surface has too many triangles to be painted."""
-    return any(isinstance(part, TriangleMesh) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
+    return any(
+        isinstance(part, TriangleMesh) and not isinstance(part, Sheet) and len(part.faces) > MOST_TRIANGLES
+        for part in parts.values()
+    )
 
 
 def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderRequest) -> None:
     """Paint parts on something of the size of the request."""
+    for part in parts.values():
+        if isinstance(part, Sheet):
+            _paint_sheet(painter, part, request)
     surfaces = [
         _Surface(part, request)
         for part in parts.values()
-        if isinstance(part, TriangleMesh) and len(part.faces) <= MOST_TRIANGLES
+        if isinstance(part, TriangleMesh)
+        and not isinstance(part, Sheet)
+        and len(part.faces) <= MOST_TRIANGLES
     ]
     for surface in surfaces:
         surface.paint(painter)
@@ -82,6 +91,30 @@ def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderReque
             _paint_segments(painter, part, request, solid)
     points = [part for part in parts.values() if isinstance(part, PointCloud)]
     _paint_points(painter, points, request, solid)
+
+
+def _paint_sheet(painter: QPainter, part: Sheet, request: RenderRequest) -> None:
+    """Paint a sheet as an image in perspective; not where a corner of it is behind the viewer."""
+    side = part.side
+    corners, _ = request.projection.pixels(part.positions[[0, side - 1, side * side - 1, side * (side - 1)]])
+    if not (np.isfinite(corners) & (np.abs(corners) < LIMIT)).all():
+        return
+    middles = [(0.5, 0.5), (side - 0.5, 0.5), (side - 0.5, side - 0.5), (0.5, side - 0.5)]
+    source = QPolygonF([QPointF(*corner) for corner in middles])
+    target = QPolygonF([QPointF(*corner) for corner in (request.ratio * corners).tolist()])
+    transform = QTransform()
+    if not QTransform.quadToQuad(source, target, transform):
+        return  # it is seen edge-on
+    opacity = part.colors[:, 3:] / 255.0
+    pixels = np.rint(np.concatenate([part.colors[:, 2::-1] * opacity, part.colors[:, 3:]], axis=1))
+    image = QImage(
+        pixels.astype(np.uint8).tobytes(), side, side, 4 * side, QImage.Format.Format_ARGB32_Premultiplied
+    )
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.setTransform(transform, combine=True)
+    painter.drawImage(0, 0, image)
+    painter.restore()
 
 
 def _paint_segments(

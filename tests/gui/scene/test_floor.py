@@ -60,3 +60,22 @@ def test_the_lines_stay_in_place_while_the_object_moves_over_them(framing):
         across = np.cross(along, floor.up)
         places = np.einsum("ma,ma->m", pairs[:, 0], across) / floor.step
         np.testing.assert_allclose(places, np.round(places), atol=1e-6)
+
+
+def test_the_shadow_is_below_the_points_and_paler_below_high_ones():
+    up = np.array([0.0, -1.0, 0.0])
+    floor = Floor(np.array([10.0, 5.0, -20.0]), up, -5.0, 1.0, 100.0)
+    cloud = np.random.default_rng(0).normal([40.0, -10.0, 0.0], 8, (300, 3))
+    cloud[::7] = np.nan
+    places, dark = floor.shadow(cloud)
+    np.testing.assert_allclose(places @ up, -5.0)
+    assert ((dark >= 0) & (dark < 1)).all()
+    darkest = places[dark.argmax()]
+    np.testing.assert_allclose(darkest[[0, 2]], np.nanmean(cloud, axis=0)[[0, 2]], atol=6.0)
+    assert dark.max() > 0.5
+    assert dark[np.linalg.norm(places - darkest, axis=1) > 60].max() < 0.02
+    assert floor.shadow(cloud - [0.0, 80.0, 0.0])[1].max() < 0.8 * dark.max()
+    for count in (60, 3000):  # as dark with any number of points of one shape
+        cloud = np.random.default_rng(1).uniform(-30, 30, (count, 3))
+        assert 0.4 < floor.shadow(cloud + floor.center)[1].max() < 0.95
+    assert not floor.shadow(np.full((5, 3), np.nan))[1].any()

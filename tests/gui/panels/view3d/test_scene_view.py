@@ -91,7 +91,9 @@ def test_hidden_layers_are_not_drawn(view, known, shapes, near):
 def test_light_theme_shows_dots_on_white(view, known, shapes, near):
     view.setPalette(palette(LIGHT))
     view.set_scene(
-        build_scene(known.sequence, shapes, frame=2, appearance=Appearance(DEFAULT_LAYERS - {"faces"}))
+        build_scene(
+            known.sequence, shapes, frame=2, appearance=Appearance(DEFAULT_LAYERS - {"faces", "grid"})
+        )
     )
     picture = view.grab_image()
     assert near(picture, LIGHT.panel, tolerance=2).mean() > 0.8

@@ -204,6 +204,27 @@ def test_the_truth_is_gray_and_hollow_beside_the_estimate_and_solid_alone(render
     assert (apart > 60).sum() > 30
 
 
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=list(THEMES))
+def test_the_shape_casts_a_soft_shadow_on_the_floor(renderer, known, theme):
+    scene = build_scene(
+        known.sequence,
+        build_shapes(known.sequence, known.result),
+        frame=2,
+        appearance=Appearance(frozenset({"estimate", "grid"})),
+    )
+    floor = {"floor": scene_parts(scene, theme)["floor"]}
+    places, dark = scene.floor.shadow(scene.estimate)
+    orbit = Orbit(tuple(scene.floor.center), 5 * scene.floor.radius, 20.0, 40.0, up=tuple(scene.floor.up))
+    seen = picture(renderer, floor, orbit, background=theme.panel)[..., :3].sum(axis=2)
+    away = np.linalg.norm(places - scene.floor.center, axis=1)
+    lit = int(np.argmin(dark + 10 * (away > 0.4 * scene.floor.radius)))
+    where, _ = orbit.projection(*SIZE).pixels(places[[int(dark.argmax()), lit]])
+    (x, y), (lit_x, lit_y) = np.round(where).astype(int)
+    assert seen[y, x] < seen[lit_y, lit_x] - 20
+    assert abs(seen[2, 2] - sum(QColor(theme.panel).getRgb()[:3])) <= 3  # it fades out
+    assert np.abs(np.diff(seen, axis=1)).max() < 40  # no edge
+
+
 def test_triangles_are_turned_to_run_the_same_way_round():
     grid = np.arange(30).reshape(5, 6)
     corners = [grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]]
