@@ -35,8 +35,9 @@ from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from PyQt6.QtCore import QPoint
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 
     from nrsfm_gui.model.arguments import Arguments
@@ -151,8 +152,11 @@ class MainWindow(PanelWindow):
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
         for view in (self.scene_view, self.tracks_view, self.timeline, self.points_panel):
-            view.menu_requested.connect(partial(self.toolbars.open_menu, POINT_MENU))
-        self.scene_view.view_menu_requested.connect(partial(self.toolbars.open_menu, VIEW_MENU))
+            view.menu_requested.connect(partial(self._open_menu, POINT_MENU))
+        self.scene_view.view_menu_requested.connect(partial(self._open_menu, VIEW_MENU))
+
+    def _open_menu(self, names: Collection[str], where: QPoint) -> None:
+        self.explanation_controller.add_menu(self.toolbars.open_menu(names, where))
 
     def _run_button(self) -> QWidget:
         return self.toolbars.button_of("run") or self.scene_view

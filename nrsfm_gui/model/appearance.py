@@ -56,7 +56,6 @@ POINT_SIZES = (0.25, 4.0)  # least and most
 
 
 PARTS = {  # names of fields, where they are others
-    "color_by": "colors",
     "limits": "limits of the colors",
     "trail_frames": "length of the trails",
     "mesh_source": "kind of mesh",
@@ -192,6 +191,9 @@ def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:
             parts += layers
             shown = ("left out", "shown")
             sentences += [f"{LAYERS[layer].lower()} {shown[layer in after.layers]}" for layer in layers]
+        elif name == "color_by":
+            parts.append(name)
+            sentences.append(f"colored by {COLORINGS[after.color_by]}")
         else:
             parts.append(name)
             sentences.append(PARTS.get(name) or name.replace("_", " "))

@@ -442,7 +442,9 @@ class Session(QObject):
             before, self.alignment = self.alignment, alignment
             if undoable:
                 show = partial(self.set_alignment, undoable=False)
-                self.record_view_change("alignment", alignment.label(), before, alignment, show)
+                self.record_view_change(
+                    "alignment", f"alignment {alignment.label()}", before, alignment, show
+                )
             self.alignment_changed.emit(alignment)
 
     def set_theme(self, theme: Theme) -> None:

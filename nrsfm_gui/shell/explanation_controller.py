@@ -48,14 +48,14 @@ class ExplanationController(QObject):
         super().__init__(window)
         self._toolbars, self._window = toolbars, window
         for menu in window.findChildren(QMenu):
-            menu.installEventFilter(self)
+            self.add_menu(menu)
+
+    def add_menu(self, menu: QMenu) -> None:
+        """Explain the lines of a menu."""
+        menu.installEventFilter(self)
 
     def explain(self) -> None:
         """Show the explanation of what is under the pointer."""
-        menu = QApplication.activePopupWidget()
-        if isinstance(menu, QMenu):
-            self._explain_line(menu)
-            return
         place = QCursor.pos()
         widget = QApplication.widgetAt(place)
         if widget is None:  # outside of all windows

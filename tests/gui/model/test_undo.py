@@ -87,7 +87,8 @@ def test_changes_of_view_and_parameters_are_undone_in_their_order_and_leave_each
     session.change_appearance(color_by="error")
     emitted = []
     session.settings_changed.connect(emitted.append)
-    for expected in ("colors", "2 points left out", Alignment(Kind.NONE).label(), "trails shown"):
+    aligned = f"alignment {Alignment(Kind.NONE).label()}"
+    for expected in ("colored by 3-D error", "2 points left out", aligned, "trails shown"):
         session.undo()
         assert statuses[-1] == f"Undone: {expected}"
     assert (session.appearance.layers, session.appearance.color_by) == (layers, "role")
@@ -98,7 +99,7 @@ def test_changes_of_view_and_parameters_are_undone_in_their_order_and_leave_each
     for _ in range(3):
         session.redo()
     assert "trails" in session.appearance.layers and session.alignment.kind is Kind.NONE
-    assert statuses[-1] == f"Done again: {Alignment(Kind.NONE).label()}"
+    assert statuses[-1] == f"Done again: {aligned}"
 
 
 def test_what_a_program_shows_is_not_undone(session):
