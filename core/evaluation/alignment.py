@@ -18,8 +18,10 @@ depth of every frame in its camera's coordinates, about the mean depth of its po
 
 Without a fit the distance of an orthogonal camera is unknown: the mean depth of a frame is that of the truth.
 
-Outliers of the truth (`core.evaluation.truth_outliers`) count like all of its points, unless they are left
-out: then nothing is fitted to them, and they have no error.
+Outliers of the truth (`core.evaluation.truth_outliers`) move nothing: no transformation is fitted to them,
+and no mirror image is chosen by them. They have an error like all points and count in all means, unless they
+are left out. A truth of fewer than three frames, as the Challenge's, has none that could be found. The metric
+`procrustes_mm` and the Challenge's score are those of the literature and are fitted to all points.
 """
 
 from __future__ import annotations
@@ -111,7 +113,7 @@ class Alignment:
     mirror
         whether its mirror image is used.
     outliers
-        whether outliers of the truth count.
+        whether outliers of the truth count in the means; nothing is fitted to them in any case.
 
     Examples
     --------
@@ -238,7 +240,11 @@ def align(
     >>> similarity.apply(result.points).shape
     (12, 3, 20)
     """
-    truth = alignment.counted(truth)
+    return _aligned(estimate, without_outliers(truth), alignment, views)
+
+
+def _aligned(estimate: Floats, truth: GroundTruth, alignment: Alignment, views: Views | None) -> Similarity:
+    """Return what `align` does, of a truth without outliers."""
     source, target = frames_of(estimate, truth), truth.points
     if alignment.kind is Kind.NONE:
         raise InputError("no alignment: an error needs one; accepted are per-frame, sequence, rigid, as-is")
@@ -288,18 +294,13 @@ def align_all(
     InputError
         as `align`, and where no frame has three points with a truth.
     """
-    # Before frames are chosen: an outlier is one among all frames.
-    truth, alignment = alignment.counted(truth), replace(alignment, outliers=True)
+    truth = without_outliers(truth)  # before frames are chosen: an outlier is one among all frames
     usable = np.flatnonzero(known_points(truth.points).sum(axis=1) >= MIN_ALIGNED)
     if not usable.size:
         raise InputError("no frame of the ground truth has three known points; alignment needs them")
     frames = truth.frames[usable]
-    known = align(
-        points,
-        replace(truth, frames=frames, points=truth.points[usable], reference=int(frames[0])),
-        alignment,
-        views=views,
-    )
+    chosen = replace(truth, frames=frames, points=truth.points[usable], reference=int(frames[0]))
+    known = _aligned(points, chosen, alignment, views)
     nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
     if alignment.kind is Kind.AS_IS and views is not None:
         around = replace(truth, frames=np.arange(len(points)), points=truth.points[usable][nearest])

@@ -1,7 +1,8 @@
 """Errors of a reconstruction by name. Different errors are not comparable with one another.
 
-    procrustes_mm         one similarity per frame, distances in the units of the truth
-    aligned_mm            the same after any alignment of `core.evaluation.alignment`
+    procrustes_mm         one similarity per frame, fitted to all points, distances in the units of the truth
+    aligned_mm            the same after any alignment of `core.evaluation.alignment`, which is not fitted to
+                          outliers of the truth
     challenge_v02         the NRSfM Challenge's score of one frame: nearest neighbors, outliers clamped
     e3d_global            one orthogonal alignment of all frames, relative to the spread of the truth
     frobenius_relative    no alignment but the mean and the sign of depth, relative to the size of the truth
@@ -13,7 +14,7 @@ what is returned per point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -129,9 +130,8 @@ def aligned_mm(
     InputError
         where the estimate does not have the truth's frames or points, or the alignment needs cameras.
     """
-    truth, alignment = alignment.counted(truth), replace(alignment, outliers=True)
     similarity = align(estimate, truth, alignment, views=views)
-    moved = similarity.apply(frames_of(estimate, truth))
+    moved, truth = similarity.apply(frames_of(estimate, truth)), alignment.counted(truth)
     return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points), is_mirrored(similarity)
 
 

@@ -104,6 +104,7 @@ class Scene:
     hidden: frozenset[int] = frozenset()  # point indices that are not drawn
     other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
     other_name: str = ""
+    outliers: Bools | None = None  # (P,) points whose truth is far from its neighbors; None without any
     std: Floats | None = None  # (P, 3) standard deviations along the axes of `camera`, in `unit`
     ahead: bool = False  # whether this frame is of a newer point than all others, whose errors are not known
 
@@ -118,6 +119,12 @@ class Scene:
     def layers(self) -> frozenset[str]:
         """Keys of LAYERS that are shown."""
         return self.appearance.layers
+
+    @property
+    def truth_label(self) -> str:
+        """What `truth` is, and how many of its points nothing is fitted to."""
+        count = 0 if self.outliers is None else int(self.outliers.sum())
+        return self.truth_name + (f" ({count} outlier{'s' * (count > 1)} not fitted)" if count else "")
 
     @property
     def color_title(self) -> str:
@@ -233,6 +240,7 @@ def build_scene(
         hidden=hidden,
         other=other,
         other_name=other_name,
+        outliers=None if shapes.outliers is None or not shapes.outliers[f].any() else shapes.outliers[f],
         std=_at(shapes.std, f),
         ahead=ahead,
     )

@@ -93,11 +93,10 @@ class Shapes:
     std: Floats | None = None  # (F, 3, P) standard deviations along the axes of the cameras, in `unit`
     why_no_std: str = "No uncertainty: run the solver (Ctrl+R)"  # where there is none
     weights: Floats | None = None  # (F, P) of the observations under a robust loss, 0 where not solved
-    # (F, P) the errors where outliers of the truth are left out; None where it has none, or they are.
-    errors_without: Floats | None = None
     # Root mean square reprojection error of visible observations that it was not solved from, in the units of
     # the tracks; None where there are none.
     held_out: float | None = None
+    outliers: Bools | None = None  # (F, P) those of the truth that is drawn; None where it has none
     truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
 
     @cached_property
@@ -117,6 +116,13 @@ class Shapes:
     def alignment_name(self) -> str:
         """The alignment as text, with the result of an automatic choice of the mirror."""
         return self.alignment.label(self.mirrored)
+
+    @cached_property
+    def errors_without(self) -> Floats | None:
+        """(F, P) the errors without outliers of the truth; None where it has none, or they are left out."""
+        if self.errors is None or self.outliers is None:
+            return None
+        return read_only(np.where(self.outliers, np.nan, self.errors))
 
     def uncertainty(self, frames: int | slice = slice(None)) -> Floats | None:
         """Return the standard deviations (F, P) of the places of the points, (P,) of one frame.
@@ -180,15 +186,10 @@ def build_shapes(
     if hindered or not alignment.compares or not found.metric:
         truth = None
     aligned, unit = truth is not None, sequence.truth_units
-    errors_without = None
     if truth is not None and sequence.truth is not None:
-        views, kept = _views(sequence, source, found, scale), background.kept
-        assert kept is not None  # as the truth is
+        views = _views(sequence, source, found, scale)
         similarity = align_all(S, sequence.truth, alignment, views=views)
-        if kept is not truth and alignment.outliers:
-            without = align_all(S, sequence.truth, replace(alignment, outliers=False), views=views)
-            errors_without = read_only(np.linalg.norm(without.apply(S) - kept, axis=1))
-        truth = truth if alignment.outliers else kept
+        truth = truth if alignment.outliers else background.kept
     else:
         similarity, unit = _own_size(S, R, scale if found.metric else None)
     Q = similarity.apply(S)
@@ -215,8 +216,8 @@ def build_shapes(
         obstacle=hindered,
         std=None if found.std is None else read_only(similarity.scale[:, None, None] * found.std),
         weights=source.robust_weights,
-        errors_without=errors_without,
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
+        outliers=background.outliers if aligned and alignment.outliers else None,
         truth_size=None if truth is None else _truth_size(sequence),
         why_no_std=found.why_no_std,
     )
@@ -245,6 +246,7 @@ def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
         alignment=alignment,
         framing=_framing(background, None, cameras),
         image_extent=background.image_extent,
+        outliers=background.outliers,
         truth_size=None if truth is None else _truth_size(sequence),
     )
 
@@ -336,6 +338,7 @@ class _FixedGeometry:
     """What is the same for all iterates."""
 
     truth: Floats | None  # (F, 3, P)
+    outliers: Bools | None  # (F, P) those of the truth; None where it has none
     kept: Floats | None  # (F, 3, P) the truth with NaN in place of its outliers; the same where it has none
     framing: Framing | None  # of the truth, where every frame has one
     image_extent: Floats  # (2, 2)
@@ -346,25 +349,26 @@ def _background(sequence: Sequence) -> _FixedGeometry:
     truth = _spread_truth(sequence)
     image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
-        return _FixedGeometry(None, None, None, image_extent)
-    kept = _without_outliers(sequence, truth)
+        return _FixedGeometry(None, None, None, None, image_extent)
+    outliers = _spread_outliers(sequence)
+    kept = truth if outliers is None else read_only(np.where(outliers[:, None], np.nan, truth))
     framing = None
     if known_points(truth).any(axis=1).all():
         framing = frame_points(kept)
         if framing is not None and sequence.rotations is not None:
             framing = framing.aimed(sequence.rotations)
-    return _FixedGeometry(truth, kept, framing, image_extent)
+    return _FixedGeometry(truth, outliers, kept, framing, image_extent)
 
 
-def _without_outliers(sequence: Sequence, truth: Floats) -> Floats:
-    """Return the truth of all frames, NaN in place of its outliers; where it has none, the same array."""
+def _spread_outliers(sequence: Sequence) -> Bools | None:
+    """Return which points (F, P) of the truth are outliers, None where none is."""
     assert sequence.truth is not None  # the caller has looked
-    outliers = find_truth_outliers(sequence.truth)
-    if not outliers.any():
-        return truth
-    kept = np.array(truth)
-    kept[sequence.truth.frames] = np.where(outliers[:, None], np.nan, kept[sequence.truth.frames])
-    return read_only(kept)
+    found = find_truth_outliers(sequence.truth)
+    if not found.any():
+        return None
+    spread = np.zeros((sequence.frame_count, sequence.point_count), dtype=bool)
+    spread[sequence.truth.frames] = found
+    return read_only(spread, np.bool_)
 
 
 @lru_cache(maxsize=4)

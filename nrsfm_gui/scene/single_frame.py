@@ -107,15 +107,15 @@ def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:
     kept = Similarity(
         *(part[frame : frame + 1] for part in (before.scale, before.rotation, before.translation))
     )
-    truth = whole.truth
-    if truth is None or whole.alignment.kind is not Kind.PER_FRAME:
+    if whole.truth is None or whole.alignment.kind is not Kind.PER_FRAME:
         return kept
-    if known_points(truth[frame : frame + 1]).sum() < MIN_ALIGNED:
+    truth = whole.truth[frame : frame + 1]
+    if whole.outliers is not None:  # of a single frame, none could be found
+        truth = np.where(whole.outliers[frame], np.nan, truth)
+    if known_points(truth).sum() < MIN_ALIGNED:
         return kept
     mirror = Mirror.ON if whole.mirrored else Mirror.OFF
-    return align(
-        points, GroundTruth(np.array([0]), truth[frame : frame + 1], 0), Alignment(Kind.PER_FRAME, mirror)
-    )
+    return align(points, GroundTruth(np.array([0]), truth, 0), Alignment(Kind.PER_FRAME, mirror))
 
 
 def _placed(

@@ -246,8 +246,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "alignment_controller.cycle",
                ("A",), with_sequence),
     ActionSpec("outliers", "&View", "Without outl&iers of the truth",
-               "Leave points of the truth that are far from their neighbors in single frames out of the "
-               "alignment and of all means",
+               "Leave points of the truth that are far from their neighbors in single frames out of all "
+               "means; nothing is fitted to them in any case",
                "alignment_controller.leave_out_outliers", ("Shift+A",), with_sequence, checkable=True,
                checked=lambda s: not s.outliers),
     ActionSpec("background", "&View", "&Background images or video…",

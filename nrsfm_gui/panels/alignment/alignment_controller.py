@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
 
 WITHOUT_OUTLIERS = (
-    "points of the truth that are far from their neighbors in single frames are not fitted to, and have "
-    "no error"
+    "points of the truth that are far from their neighbors in single frames have no error; nothing is "
+    "fitted to them in any case"
 )
 MIRRORS = {Mirror.AUTOMATIC: "&Automatic", Mirror.ON: "O&n", Mirror.OFF: "O&ff"}
 
@@ -147,10 +147,12 @@ class AlignmentController(QObject):
         self._notifier.inform(self._explanation, replaces=before)
 
     def leave_out_outliers(self, out: bool) -> None:
-        """Leave outliers of the truth out of the alignment and of all means, or let them count."""
+        """Leave outliers of the truth out of all means, or let them count."""
         self.choose(replace(self._session.alignment, outliers=not out))
         self._notifier.show_status(
-            "Outliers of the truth are left out" if out else "All points of the truth count"
+            "Outliers of the truth are left out of all means"
+            if out
+            else "All points of the truth count in the means; nothing is fitted to outliers"
         )
 
     def show(self) -> None:

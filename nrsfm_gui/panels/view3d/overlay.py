@@ -176,7 +176,7 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             scene.estimate is not None and not scene.colored,
             LegendEntry("estimate", theme.estimate),
         ),
-        ("truth", known, LegendEntry(scene.truth_name, theme.truth_shape, hollow=hollow_truth(scene))),
+        ("truth", known, LegendEntry(scene.truth_label, theme.truth_shape, hollow=hollow_truth(scene))),
         (
             "residuals",
             known and scene.estimate is not None,

@@ -257,6 +257,8 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         if points is None or name not in show:
             continue
         known = np.isfinite(points).all(axis=1) & drawn
+        if name == "truth" and scene.outliers is not None:  # a mesh would reach far out to them
+            known &= ~scene.outliers
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             faces = _rows(scene.faces, known)
             own = vertex_colors if scene.colored else _softened(vertex_colors, theme)

@@ -90,6 +90,21 @@ def test_points_that_are_left_out_have_no_error_and_move_no_other(clean):
         )
 
 
+@pytest.mark.parametrize("kind", [Kind.PER_FRAME, Kind.SEQUENCE, Kind.RIGID])
+def test_outliers_move_nothing_but_count_in_the_mean(clean, kind):
+    rng = np.random.default_rng(0)
+    estimate = clean.points + rng.normal(0, 0.02 * clean.points.std(), clean.points.shape)
+    truth = spoiled(clean)
+    errors, _ = aligned_mm(estimate, truth, Alignment(kind))
+    without, _ = aligned_mm(estimate, truth, Alignment(kind, outliers=False))
+    counts = np.isfinite(without.per_point)
+    assert (~counts).sum() == len(BAD)
+    np.testing.assert_array_equal(errors.per_point[counts], without.per_point[counts])
+    assert errors.per_point[~counts].min() > 20 * without.mean
+    assert errors.mean == pytest.approx(errors.per_point.mean())
+    assert procrustes_mm(estimate, truth).per_frame[3] != pytest.approx(errors.per_frame[3], rel=1e-3)
+
+
 def test_a_truth_without_outliers_is_used_as_it_is(clean):
     assert without_outliers(clean) is clean
     assert Alignment(outliers=False).counted(spoiled(clean)) is not clean

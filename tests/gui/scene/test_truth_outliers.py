@@ -9,10 +9,13 @@ import pytest
 
 from core import Alignment, GroundTruth
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.frame_analysis import find
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT, cause_of, frame_numbers
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.scene.summaries import quality
 from nrsfm_gui.text.run_numbers import numbers
 
@@ -36,7 +39,7 @@ def test_the_cause_of_a_frame_names_the_point_of_the_truth_that_is_wrong(case):
     found = find(sequence, build_shapes(sequence, result))
     cause = cause_of(found, BAD)
     assert cause.name == "outliers of the truth"
-    assert f"without 1 of {sequence.point_count} points this error falls by 100\xa0%" in cause.sentence
+    assert f"without 1 of {sequence.point_count} points this error falls by 99\xa0%" in cause.sentence
     assert cause.sentence.endswith(f"the ground truth of point {POINT + 1} is far from its neighbors")
     rows = {row.label: row for row in frame_numbers(found, BAD)}
     assert rows["without outliers"].tip.endswith(LEAVE_OUT)
@@ -62,9 +65,40 @@ def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case, known, mak
     assert rows["without outliers"].endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
 
 
-def test_a_truth_without_outliers_is_not_aligned_twice(make_known):
+def test_a_truth_without_outliers_has_one_error(make_known):
     known = make_known()
     assert build_shapes(known.sequence, known.result).errors_without is None
+
+
+def test_an_outlier_of_the_truth_moves_neither_the_estimate_nor_the_view_and_the_legend_counts_it(
+    case, known
+):
+    sequence, result = case
+    shapes, clean = build_shapes(sequence, result), build_shapes(known.sequence, result)
+    scene = build_scene(sequence, shapes, frame=BAD)
+    size = np.ptp(clean.framing.box, axis=0).max()
+    np.testing.assert_allclose(scene.estimate, clean.points[BAD].T, atol=0.02 * size)
+    np.testing.assert_allclose(shapes.framing.box, clean.framing.box, atol=0.05 * size)
+    assert scene.truth_label == "ground truth (1 outlier not fitted)"
+    assert build_scene(sequence, shapes, frame=BAD - 1).truth_label == "ground truth"
+    left_out = build_scene(sequence, build_shapes(sequence, result, WITHOUT), frame=BAD)
+    assert left_out.truth_label == "ground truth"
+
+
+def test_the_mesh_of_the_truth_does_not_reach_out_to_an_outlier(case):
+    sequence, result = case
+    scene = build_scene(sequence, build_shapes(sequence, result), frame=BAD)
+    parts = scene_parts(scene, DARK)
+    assert POINT in scene.edges and POINT not in parts["truth edges"].ends
+    assert POINT in parts["estimate edges"].ends
+
+
+def test_a_frame_that_is_aligned_by_itself_is_not_moved_by_an_outlier_either(case, known, make_iterate):
+    sequence, result = case
+    shapes = build_shapes(sequence, result)
+    iterate = make_iterate(known, noise=0.0)
+    ahead = with_frame(build_shapes(sequence, iterate), sequence, iterate, BAD)
+    np.testing.assert_allclose(ahead.points[BAD], shapes.points[BAD], atol=1e-6 * np.abs(shapes.points).max())
 
 
 def test_the_cause_of_a_misfit_names_the_tracks_that_are_wrong(make_known):

@@ -15,6 +15,7 @@ from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.style import palette
@@ -300,6 +301,107 @@ def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, ma
     view.set_scene(scene)
     assert view.fitted
     assert view.orbit.azimuth == scene.shapes.framing.azimuth != before.azimuth
+
+
+def turn_wheel(view, *notches):
+    for notch in notches:
+        where = QPointF(320, 240)
+        none = Qt.MouseButton.NoButton
+        event = QWheelEvent(
+            where, view.mapToGlobal(where), QPoint(), QPoint(0, 120 * notch), none,
+            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(view, event)
+
+
+def test_every_gesture_emits_one_change_of_the_viewpoint_and_can_be_undone(view, known, shapes, qtbot):
+    seen = []
+    view.viewpoint_changed.connect(lambda *change: seen.append(change))
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view.resize(600, 470)
+    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    view.set_orbit(view.orbit.turned(5.0, 0.0))
+    assert seen == []  # none of these is a gesture
+    start = view.orbit
+    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
+    assert len(seen) == 1
+    assert seen[0][0].orbit == start and seen[0][1].orbit == view.orbit
+    turn_wheel(view, 1, 1, 1)
+    qtbot.waitUntil(lambda: len(seen) == 2)
+    view.set_axis_preset("top")
+    view.fit()  # which changes nothing
+    view.reset()
+    view.set_camera_locked(True)
+    assert [text for *_, text in seen] == [
+        "Move the view", "Zoom the view", "Look from the top", "Reset the view", "Lock to the camera",
+    ]  # fmt: skip
+    for before, after, _ in reversed(seen):
+        assert view._camera.viewpoint == after
+        view.set_viewpoint(before)
+    assert view.orbit == start
+    assert len(seen) == 5  # going back is no gesture
+
+
+def test_reset_looks_from_the_default_direction(view, known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    start = view.orbit
+    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
+    drag(view, Qt.MouseButton.MiddleButton, QPoint(300, 200), QPoint(400, 220))
+    assert view.orbit != start
+    view.reset()
+    assert view.orbit == start and view.fitted
+
+
+def test_a_reconstruction_that_is_much_larger_is_fitted_unless_a_person_has_moved_the_view(
+    view, known, shapes
+):
+    before = build_scene(known.sequence, shapes, frame=2)
+    large = replace(shapes, framing=frame_points(2.0 * known.sequence.truth.points))
+    little = replace(shapes, framing=frame_points(1.05 * known.sequence.truth.points))
+    for moved in (False, True):
+        view.set_scene(before)
+        view.reset()
+        start = view.orbit
+        if moved:
+            turn_wheel(view, 1)
+            start = view.orbit
+        view.set_scene(build_scene(known.sequence, little, frame=2))
+        assert view.orbit == start
+        view.set_scene(build_scene(known.sequence, large, frame=2))
+        assert view.orbit.distance == pytest.approx(
+            start.distance if moved else 2.0 * start.distance, rel=0.1
+        )
+
+
+def test_the_view_moves_with_the_object_and_stays_when_it_is_not_to_follow(view, known, shapes, qtbot):
+    way = np.linspace(0, 2000, known.sequence.frame_count)[:, None] * np.array([1.0, 0.0, 0.0])
+    walk = replace(
+        shapes,
+        points=shapes.points + way[:, :, None],
+        framing=frame_points(known.sequence.truth.points + way[:, :, None]),
+    )
+
+    def middle(frame, *, follow):
+        appearance = Appearance(follow=follow)
+        scene = build_scene(known.sequence, walk, frame=frame, appearance=appearance)
+        view.set_scene(scene)
+        return np.median(view._projection().pixels(scene.estimate)[0], axis=0)
+
+    at = [middle(frame, follow=True) for frame in (0, 5, 11)]
+    assert np.ptp(at, axis=0).max() < 0.15 * SIZE[0]
+    button = view.findChild(QToolButton, "follow")
+    assert button.isVisible() and button.isChecked()
+    turn_wheel(view, 1)  # from now on nothing fits itself
+    before = middle(11, follow=True)
+    np.testing.assert_allclose(middle(11, follow=False), before, atol=1e-6)
+    assert abs(middle(6, follow=False) - before).max() > 0.5 * SIZE[0]
+    np.testing.assert_allclose(middle(11, follow=True), before, atol=1e-6)
+    with qtbot.waitSignal(view.follow_requested) as caught:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert caught.args == [False]
+    view.set_scene(build_scene(known.sequence, shapes, frame=0))
+    assert not button.isVisible()
 
 
 def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
