@@ -96,7 +96,7 @@ class Scene:
     image_size: tuple[int, int] | None  # width and height of the picture that the tracks are of, pixels
     truth_name: str  # what `truth` is: "ground truth", or the program whose reconstruction it is
     point_names: tuple[str, ...] | None  # of the P points
-    caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
+    caption: str  # "frame 51: 3.2 mm · per-frame similarity"
     message: str  # what to do next, where there is nothing to show; else ""
     other_cameras: tuple[Camera, ...] = ()  # of other frames: of a path, or of a still object
     path: Floats | None = None  # (F, 3) centers of all cameras, where the layer is on
@@ -353,7 +353,7 @@ def _caption(
         parts.append(shapes.alignment_name)
         apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"
         if not ahead:
-            parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}")
+            parts[0] += f": {np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}"
     else:
         name = sequence.truth_name.removeprefix("ground ")
         parts.append(f"{shapes.alignment_name}, of the nearest frame with {name}")

@@ -147,24 +147,6 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
 
 
-def headline(found: Incumbent | None, sequence: Sequence | None, *, past: bool = False) -> str:
-    """Return the main numbers of the shown reconstruction, for the tool bar.
-
-    `past` means that there is a newer iteration.
-    """
-    if found is None or found.errors is None or sequence is None:
-        return ""
-    known = found.errors
-    parts = [] if found.loss is None else [f"log10 loss {log_loss(found.loss)}"]
-    parts.append(measure(known.reprojection, sequence.units))
-    if known.error is not None:
-        parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
-    elif sequence.truth is not None and known.figures.get("metric", True):
-        parts.append(known.alignment)
-    at = f"iteration {found.iteration}: " if past else ""
-    return at + "   ".join(parts)
-
-
 def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     """Return the state of the solver for the status bar; or that a `past` iteration is shown."""
     if run is None:

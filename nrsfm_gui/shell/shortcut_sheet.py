@@ -36,6 +36,7 @@ from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.fuzzy import match
+from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ WHERE = (
 )
 # The classes whose mouse and keys each section is about.
 GESTURES = {
+    "Mouse, in the tool bar": (Headline,),
     "Mouse, in the 3-D view": (SceneView, ColorBar),
     "Mouse, in the 2-D view": (TracksView,),
     "Mouse, in the timeline": (ErrorCurve, FrameSlider, HeatStrip),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, QTimer
+from PyQt6.QtCore import QObject, QTimer
 from PyQt6.QtWidgets import QLabel, QProgressBar
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.text.headline_text import headline_text
+from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.text.headline_text import HeadlineText
 
 PROGRESS_WIDTH = 140
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
@@ -42,10 +45,12 @@ class StatusController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._display = session, display
-        self.headline = ElidedLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.headline = Headline()
         self.headline.setWhatsThis(
-            "Numbers of what is shown: the loss, the reprojection error, and the 3-D error where there is "
-            "ground truth, with the alignment that it is measured under. Numbers explains each of them."
+            "How wrong what is shown is: the mean 3-D error where there is ground truth, also as a part of "
+            "the size of the object. Below are the alignment that it is measured under, which a click "
+            "changes, the reprojection error and the loss. While a run goes on all are of the best "
+            "reconstruction so far. Numbers explains each of them."
         )
         self.activity = ElidedLabel()
         self.hover = QLabel()
@@ -68,7 +73,12 @@ class StatusController(QObject):
             {"text": self.activity.set_full_text, "fraction": self._show_fraction},
             self,
         )
-        self._numbers = PanelUpdater(self._resolve_headline, self.headline.set_full_text, self)
+        self._numbers = PanelUpdater(
+            self._resolve_headline,
+            lambda text: self.headline.set_texts(text.large, text.small, text.tip),
+            self,
+        )
+        display.scene_shown.connect(lambda scene: self.headline.set_outdated(scene.ahead))
         for signal in (
             session.runs_changed,
             session.shown_changed,
@@ -122,11 +132,10 @@ class StatusController(QObject):
         self._progress.setUpdatesEnabled(True)
         self._progress.setVisible(fraction is not None)
 
-    def _resolve_headline(self) -> str:
+    def _resolve_headline(self) -> HeadlineText:
         session = self._session
-        return summaries.headline(
-            self._display.errors.incumbent, session.sequence, past=session.moment is not None
-        )
+        found = self._display.errors.incumbent
+        return headline_text(found, session.sequence, past=session.moment is not None)
 
 
 class MemoryLabel(QLabel):

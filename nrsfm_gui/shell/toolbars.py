@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QMenu, QMenuBar, QSizePolicy, QToolBar, QToolButton, QWidget
+from PyQt6.QtWidgets import QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.shell.actions import (
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
     from nrsfm_gui.sessions.opening import SequenceOpening
+    from nrsfm_gui.widgets.headline import Headline
 
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
-TOOLS_WITH_TEXT = {"run": "Run", "reset": "Forget runs", "live": "Live"}
+TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}
 ICON_SIZE = 18
 # The actions of the menus of a point and of the 3-D view, "" for a line between them.
 POINT_MENU = (
@@ -59,9 +60,9 @@ class Toolbars(QObject):
     owner
         has what the table names.
     alignment
-        has a menu, and a button next to the headline.
+        has a menu, which a click on the headline opens, too.
     headline
-        the label of the numbers that matter most.
+        the numbers that matter most.
     last_session
         returns the session that was not saved, and what it holds.
     """
@@ -75,7 +76,7 @@ class Toolbars(QObject):
         *,
         owner: object,
         alignment: AlignmentController,
-        headline: QWidget,
+        headline: Headline,
         last_session: Callable[[], tuple[Path, str] | None],
     ) -> None:
         super().__init__(window)
@@ -88,6 +89,7 @@ class Toolbars(QObject):
         self._make_menus(owner)
         self._make_tool_bar()
         session.changed.connect(self.show_situation)
+        session.changed.connect(self._offer_alignments)
         self.show_situation()
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -233,14 +235,16 @@ class Toolbars(QObject):
                 choices.setToolTipsVisible(True)
                 choices.addActions([self.actions["run"], self.actions["run_cold"]])
                 button.setMenu(choices)
-        self._headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._headline.setMinimumWidth(60)
         self._headline.setObjectName("headline")
         bar.addWidget(self._headline)
-        self._alignment.place_in(bar)
         for name in ("fit", "export", "export_report", "theme"):
             bar.addAction(self.actions[name])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
+
+    def _offer_alignments(self) -> None:
+        """Let the headline open the menu of alignments where there are a ground truth and an estimate."""
+        offered = self._alignment.possible and self._session.seen is not None
+        self._headline.set_menu(self._alignment.menu if offered else None)
 
     # -- menus that are filled when they open ---------------------------------------------------------------
 

@@ -98,7 +98,6 @@ QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLabel[role="warning"] { color: $warning; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $muted; font-weight: 600; }
-QLabel#headline { color: $text; font-size: 11pt; padding-right: 8px; }
 QLabel[role="title"] { color: $text; font-weight: 600; }
 QFrame[role="line"] { background: $border; border: 0; min-height: 1px; max-height: 1px; }
 QFrame[role="bar"] { background: $raised; border: 0; }

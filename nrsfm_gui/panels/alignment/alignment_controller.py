@@ -1,13 +1,13 @@
-"""The alignment of the estimate with the ground truth: its menu, its key, and its button."""
+"""The alignment of the estimate with the ground truth: its menu and its key."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QAction, QActionGroup
-from PyQt6.QtWidgets import QMenu, QToolButton, QWidget
+from PyQt6.QtWidgets import QMenu, QWidget
 
 from core import Alignment
 from core.evaluation import Kind, Mirror
@@ -15,8 +15,6 @@ from nrsfm_gui.scene.shapes import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from PyQt6.QtWidgets import QToolBar
 
     from nrsfm_gui.model.session import Session
 
@@ -103,25 +101,15 @@ class AlignmentController(QObject):
         self._explanation = ""  # of the last alignment that the key took
         self.menu = AlignmentMenu("Ali&gnment of the ground truth", parent)
         self.menu.alignment_requested.connect(self.choose)
-        self.button = QToolButton()
-        self.button.setArrowType(Qt.ArrowType.DownArrow)
-        self.button.setMenu(self.menu)
-        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.button.setAutoRaise(True)
-        self.button.setObjectName("alignment")
-        self._place: QAction | None = None  # of the button in its tool bar
-        self._possible = False  # whether there is a truth to be aligned with
-        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
         for signal in (session.alignment_changed, session.sequence_changed):
             signal.connect(lambda _: self.show())
-        session.changed.connect(self._update_button)
         self.show()
 
-    def place_in(self, bar: QToolBar) -> None:
-        """Put the button into a tool bar, next to the error that depends on the alignment."""
-        self._place = bar.addWidget(self.button)
-        self.show()
+    @property
+    def possible(self) -> bool:
+        """Whether there is a ground truth to align with."""
+        obstacles = self._obstacles()
+        return any(not obstacles.get(kind) for kind in Kind)
 
     def choose(self, alignment: Alignment) -> None:
         """Choose an alignment."""
@@ -157,20 +145,7 @@ class AlignmentController(QObject):
 
     def show(self) -> None:
         """Check the present alignment, and enable the possible ones."""
-        session = self._session
-        obstacles = self._obstacles()
-        self.menu.set_state(session.alignment, obstacles)
-        why_not = obstacles.get(session.alignment.kind, "")
-        tip = f"{session.alignment.label()}: {why_not or session.alignment.kind.meaning}"
-        self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
-        self._possible = any(not obstacles.get(kind) for kind in Kind)
-        self._update_button()
-        self.button.setAccessibleName(f"Alignment: {session.alignment.label()}")
-
-    def _update_button(self) -> None:
-        """Show the button where there are a ground truth and an estimate."""
-        if self._place is not None:
-            self._place.setVisible(self._possible and self._session.seen is not None)
+        self.menu.set_state(self._session.alignment, self._obstacles())
 
     def _obstacles(self) -> dict[Kind, str]:
         sequence = self._session.sequence

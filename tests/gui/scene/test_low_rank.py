@@ -23,7 +23,8 @@ from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, project
 from nrsfm_gui.scene.solver_geometry import solver_geometry
-from nrsfm_gui.scene.summaries import headline, log_loss, measure, quality
+from nrsfm_gui.scene.summaries import log_loss, measure, quality
+from nrsfm_gui.text.headline_text import headline_text
 from nrsfm_gui.text.run_numbers import numbers, starts_that_agree
 
 FRAMES, NOISE = 9, 0.3
@@ -140,8 +141,9 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
     loss = flat.best.loss
     assert loss != state.best.loss and found.loss == loss
     assert value(numbers(shown, found, rigid_scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
-    assert log_loss(loss) in headline(found, rigid_scene)
-    assert measure(known.reprojection, rigid_scene.units) in headline(found, rigid_scene)
+    headline = headline_text(found, rigid_scene)
+    assert headline.small[0].endswith(f"log10 loss {log_loss(loss, digits=3)}")
+    assert headline.large[-1] == measure(known.reprojection, rigid_scene.units)
 
 
 @pytest.mark.parametrize(

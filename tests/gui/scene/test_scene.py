@@ -255,7 +255,7 @@ def test_caption_names_frame_alignment_and_error(known):
     shapes = build_shapes(known.sequence, noisy, Alignment(mirror=Mirror.AUTOMATIC))
     caption = build_scene(known.sequence, shapes, frame=4).caption
     expected = f"{np.nanmean(shapes.errors[4]):.3g} mm"
-    assert caption == f"frame 5 · per-frame similarity, found unmirrored · {expected}"
+    assert caption == f"frame 5: {expected} · per-frame similarity, found unmirrored"
 
 
 def test_trail_ends_at_the_current_frame(known):

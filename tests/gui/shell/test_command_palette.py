@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
 from core import simulate
 from nrsfm_gui.model.theme import LIGHT
@@ -24,6 +24,7 @@ from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.fuzzy import match
+from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.style import apply_theme
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ActionWindow(QMainWindow):
         self.timeline_controller = TimelineController(session, self.display, timeline, self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), headline=QLabel(), last_session=lambda: None,
+            alignment=AlignmentController(session, self), headline=Headline(), last_session=lambda: None,
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
             self.toolbars,

@@ -96,7 +96,7 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     assert window.session.compared is None and "Run 3 is shown" in window.message_bar.text
 
 
-def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_menu(window):
+def test_the_key_for_the_next_alignment_shows_its_name_and_the_headline_has_the_menu(window):
     session = window.session
     session.set_theme(DARK)  # whose tool bar has room for all at this width
     names = []
@@ -115,6 +115,6 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
         "per-frame similarity",
     ]  # fmt: skip
-    button = window.findChild(QToolButton, "alignment")
-    assert button.isVisible() and button.menu() is window.alignment_controller.menu
-    assert "per-frame similarity" in button.toolTip()
+    headline = window.status_controller.headline
+    assert headline.isVisible() and headline.menu is window.alignment_controller.menu
+    assert "per-frame similarity" in headline.toolTip()

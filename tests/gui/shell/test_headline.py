@@ -1,0 +1,91 @@
+"""The headline of the tool bar: the error of what is shown, its forms, and the menu of alignments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QMenu
+
+from core import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.summaries import Quality
+from nrsfm_gui.text.headline_text import HeadlineText, headline_text
+from nrsfm_gui.widgets.headline import Headline
+
+ERRORS = Quality(0.1324, 3.357, "mm", "per-frame similarity, found unmirrored", size=160.0)
+
+
+@pytest.fixture
+def found(session, known, make_iterate, add_run):
+    """Return the incumbent of a run, with errors."""
+    session.set_sequence(known.sequence)
+    run = add_run(session, make_iterate(known, noise=0.1), Settings())
+    return incumbent_of(run, run.last, ERRORS)
+
+
+def test_the_error_stands_first_with_its_part_of_the_object_and_its_alignment(found, known):
+    text = headline_text(found, known.sequence)
+    assert text.large == ("3.36 mm · 2.1 % of the object", "3.36 mm · 2.1 %", "3.36 mm")
+    assert text.small == (
+        "per-frame similarity, found unmirrored · 0.132 px · log10 loss −0.222",
+        "per-frame similarity, found unmirrored · 0.132 px",
+        "per-frame similarity, found unmirrored",
+        "per-frame similarity",
+    )
+    assert "the object: 160 mm" in text.tip
+    assert headline_text(found, known.sequence, past=True).small[0].startswith("iteration ")
+    assert headline_text(None, known.sequence) == HeadlineText()
+
+
+def test_without_an_error_the_reprojection_stands_first_and_why_below(found, known):
+    plain = replace(found, errors=replace(ERRORS, error=None, size=None))
+    bare = headline_text(plain, replace(known.sequence, truth=None))
+    assert bare.large == ("0.132 px reprojection", "0.132 px")
+    assert bare.small[0].startswith("no ground truth · log10 loss")
+    flat = replace(plain, errors=replace(plain.errors, figures={"metric": False}))
+    assert headline_text(flat, known.sequence).small[-1] == "no metric upgrade"
+
+
+def test_a_loss_of_another_objective_is_not_shown(session, known, make_iterate, add_run):
+    session.set_sequence(known.sequence)
+    comparing = replace(make_iterate(known, noise=0.1), rotations_chosen=False)
+    run = add_run(session, comparing, Settings())
+    run.state = RunState.RUNNING
+    found = incumbent_of(run, comparing, ERRORS)
+    assert found.loss is None and not found.complete
+    assert "loss" not in headline_text(found, known.sequence).small[0]
+
+
+def test_no_text_is_wider_than_its_place(qtbot, show, found, known):
+    headline = Headline()
+    show(headline, 600, 40)
+    text = headline_text(found, known.sequence)
+    headline.set_texts(text.large, text.small, text.tip)
+    seen = set()
+    for width in range(headline.minimumSizeHint().width(), 700, 20):
+        headline.resize(width, 40)
+        for line, metrics in zip(headline.texts, headline._metrics, strict=True):
+            assert line and metrics.horizontalAdvance(line) <= width
+        seen.add(headline.texts)
+    assert ("3.36 mm", "per-frame similarity") in seen
+    assert (text.large[0], text.small[0]) in seen
+    assert headline.full_text == f"{text.large[0]}\n{text.small[0]}"
+
+
+def test_a_click_on_the_text_opens_the_menu(qtbot, show, found, known):
+    headline, menu = Headline(), QMenu()
+    qtbot.addWidget(menu)
+    menu.addAction("per-frame similarity")
+    show(headline, 600, 40)
+    text = headline_text(found, known.sequence)
+    headline.set_texts(text.large, text.small, text.tip)
+    headline.set_menu(menu)
+    QTest.mouseClick(headline, Qt.MouseButton.LeftButton, pos=headline.rect().center() / 20)
+    assert not menu.isVisible()  # that is beside the text
+    QTest.mouseClick(headline, Qt.MouseButton.LeftButton, pos=headline._area().center())
+    assert menu.isVisible()
+    menu.close()
