@@ -74,6 +74,7 @@ class Session(QObject):
     live_changed = pyqtSignal(bool)  # whether a run follows changes of the settings
     compare_mode_changed = pyqtSignal(str)
     solution_changed = pyqtSignal(str)
+    undo_requested = pyqtSignal()  # what is still going on is to be recorded first
     changed = pyqtSignal()  # anything: once for all changes of an iteration of the event loop
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -173,6 +174,7 @@ class Session(QObject):
 
     def undo(self) -> None:
         """Undo the last change of the parameters or of the view, or the last removal of runs."""
+        self.undo_requested.emit()
         entry = self.undo_stack.undo()
         if entry is None:
             self.notifier.show_status("Nothing is left to undo")

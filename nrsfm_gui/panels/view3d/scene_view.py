@@ -570,6 +570,10 @@ class SceneView(PointView):
         """Look from a place where the view was before, as `viewpoint_changed` had it."""
         self._camera.set_viewpoint(viewpoint)
 
+    def end_gesture(self) -> None:
+        """Emit `viewpoint_changed` of a gesture that would end by itself, such as turns of the wheel."""
+        self._camera.end_gesture()
+
     def orbit_for(self, width: int, height: int) -> Orbit:
         """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
         framing, orbit = self._framing, self._camera.orbit

@@ -71,6 +71,7 @@ class SceneViewController(QObject):
         view.coloring_requested.connect(lambda key: self._change(color_by=key))
         view.follow_requested.connect(lambda on: self._change(follow=on))
         view.viewpoint_changed.connect(self._on_viewpoint_changed)
+        self._session.undo_requested.connect(view.end_gesture)
 
     def reset(self) -> None:
         """Show camera, layers, colors, alignment and hidden points as at first: one step of undo."""

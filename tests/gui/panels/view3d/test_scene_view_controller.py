@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtGui import QContextMenuEvent
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QContextMenuEvent, QWheelEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication
 
@@ -45,6 +45,19 @@ def test_a_drag_is_undone_as_one_step_and_solves_nothing(session, scene_view, co
     session.redo()
     assert scene_view.viewpoint.orbit == moved.orbit
     assert (session.settings, session.runs) == (settings, runs)
+
+
+def test_a_turn_of_the_wheel_is_undone_although_it_might_go_on(session, scene_view, controller):
+    before = scene_view.viewpoint
+    place, none = QPointF(200, 200), QPoint()
+    turn = QWheelEvent(
+        place, scene_view.mapToGlobal(place), none, QPoint(0, 240), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(scene_view, turn)
+    assert scene_view.viewpoint != before
+    session.undo()
+    assert scene_view.viewpoint == before
 
 
 def test_changes_of_the_camera_and_of_the_layers_are_undone_in_their_order(session, scene_view, controller):
