@@ -71,11 +71,9 @@ class MainWindow(PanelWindow):
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
         self._remembers = not arguments.exit  # a script must not change what a person set up
         self.session.set_theme(theme_named(arguments.theme or self.store.theme() or DARK.name))
-        settings = arguments.settings or self.store.parameters()
-        if settings is not None:
-            self.session.set_settings(settings)
-        if arguments.settings is None:
-            self.session.set_settings(self.session.lasting_settings)
+        self.sequences_controller.remembers = self._remembers
+        if arguments.settings is not None:
+            self.sequences_controller.give_settings(arguments.settings)
         self.session_saver.begin(scripted=arguments.exit)
         self.offer_help(arguments)
         self.sequence_opening.asks = arguments.asks
@@ -214,6 +212,6 @@ class MainWindow(PanelWindow):
             part.shut_down()
         if self._remembers:
             self.layout_memory.save()
-            self.store.set_parameters(self.session.lasting_settings)
+            self.sequences_controller.remember_settings()
             self.store.sync()
         event.accept()

@@ -134,7 +134,7 @@ class PanelWindow(QMainWindow):
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(self.store, self)
         self.sequences_controller = SequencesController(
-            session, control, self.sequence_opening, self.sequences_panel, self
+            session, control, self.sequence_opening, self.store, self.sequences_panel, self
         )
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, self.store, self

@@ -1,4 +1,4 @@
-"""What is stored between two starts: window geometry, docks, recent files and reports, parameters, theme.
+"""What is stored between two starts: window geometry, docks, recent files, parameters of sequences, theme.
 
 Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
 (of an older version, or edited by the user) counts as absent.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
+from core import Settings
 from core.foundation import PROGRAM
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
@@ -21,12 +22,11 @@ from nrsfm_gui.model.preferences import Preferences, from_texts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Settings
-
 ORGANIZATION = "nrsfm"
 APPLICATION = PROGRAM
 RECENT_FILES = 10
 MOST_IMPORTS = 100  # files whose import is remembered
+MOST_SEQUENCES = 100  # whose parameters are remembered
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 3
 
@@ -81,7 +81,7 @@ class AppStore:
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
-        entry = self._imports().get(str(path.absolute()))
+        entry = self._dictionary("imports").get(str(path.absolute()))
         if not isinstance(entry, dict):
             return None
         reading, model, numbers = (entry.get(name) for name in ("reading", "camera_model", "intrinsics"))
@@ -97,7 +97,7 @@ class AppStore:
     def set_imported(self, path: Path, how: StoredImport) -> None:
         """Remember how a file was imported."""
         name = str(path.absolute())
-        others = {key: value for key, value in self._imports().items() if key != name}
+        others = {key: value for key, value in self._dictionary("imports").items() if key != name}
         newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
         newest[name] = {**vars(how), "reading": dict(how.reading)}
         self._backend.setValue("imports", json.dumps(newest))
@@ -110,20 +110,26 @@ class AppStore:
         """Add a report as the first of the recent ones."""
         self._add_path("reports", page)
 
-    def parameters(self) -> Settings | None:
-        """Return the parameters used last, or None.
+    def parameters(self, content: str) -> Settings | None:
+        """Return the parameters that a sequence had last, None where they were those of the preset.
 
-        What an earlier program stored, which had no refinement, gets the one that suits: it is for new runs.
+        Parameters
+        ----------
+        content
+            `Sequence.content`.
         """
+        values = self._dictionary("sequences").get(content)
         try:
-            values = json.loads(self._text("parameters", ""))
-            return settings_from_dict({"refine": ""} | values) if isinstance(values, dict) else None
+            return settings_from_dict(values) if isinstance(values, dict) else None
         except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
             return None
 
-    def set_parameters(self, settings: Settings) -> None:
-        """Remember the parameters."""
-        self._backend.setValue("parameters", json.dumps(settings_to_dict(settings)))
+    def set_parameters(self, content: str, settings: Settings) -> None:
+        """Remember the parameters of a sequence, unless they are those that every sequence begins with."""
+        stored = {key: value for key, value in self._dictionary("sequences").items() if key != content}
+        if settings != Settings():
+            stored[content] = settings_to_dict(settings)
+        self._backend.setValue("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
 
     def advanced_shown(self) -> bool:
         """Return whether the parameters that are changed less often were shown last."""
@@ -190,9 +196,9 @@ class AppStore:
         """Write all settings to the disk now."""
         self._backend.sync()
 
-    def _imports(self) -> dict[str, Any]:
+    def _dictionary(self, key: str) -> dict[str, Any]:
         try:
-            entries = json.loads(self._text("imports", "{}"))
+            entries = json.loads(self._text(key, "{}"))
         except ValueError:
             return {}
         return entries if isinstance(entries, dict) else {}

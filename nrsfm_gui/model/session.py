@@ -39,6 +39,8 @@ REFINED = "refined"  # the solution that a run ends with
 class _Kept:
     """What is shown again when a sequence is opened once more."""
 
+    settings: Settings | None = None  # None: it was not open yet
+    rule: Penalty | None = None  # the last one that was not explicit weights
     runs: list[Run] = field(default_factory=list)
     shown: Run | None = None
     made: int = 0  # the largest number that a run of it was given
@@ -119,15 +121,27 @@ class Session(QObject):
         ):  # fmt: skip
             signal.connect(self._schedule_changed)
 
-    def set_sequence(self, sequence: Sequence) -> None:
-        """Show a sequence, with the runs that it had when it was left."""
+    def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
+        """Show a sequence, with the runs and the parameters that it had when it was left.
+
+        Parameters
+        ----------
+        sequence
+            the sequence.
+        settings
+            of one that was not open yet; by default those of `preset_for`, and where it is the first those
+            that were set already.
+        """
         before, key = self.sequence, _key(sequence)
         if before is not None:
-            self._kept[_key(before)] = _Kept(self.runs, self.shown, self._made)
+            self._kept[_key(before)] = _Kept(
+                self.settings, self._derived_penalty, self.runs, self.shown, self._made
+            )
         kept = self._kept.pop(key, _Kept())
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
-        if before is not None and _key(before) != key:
-            self.set_settings(self.lasting_settings)  # while no run is shown that could follow them
+        first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
+        self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
+        self._derived_penalty = kept.rule or self._derived_penalty
         for run in kept.runs:
             run.sequence = sequence  # the same tracks, read again
         self.shown = kept.shown
@@ -222,8 +236,19 @@ class Session(QObject):
         change = ViewChange(part, description, before, after, apply)
         self.undo_stack.add_view_change(change, time.perf_counter())
 
+    def settings_of(self, sequence: Sequence) -> Settings | None:
+        """Return the parameters of a sequence that is open or was left, None of any other."""
+        if self.sequence is not None and _key(self.sequence) == _key(sequence):
+            return self.settings
+        return self._kept.get(_key(sequence), _Kept()).settings
+
     @property
-    def lasting_settings(self) -> Settings:
+    def rule(self) -> Penalty:
+        """The penalty; where it is explicit weights, the one before these."""
+        return self._derived_penalty
+
+    @property
+    def transferable_settings(self) -> Settings:
         """The settings without what suits one sequence only.
 
         That is mirrored frames, hidden observations, the camera model, a given K and explicit weights; the
@@ -268,11 +293,13 @@ class Session(QObject):
         left = [(kept.runs[0].sequence, kept.runs, kept.shown) for kept in self._kept.values() if kept.runs]
         return tuple(left) if self.sequence is None else ((self.sequence, self.runs, self.shown), *left)
 
-    def replace_everything(self, sequences: Iterable[tuple[Sequence, list[Run], Run | None]]) -> None:
-        """Forget what is there for sequences with runs; `set_sequence` then shows one of them."""
+    def replace_everything(
+        self, sequences: Iterable[tuple[Sequence, Settings, list[Run], Run | None]]
+    ) -> None:
+        """Forget what is there for sequences with parameters and runs; `set_sequence` then shows one."""
         self._kept = {
-            _key(sequence): _Kept(runs, shown, max((run.number for run in runs), default=0))
-            for sequence, runs, shown in sequences
+            _key(sequence): _Kept(settings, None, runs, shown, max((run.number for run in runs), default=0))
+            for sequence, settings, runs, shown in sequences
         }
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
@@ -498,6 +525,12 @@ def suited_mirror(sequence: Sequence, settings: Settings) -> Mirror:
     """Return whether errors allow a mirror image: orthogonal tracks are those of both."""
     orthogonal = settings.camera_of(sequence.camera) is CameraModel.ORTHOGONAL
     return Mirror.AUTOMATIC if orthogonal else Mirror.OFF
+
+
+def preset_for(sequence: Sequence) -> Settings:
+    """Return the recommended preset, with a lower rank where a sequence does not allow that of the preset."""
+    most = min(sequence.frame_count, 3 * sequence.point_count)
+    return Settings(rank=min(Settings().rank, most))
 
 
 def _solution(iterate: Iterate | None, name: str) -> Iterate | None:

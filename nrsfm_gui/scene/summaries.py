@@ -15,7 +15,7 @@ from nrsfm_gui.model.sequence_names import point_label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import HistoryEntry, Iterate, Penalty, Sequence
+    from core import HistoryEntry, Iterate, Sequence
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
@@ -187,25 +187,16 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     return " · ".join(parts)
 
 
-def switch_summary(stopped: Run | None, penalty: Penalty | None) -> str:
-    """Return a sentence about what opening another sequence changed, "" if nothing.
+def switch_summary(stopped: Run | None) -> str:
+    """Return a sentence about the run that opening another sequence stopped, "" for None."""
+    if stopped is None:
+        return ""
+    return f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
 
-    Parameters
-    ----------
-    stopped
-        the run that was under way.
-    penalty
-        the one that took the place of explicit weights, None where it is the same.
-    """
-    sentences = []
-    if stopped is not None:
-        sentences.append(
-            f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
-        )
-    if penalty is not None:
-        title = penalty.title
-        sentences.append(f"Weights set by hand suit one sequence only: the penalty is the {title} again.")
-    return " ".join(sentences)
+
+def preset_summary(sequence: Sequence, left: Sequence) -> str:
+    """Return a sentence about the parameters of a new sequence, which are not those of the one before."""
+    return f"{sequence.name} begins with the recommended parameters, not with those of {left.name}."
 
 
 def seconds_left(run: Run) -> float | None:

@@ -102,8 +102,9 @@ class SequenceOpening(QObject):
         all of what was asked for is on view: of a session or a result with its runs and parameters, too.
     inspected(FileContents, StoredImport)
         a file was not opened, because it is not clear or its import was asked for; and how it was read.
-    camera_known(str, object)
-        follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`.
+    camera_known(str, object, bool)
+        follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`, and
+        whether it was answered now, not when the file was imported before.
     guessed(str)
         follows `opened`: sentences on what was guessed, where nobody was asked.
     given_up()
@@ -126,7 +127,7 @@ class SequenceOpening(QObject):
     result_read = pyqtSignal(object, object, object)
     shown = pyqtSignal()
     inspected = pyqtSignal(object, object)
-    camera_known = pyqtSignal(str, object)
+    camera_known = pyqtSignal(str, object, bool)
     guessed = pyqtSignal(str)
     given_up = pyqtSignal()
     failed = pyqtSignal(str, str)
@@ -174,7 +175,7 @@ class SequenceOpening(QObject):
         self._store.set_imported(sequence.source, how)
         listed = any(entry.file == sequence.source for entry in self._pending)
         self._list(self._pending if listed and len(self._pending) > 1 else (entry_of(sequence),))
-        self._show(sequence, sequence.source, how)
+        self._show(sequence, sequence.source, how, answered=True)
 
     def give_up(self) -> None:
         """Do not open what was inspected."""
@@ -260,13 +261,15 @@ class SequenceOpening(QObject):
             return
         self.shown.emit()
 
-    def _show(self, sequence: Sequence, recent: Path | None, how: StoredImport) -> None:
+    def _show(
+        self, sequence: Sequence, recent: Path | None, how: StoredImport, *, answered: bool = False
+    ) -> None:
         """Signal an opened sequence and what was answered for it."""
         if recent is not None:
             self._store.add_recent(recent)
         self.opened.emit(sequence)
         if how.camera_model is not None:
-            self.camera_known.emit(how.camera_model, how.intrinsics)
+            self.camera_known.emit(how.camera_model, how.intrinsics, answered)
         self.shown.emit()
 
     def _list(self, entries: tuple[SequenceEntry, ...]) -> None:

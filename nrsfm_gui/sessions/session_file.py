@@ -8,7 +8,7 @@ the name of one, letters in brackets are its shape):
     saved                 when, ISO 8601; versions: of the program and its parts
     file                  where the user saved the session, of an automatic copy; else null
     current               which of the sequences is open, from 0
-    settings              the parameters of the next run, as in a result's meta
+    settings              the parameters of the next run of that sequence, as in a result's meta
     sequences             a list; each has
         source, digest    file (or "sample:NAME") and SHA-256 of its bytes, null and "" without one
         content           `sequence.Sequence.content`, a hash of what was read from it and from what lies
@@ -16,6 +16,7 @@ the name of one, letters in brackets are its shape):
         reading           the options that it was read with
         arrays, texts     the sequence itself, entries as in `npz`; both null where it needs more
                           than 50 MB and is in a file
+        settings          the parameters of its next run; absent in files of earlier programs
         shown             number of the run that is shown, or null
         runs              a list; each has
             number, warm_from, shown_before, state, message, title, note, pinned, settings
@@ -46,12 +47,12 @@ What a file does not hold: the moments of a run that can be scrubbed through, bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core import InputError
+from core import InputError, Settings
 from core.foundation import versions
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.history import Tick
@@ -68,7 +69,7 @@ from nrsfm_gui.sessions.session_parts import (
 )
 
 if TYPE_CHECKING:
-    from core import HistoryEntry, Iterate, Sequence, Settings
+    from core import HistoryEntry, Iterate, Sequence
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
@@ -130,6 +131,7 @@ class SavedSequence:
     sequence: Sequence
     runs: tuple[SavedRun, ...]
     shown: int | None  # number of a run
+    settings: Settings  # of its next run
     change: str = ""  # of its file since it was saved, a sentence; only of one that was read
 
 
@@ -139,10 +141,14 @@ class SavedSession:
 
     sequences: tuple[SavedSequence, ...]
     current: int
-    settings: Settings
     view: dict[str, Any] = field(default_factory=dict)  # see `viewpoint`
     layout: dict[str, str] = field(default_factory=dict)
     file: Path | None = None  # where the user saved it
+
+    @property
+    def settings(self) -> Settings:
+        """The parameters of the open sequence."""
+        return self.sequences[self.current].settings
 
 
 # -- writing ------------------------------------------------------------------------------------------------
@@ -175,7 +181,9 @@ def write_session(session: SavedSession, path: Path) -> Path:
 
 def _saved_entry(saved: SavedSequence, archive: ArchiveWriter) -> dict[str, Any]:
     runs = [_run_entry(run, saved.sequence, archive) for run in saved.runs]
-    return sequence_entry(saved.sequence, archive) | {"shown": saved.shown, "runs": runs}
+    settings = settings_to_dict(saved.settings)
+    entry = sequence_entry(saved.sequence, archive)
+    return entry | {"settings": settings, "shown": saved.shown, "runs": runs}
 
 
 def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
@@ -217,14 +225,16 @@ def read_session(path: Path) -> SavedSession:
             raise InputError(
                 f"{path}: is a session of version {found!r}; this program reads version {VERSION}"
             )
+        settings = read_settings(document.child("settings"))
         sequences = tuple(_read_saved(node) for node in document.child("sequences").items())
         if not sequences:
             raise document.child("sequences").refused("at least one sequence")
         file = document.optional("file")
+        current = document.child("current").integer(0, len(sequences) - 1)
+        open_now = replace(sequences[current], settings=settings)
         return SavedSession(
-            sequences,
-            document.child("current").integer(0, len(sequences) - 1),
-            read_settings(document.child("settings")),
+            (*sequences[:current], open_now, *sequences[current + 1 :]),
+            current,
             document.child("view").mapping(),
             {key: document.child("layout").child(key).text() for key in document.child("layout").keys()},
             None if file is None else Path(file.text()),
@@ -239,7 +249,13 @@ def _read_saved(node: Node) -> SavedSequence:
         raise InputError(f"{node.archive.path}: {node.where}.runs holds two runs of the same number")
     shown = node.optional("shown")
     number = None if shown is None else shown.integer(1)
-    return SavedSequence(sequence, runs, number if number in numbers else None, change)
+    shown_run = next((run for run in runs if run.number == number), None)
+    settings = node.optional("settings")
+    if settings is not None:
+        own = read_settings(settings)
+    else:  # of an earlier program
+        own = Settings() if shown_run is None else shown_run.settings
+    return SavedSequence(sequence, runs, None if shown_run is None else number, own, change)
 
 
 def _read_run(node: Node, sequence: Sequence) -> SavedRun:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
-from core import InputError
+from core import InputError, Settings
 from core.foundation import PROGRAM
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
@@ -191,7 +191,6 @@ class SessionSaver(QObject):
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
-        session.set_settings(saved.settings)
         current = saved.sequences[saved.current]
         self._opening.open_sequence(current.sequence)
         self._show_view(saved, path)
@@ -307,11 +306,16 @@ class SessionSaver(QObject):
         if session.sequence is None:
             return None
         saved = tuple(
-            SavedSequence(sequence, tuple(map(SavedRun.of, runs)), None if shown is None else shown.number)
+            SavedSequence(
+                sequence,
+                tuple(map(SavedRun.of, runs)),
+                None if shown is None else shown.number,
+                session.settings_of(sequence) or Settings(),
+            )
             for sequence, runs, shown in session.everything()
         )
         view = ViewState.of(session, self._view.orbit).as_plain()
-        return SavedSession(saved, 0, session.settings, view, layout_of(self._window), file or self.file)
+        return SavedSession(saved, 0, view, layout_of(self._window), file or self.file)
 
     def _finish_saving(self, path: Path, opened: int, edits: int) -> None:
         """Store the file of a session: the `opened`-th of this window, after so many edits."""
@@ -334,7 +338,8 @@ class SessionSaver(QObject):
         return self._store.writing_folder() / f"{stem}{SUFFIX}"
 
 
-def _with_runs(saved: SavedSequence) -> tuple[Sequence, list[Run], Run | None]:
-    """Return a sequence, its runs and the one that is shown, in the form that a session needs."""
+def _with_runs(saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:
+    """Return a sequence, its parameters, its runs and the shown one, in the form that a session needs."""
     runs = [run.run(saved.sequence) for run in saved.runs]
-    return saved.sequence, runs, next((run for run in runs if run.number == saved.shown), None)
+    shown = next((run for run in runs if run.number == saved.shown), None)
+    return saved.sequence, saved.settings, runs, shown

@@ -214,7 +214,7 @@ class ParametersController(QObject):
 
     def _resolve_plot(self) -> SpectrumState:
         session, spectrum = self._session, self._spectrum[1]
-        settings, rule = session.settings, penalty_name(session.lasting_settings.penalty)
+        settings, rule = session.settings, penalty_name(session.rule)
         values = None if spectrum is None else spectrum[2]
         singular = None if values is None else np.array(values)
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.reference, singular)

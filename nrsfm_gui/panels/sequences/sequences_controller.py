@@ -1,4 +1,8 @@
-"""The sequence that is opened: from a file or from the list of sequences, into the session."""
+"""The sequence that is opened: from a file or from the list of sequences, into the session.
+
+Parameters belong to a sequence. One that was open before, now or in an earlier launch, has those that it had;
+a new one begins with the recommended preset.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,15 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core import Settings
 from nrsfm_gui.scene import summaries
 
 if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.notifier import Actions
+    from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
     from nrsfm_gui.sessions.opening import SequenceOpening
@@ -18,6 +26,11 @@ if TYPE_CHECKING:
 
 class SequencesController(QObject):
     """Shows in the session what was opened, and in the list what else there is.
+
+    Attributes
+    ----------
+    remembers
+        whether the parameters of earlier launches are used, and stored for later ones.
 
     Signals
     -------
@@ -35,12 +48,16 @@ class SequencesController(QObject):
         session: Session,
         control: RunControl,
         opening: SequenceOpening,
+        store: AppStore,
         panel: SequencesPanel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._control, self._opening = session, control, opening
-        self._notifier = session.notifier
+        self._store, self._notifier = store, session.notifier
+        self.remembers = True
+        self._given: Settings | None = None  # of the sequence that is opened next
+        self._known = False  # whether the parameters of the open sequence are those that it had before
         opening.started.connect(self._on_reading_started)
         opening.opened.connect(self._on_opened)
         opening.listed.connect(panel.set_entries)
@@ -51,6 +68,17 @@ class SequencesController(QObject):
         panel.sequence_requested.connect(opening.open_entry)
         panel.left_requested.connect(self._on_left_requested)
 
+    def give_settings(self, settings: Settings) -> None:
+        """Set the parameters that the sequence that is opened next begins with."""
+        self._given = settings
+        self._session.set_settings(settings)
+
+    def remember_settings(self) -> None:
+        """Store the parameters of the open sequence; the mirrored frames are those of a run."""
+        session = self._session
+        if self.remembers and session.sequence is not None:
+            self._store.set_parameters(session.sequence.content, session.settings.with_changes(mirror=None))
+
     def _on_reading_started(self, what: str) -> None:
         self._notifier.clear()
         self._notifier.show_status(f"Reading {what}")
@@ -59,9 +87,13 @@ class SequencesController(QObject):
         session = self._session
         self._notifier.show_status(summaries.activity(session.active_run or session.shown))
 
-    def _on_camera_known(self, model: str, intrinsics: str | tuple[float, float, float, float]) -> None:
-        answered = self._session.settings.with_changes(camera_model=model, intrinsics=intrinsics)
-        self._session.set_settings(answered, undoable=False)
+    def _on_camera_known(
+        self, model: str, intrinsics: str | tuple[float, float, float, float], answered: bool
+    ) -> None:
+        """Set the camera; where it was answered before, the parameters of a known sequence have it."""
+        if answered or not self._known:
+            settings = self._session.settings.with_changes(camera_model=model, intrinsics=intrinsics)
+            self._session.set_settings(settings, undoable=False)
 
     def _on_left_requested(self, sequence: Sequence, number: int) -> None:
         """Open a sequence that the session holds, and show one of its runs."""
@@ -70,14 +102,25 @@ class SequencesController(QObject):
             self._session.with_run(number, self._session.set_shown)
 
     def _on_opened(self, sequence: Sequence) -> None:
-        session = self._session
+        session, left = self._session, self._session.sequence
         self.leaving.emit()
-        stopped, before = session.active_run, session.settings.penalty
+        self.remember_settings()
+        stopped, others = session.active_run, session.transferable_settings
         self._control.cancel()
         self._notifier.clear()
-        session.set_sequence(sequence)
-        penalty = session.settings.penalty
-        left = summaries.switch_summary(stopped, None if penalty == before else penalty)
-        if left:
-            self._notifier.inform(left)
+        stored = self._store.parameters(sequence.content) if self.remembers else None
+        given, self._given = self._given, None
+        self._known = session.settings_of(sequence) is not None or (stored is not None and given is None)
+        session.set_sequence(sequence, given or stored)
+        self._report_switch(stopped, left, others)
         self.shown.emit()
+
+    def _report_switch(self, stopped: Run | None, left: Sequence | None, others: Settings) -> None:
+        """Report a run that was stopped, and offer a new sequence the parameters of the one that was left."""
+        session, sentences = self._session, [summaries.switch_summary(stopped)]
+        action: Actions = ()
+        if left is not None and session.sequence is not None and not self._known and others != Settings():
+            sentences.append(summaries.preset_summary(session.sequence, left))
+            action = (("Use those here, too", lambda: session.set_settings(others)),)
+        if any(sentences):
+            self._notifier.inform(" ".join(filter(None, sentences)), action=action)

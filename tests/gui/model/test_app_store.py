@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from core.reconstruction import settings_to_dict
-from nrsfm_gui.model.app_store import RECENT_FILES, AppStore
+from nrsfm_gui.model.app_store import MOST_SEQUENCES, RECENT_FILES, AppStore
 
 
 @pytest.fixture
@@ -34,27 +32,29 @@ def opened(file: str) -> AppStore:
 )
 def test_parameters_come_back_as_they_were(file, settings):
     store = opened(file)
-    store.set_parameters(settings)
+    store.set_parameters("a", settings)
     store.sync()
-    assert opened(file).parameters() == settings
+    wanted = None if settings == Settings() else settings  # those are what a sequence begins with
+    assert opened(file).parameters("a") == wanted
+    assert opened(file).parameters("b") is None
 
 
-@pytest.mark.parametrize("preset", ["bilinear", "paper", "lowrank"])
-def test_parameters_of_a_program_without_refinement_get_the_one_that_suits(file, preset):
-    values = settings_to_dict(PRESETS[preset])
-    for name in ("refine", "noise", "isometry", "neighbors", "mirror"):
-        del values[name]
-    backend = QSettings(file, QSettings.Format.IniFormat)
-    backend.setValue("parameters", json.dumps(values))
-    wanted = "recommended" if preset == "bilinear" else preset
-    assert AppStore(backend).parameters() == PRESETS[wanted]
+def test_parameters_are_of_the_sequences_that_were_open_last(file):
+    store = opened(file)
+    for k in range(MOST_SEQUENCES + 2):
+        store.set_parameters(str(k), Settings(rank=k + 7))
+    assert store.parameters("1") is None
+    assert store.parameters("2") == Settings(rank=9)
+    store.set_parameters("2", Settings())
+    assert store.parameters("2") is None
 
 
 def test_parameters_that_cannot_be_read_count_as_absent(file):
-    for text in ("", "no JSON", "[]", '{"rank": 0}', '{"penalty": {"kind": "none"}}', '{"colour": 1}'):
+    entries = ("1", "[]", '{"rank": 0}', '{"penalty": {"kind": "none"}}', '{"colour": 1}')
+    for text in ("", "no JSON", "[]", *(f'{{"a": {entry}}}' for entry in entries)):
         backend = QSettings(file, QSettings.Format.IniFormat)
-        backend.setValue("parameters", text)
-        assert AppStore(backend).parameters() is None, text
+        backend.setValue("sequences", text)
+        assert AppStore(backend).parameters("a") is None, text
 
 
 def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that_are_gone(file, tmp_path):

@@ -58,7 +58,7 @@ class SessionWindow(QMainWindow):
         self.message_bar.listen_to(session.notifier)
         self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
         self.sequence_opening = SequenceOpening(store, self)
-        sequences = SequencesController(session, control, self.sequence_opening, tree, self)
+        sequences = SequencesController(session, control, self.sequence_opening, store, tree, self)
         sequences.shown.connect(self.display.refresh)
         self.parameters_controller = ParametersController(
             session, control, self.parameters_panel, store, self
@@ -134,7 +134,7 @@ def kept(sequence, solve_once):
     for iterate in solve_once(sequence, QUICK):
         run.history.extend([iterate.record])
         run.last = iterate
-    return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, QUICK)
+    return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, QUICK),), 0)
 
 
 @pytest.fixture

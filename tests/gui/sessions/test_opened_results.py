@@ -174,7 +174,7 @@ def test_a_refined_result_opens_with_its_energies_and_is_kept_in_a_session(
     opened = read_opened_result(path)
     energies = [record.energy for record in opened.run.records]
     assert energies[:-2] == [None] * (len(energies) - 2) and energies[-2:] == [-3.0, -12.5]
-    session = SavedSession((SavedSequence(sequence, (opened.run,), 1),), 0, QUICK)
+    session = SavedSession((SavedSequence(sequence, (opened.run,), 1, QUICK),), 0)
     (saved,) = read_session(write_session(session, tmp_path / "a.nrsfm")).sequences
     (run,) = saved.runs
     assert run.records == opened.run.records

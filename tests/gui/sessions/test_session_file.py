@@ -73,8 +73,8 @@ def made(sequence, parts):
 
 
 def saved(sequence, *runs, **options):
-    of = SavedSequence(sequence, tuple(SavedRun.of(run) for run in runs), None)
-    return SavedSession((of,), 0, Settings(rank=3), **options)
+    of = SavedSequence(sequence, tuple(SavedRun.of(run) for run in runs), None, Settings(rank=3))
+    return SavedSession((of,), 0, **options)
 
 
 def leaves(value, path=""):
@@ -338,6 +338,27 @@ BROKEN = {
 def whole(sequence, tmp_path_factory):
     run = made(sequence, CASES["bilinear"])
     return write_session(saved(sequence, run), tmp_path_factory.mktemp("whole") / "a.nrsfm").read_bytes()
+
+
+def test_each_sequence_keeps_its_parameters_and_those_of_an_earlier_file_come_from_its_run(
+    sequence, known, tmp_path
+):
+    run = made(sequence, CASES["bilinear"])
+    left = replace(saved(known.sequence).sequences[0], settings=Settings(eta=0.3))
+    of_run = replace(saved(sequence, run).sequences[0], settings=Settings(eta=0.2), shown=run.number)
+    both = SavedSession((left, of_run), 0)
+    path = write_session(both, tmp_path / "a.nrsfm")
+    read = read_session(path)
+    assert [each.settings.eta for each in read.sequences] == [0.3, 0.2]
+    assert read.settings == Settings(eta=0.3)
+
+    def forget(document):
+        for entry in document["sequences"]:
+            del entry["settings"]
+
+    changed(path, forget)
+    read = read_session(path)
+    assert [each.settings for each in read.sequences] == [Settings(eta=0.3), run.settings]
 
 
 @pytest.mark.parametrize(("edit", "sentence"), BROKEN.values(), ids=BROKEN)

@@ -89,7 +89,7 @@ def test_what_cannot_be_hidden_is_named(session, trigger, statuses, messages):
 def test_hidden_observations_are_no_settings_of_another_sequence(session, trigger, sequence):
     session.set_selection((2,))
     trigger("hide_observation")
-    assert session.lasting_settings.hide is None
+    assert session.transferable_settings.hide is None
     mask = np.array(session.excluded)
     session.set_sequence(simulate("paper", frames=12, points=20))
     assert session.settings.hide is None and session.excluded is None and mask.any()

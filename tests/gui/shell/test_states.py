@@ -34,7 +34,7 @@ def opening(show, store, session, control) -> SequenceOpening:
     tree = SequencesPanel()
     show(tree, 200, 200)
     made = SequenceOpening(store, tree)
-    SequencesController(session, control, made, tree, tree)
+    SequencesController(session, control, made, store, tree, tree)
     return made
 
 

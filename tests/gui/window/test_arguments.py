@@ -173,7 +173,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
     if path.suffix == ".npz":
         save_result(finish(sequence, before, run.last, run.history.records), path)
     else:
-        write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, before), path)
+        write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, before),), 0), path)
     done = run_application(
         str(path), "--rank", "3", "--starts", "1", "--run", "--export", str(made), "--exit", folder=tmp_path
     )

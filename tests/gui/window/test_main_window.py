@@ -404,6 +404,9 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
     second = make_window()
     second.begin(Arguments(path="sample:stretch/circle"))
     assert second.session.theme.name == "light"
+    qtbot.waitUntil(lambda: second.session.sequence is not None)
+    assert second.session.settings == Settings()  # other data
+    second.sequence_opening.open_sequence(sequence)
     assert second.session.settings == changed
     assert second.parameters_panel.settings == changed
     hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
@@ -413,12 +416,14 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
     assert store.layout() is None
 
 
-def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
+def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store, sequence):
     window = make_window()
     window.begin(Arguments(path="sample:stretch/circle", exit=True, settings=PRESETS["paper"], theme="light"))
     assert window.session.settings == PRESETS["paper"]
+    window.sequence_opening.open_sequence(sequence)
+    window.session.set_settings(Settings(rank=3))
     window.close()
-    assert store.parameters() is None
+    assert store.parameters(sequence.content) is None
     assert store.layout() is None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSettings
-from PyQt6.QtWidgets import QLabel
+from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import (
     CameraModel,
@@ -15,13 +15,11 @@ from core import (
     NuclearNorm,
     Sequence,
     Settings,
-    WeightedNuclearNorm,
     simulate,
 )
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
@@ -146,7 +144,8 @@ def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(window.run_control.ended):
         show(window, second)
-    assert window.message_bar.text == "Run 1 was stopped; opening first again shows what it has."
+    stopped = "Run 1 was stopped; opening first again shows what it has."
+    assert window.message_bar.text.startswith(stopped)
     assert run.state is RunState.STOPPED
     show(window, reads(first))
     assert window.session.shown is run
@@ -154,33 +153,51 @@ def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
     assert run.last.record == run.history.records[-1]
 
 
-def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stream, first, second):
+def test_each_sequence_has_its_own_parameters_and_a_new_one_those_of_the_preset(
+    qtbot, make_window, make_stream, first, second
+):
     window = make_window(make_stream(length=3))
     show(window, first)
     take(window, Settings(rank=3, penalty=NuclearNorm(mu=0.02)))
-    explicit = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)))
+    explicit = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)), hide="2:1")
     take(window, explicit)
     show(window, reads(first))
     assert window.session.settings == explicit
     show(window, second)
+    assert window.session.settings == window.parameters_panel.settings == Settings(rank=3)  # of 3 frames
+    begins = "second begins with the recommended parameters, not with those of first."
+    assert window.message_bar.text == begins
+    buttons = window.message_bar.findChildren(QPushButton)
+    use = next(button for button in buttons if button.text() == "Use those here, too")
+    use.click()  # all but what is of the other sequence alone
     assert window.session.settings == Settings(rank=3, penalty=NuclearNorm(mu=0.02))
-    assert window.parameters_panel.settings == window.session.settings
-    assert "Weights set by hand suit one sequence only" in window.message_bar.text
+    take(window, Settings(rank=2))
+    show(window, reads(first))
+    assert window.session.settings == window.parameters_panel.settings == explicit
+    assert window.session.rule == NuclearNorm(mu=0.02)
+    assert window.message_bar.text == ""
+    show(window, second)
+    assert window.session.settings == Settings(rank=2)
 
 
-def test_explicit_weights_are_not_used_at_the_next_launch(make_window, make_stream, first, store):
+def test_a_sequence_has_its_parameters_again_at_the_next_launch(make_window, make_stream, first, second):
+    explicit = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)))
+    other = replace(second, tracks=second.tracks + 1)
     window = make_window(make_stream(length=3))
     show(window, first)
-    take(window, Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.02)))
-    take(window, Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3))))
+    take(window, explicit.with_changes(mirror="2"))
+    show(window, other)
     window.close()
-    assert store.parameters() == Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.02))
-    # Settings of a version that still wrote the weights down.
-    store.set_parameters(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2))))
     later = make_window(make_stream(length=3))
-    later.begin(Arguments(path="sample:stretch/circle"))
-    assert later.session.settings.rank == 2
-    assert isinstance(later.session.settings.penalty, WeightedNuclearNorm)
+    show(later, second)
+    show(later, other)
+    assert later.session.settings == Settings(rank=3)
+    show(later, reads(first))
+    assert later.session.settings == explicit  # which frames were mirrored is of a run
+    given = make_window(make_stream(length=3))
+    given.sequences_controller.give_settings(Settings(rank=2))
+    show(given, reads(first))
+    assert given.session.settings == Settings(rank=2)  # asked for by the command
 
 
 def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(

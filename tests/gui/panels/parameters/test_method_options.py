@@ -99,8 +99,8 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
     changed = Settings(method=method, options=((name, value),), penalty=penalty)
     assert panel.settings == changed
     store = AppStore()
-    store.set_parameters(panel.settings)
-    assert store.parameters() == panel.settings
+    store.set_parameters("a", panel.settings)
+    assert store.parameters("a") == panel.settings
     panel.set_settings(Settings())
     panel.set_settings(changed)
     panel.flush()
