@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core import ExplicitWeights
+from core import PRESETS, ExplicitWeights
 from core.cameras import Calibration
 from core.penalties import penalty_name
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.changes import unapplied
+from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from core import Iterate, Sequence, Settings
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 
@@ -65,7 +67,9 @@ class ParametersController(QObject):
         self._drag = Debounce(
             self._on_plot_dragged, 0, self
         )  # ends with the mouse events that wait: all of them are one change
+        self._announced = False  # whether it was reported that a preset makes a run of its own
         panel.settings_changed.connect(self._on_panel_changed)
+        panel.preset_chosen.connect(self._on_preset_chosen)
         plot.weights_edited.connect(self._on_weights_edited)
         plot.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
@@ -143,6 +147,46 @@ class ParametersController(QObject):
     def _on_panel_changed(self, settings: Settings) -> None:
         self._session.notifier.clear()
         self._session.set_settings(settings)
+
+    def _on_preset_chosen(self, name: str) -> None:
+        """Set the parameters of a preset; in live mode a run of its own is started with them."""
+        session = self._session
+        if session.live and session.shown is not None and self._panel.valid:
+            self._start_preset(name, session.shown)
+        else:
+            self._on_panel_changed(PRESETS[name])
+
+    def _start_preset(self, name: str, source: Run) -> None:
+        """Start a run with a preset. What it replaces stays as it was, and undoing it solves nothing."""
+        session, control = self._session, self._control
+        before, moment, settings = session.settings, session.moment, PRESETS[name]
+        session.notifier.clear()
+        control.cancel()
+        control.ignore_settings(settings)  # no run follows them: one is started
+        session.set_settings(settings, undoable=False)
+        run = control.start(warm=False)
+
+        def show(shown: Run, settings: Settings, moment: int | None) -> None:
+            if control.current not in (None, shown):
+                control.cancel()
+            control.ignore_settings(settings)
+            session.set_shown(shown if shown in session.runs else None)
+            session.set_settings(settings, undoable=False)
+            session.set_moment(moment)
+
+        session.undo_stack.push(
+            UndoEntry(
+                f"preset {name}",
+                undo=lambda: show(source, before, moment),
+                redo=lambda: show(run, settings, None),
+            )
+        )
+        sentence = f"Run {run.number} is of the preset {name}; run {source.number} stays as it was."
+        if self._announced:
+            session.notifier.show_status(sentence)
+        else:
+            self._announced = True
+            session.notifier.inform(f"{sentence} Ctrl+Z returns to it.")
 
     def _on_weights_edited(self, weights: tuple[float, ...]) -> None:
         self._weights = weights

@@ -99,6 +99,8 @@ class ParametersPanel(QScrollArea):
     -------
     settings_changed(Settings)
         valid parameters that differ from the ones before.
+    preset_chosen(str)
+        a key of `PRESETS`, whose parameters are shown now.
     run_parameters_requested(int)
         the number of a run whose parameters are to be shown instead.
     advanced_toggled(bool)
@@ -106,6 +108,7 @@ class ParametersPanel(QScrollArea):
     """
 
     settings_changed = pyqtSignal(object)
+    preset_chosen = pyqtSignal(str)
     run_parameters_requested = pyqtSignal(int)
     advanced_toggled = pyqtSignal(bool)
 
@@ -492,7 +495,7 @@ class ParametersPanel(QScrollArea):
         self._timer.cancel()
         if name in PRESETS and PRESETS[name] != self._settings:
             self.set_settings(PRESETS[name])
-            self.settings_changed.emit(self._settings)
+            self.preset_chosen.emit(name)
         else:
             self._form.set_preset(self._settings)
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QComboBox
 
-from core import Settings
+from core import PRESETS, Settings
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.drag_number import DragSlider
 
@@ -63,6 +65,46 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
     assert run.last.settings == window.session.settings != QUICK
     assert run.last.best.problem.eta == window.session.settings.eta
     qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.message_bar.text)
+
+
+def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, window, monkeypatch):
+    quick = {name: QUICK.with_changes(eta=eta) for name, eta in (("recommended", 0.1), ("bilinear", 0.2))}
+    for module in (parameters_panel, parameters_controller, parameter_form):
+        monkeypatch.setattr(module, "PRESETS", quick)
+    done = window.session.shown
+    kept = done.settings, len(done.history), done.last
+    window.parameters_panel.findChild(QComboBox, "preset").chosen.emit("bilinear")
+    run = window.session.shown
+    assert window.session.runs == [done, run] and run is not done
+    assert window.session.settings == run.settings == quick["bilinear"] and run.warm_from is None
+    assert "Run 2 is of the preset bilinear; run 1 stays as it was. Ctrl+Z" in window.message_bar.text
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=30_000)
+    assert (done.settings, len(done.history), done.last) == kept
+    solved = len(run.history), run.last
+    window.session.undo()
+    assert window.session.shown is done and window.session.settings == QUICK
+    assert window.parameters_panel.settings == QUICK
+    qtbot.wait(100)
+    assert window.run_control.current is None and window.session.runs == [done, run]
+    window.session.redo()
+    assert window.session.shown is run and window.session.settings == quick["bilinear"]
+    qtbot.wait(100)
+    assert window.run_control.current is None
+    assert (len(run.history), run.last) == solved and (done.settings, len(done.history), done.last) == kept
+    window.parameters_panel.findChild(QComboBox, "preset").chosen.emit("recommended")
+    assert "preset recommended" not in window.message_bar.text  # reported once
+    window.session.undo()  # while it is under way
+    assert window.session.shown is run
+    qtbot.waitUntil(lambda: window.run_control.current is None)
+    assert window.session.runs[-1].state is RunState.STOPPED
+
+
+def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
+    window.session.set_live(False)
+    window.parameters_panel.findChild(QComboBox, "preset").chosen.emit("bilinear")
+    assert window.session.settings == PRESETS["bilinear"] and len(window.session.runs) == 1
+    window.session.undo()
+    assert window.session.settings == QUICK
 
 
 def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):

@@ -111,9 +111,9 @@ def test_settings_shown_are_settings_read(panel, settings):
 
 
 def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel, form):
-    with qtbot.waitSignal(panel.settings_changed) as changed:
+    with qtbot.waitSignal(panel.preset_chosen) as changed:
         form.choose("preset", "paper")
-    assert changed.args == [PRESETS["paper"]]
+    assert changed.args == ["paper"] and panel.settings == PRESETS["paper"]
     form.write("rank", "3")
     qtbot.waitUntil(lambda: panel.settings.rank == 3)
     assert panel.findChild(Choice, "preset").key == "custom"
