@@ -338,7 +338,7 @@ class _TickRecorder:
         """Apply changed settings to a run, and add a tick or extend that of the present gesture."""
         now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
         if last is not None and not change.restarts and last.includes(run, keys, now):
-            run.history.rename_tick(last.prefix + named(last.before, change.settings))
+            run.history.extend_tick(change.iteration, last.prefix + named(last.before, change.settings))
             self._gesture = replace(last, keys=last.keys | keys, at=now)
         else:
             prefix = last.prefix if last is not None and last.run is run and not last.keys else ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core import HistoryEntry, Settings
-    from core.foundation import Bools, Floats
+    from core.foundation import Bools, Floats, Ints
 
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
@@ -36,6 +36,7 @@ class Tick:
     text: str
     restarts: bool = False  # whether the run began anew there
     before: Settings | None = None  # which were in force until then; None where that is not known
+    later: tuple[int, ...] = ()  # records of the further changes of the same gesture
 
 
 class History:
@@ -87,10 +88,17 @@ class History:
         self.ticks.append(tick)
         return tick
 
-    def rename_tick(self, text: str) -> None:
-        """Set the text of the last change, which continues."""
-        tick = self.ticks[-1]
-        self.ticks[-1] = replace(tick, text=text + (STARTS_AGAIN if tick.restarts else ""))
+    def extend_tick(self, iteration: int, text: str) -> None:
+        """Set the text of the last change, which continues at the record of that iteration."""
+        tick, record = self.ticks[-1], int(np.searchsorted(self.iterations, iteration))
+        text += STARTS_AGAIN if tick.restarts else ""
+        self.ticks[-1] = replace(tick, text=text, later=(*tick.later, record))
+
+    @property
+    def changes(self) -> Ints:
+        """(M,) the records under settings other than those of the record before, ascending."""
+        found = {record for tick in self.ticks for record in (tick.first, *tick.later)}
+        return np.array(sorted(each for each in found if each < len(self.records)), dtype=np.int64)
 
     @property
     def iterations(self) -> Floats:

@@ -43,11 +43,6 @@ class ErrorTrace:
     records: Ints  # (M,) ascending
     errors: Floats  # (M,)
 
-    @property
-    def of_truth(self) -> bool:
-        """Whether the errors are distances from a ground truth."""
-        return self.name == TRUTH
-
     def nearest(self, record: int) -> tuple[int, float]:
         """Return the last record with an error up to a record, or the first of all, and that error."""
         place = max(int(np.searchsorted(self.records, record, side="right")) - 1, 0)

@@ -23,7 +23,8 @@ the name of one, letters in brackets are its shape):
             history       columns: array (N, 7) of iteration, seconds, loss, primal and dual residual,
                           energy, best loss; files of earlier programs lack the last one or two;
                           phases: [first record, name]; ticks, changes of settings: first (record),
-                          text, restarts, before (the settings until then)
+                          text, restarts, before (the settings until then), later (records of
+                          further changes of the gesture; absent in files of earlier programs)
             update        null, or the newest point: settings, record, status, phase, fraction, rotations,
                           settled, starts, intrinsics (3, 3), calibration (3, 3), and
                 current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
@@ -201,7 +202,8 @@ def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dic
 
 def _tick_entry(tick: Tick) -> dict[str, Any]:
     before = None if tick.before is None else settings_to_dict(tick.before)
-    return {"first": tick.first, "text": tick.text, "restarts": tick.restarts, "before": before}
+    entry = {"first": tick.first, "text": tick.text, "restarts": tick.restarts, "before": before}
+    return entry | {"later": list(tick.later)}
 
 
 # -- reading ------------------------------------------------------------------------------------------------
@@ -279,10 +281,15 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
 
 
 def _read_tick(node: Node, records: int) -> Tick:
-    first = node.child("first").integer(0, max(records - 1, 0))
-    before = node.optional("before")
+    last = max(records - 1, 0)
+    first, before, later = (
+        node.child("first").integer(0, last),
+        node.optional("before"),
+        node.optional("later"),
+    )
     settings = None if before is None else read_settings(before)
-    return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings)
+    further = () if later is None else tuple(each.integer(0, last) for each in later.items())
+    return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings, further)
 
 
 def session_summary(path: Path) -> str:

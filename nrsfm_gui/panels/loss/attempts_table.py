@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NO_INDEX = QModelIndex()
 ROW_PADDING = 4  # pixels
 NAME, LOSS, AGREES = range(3)
-WIDTHS = (62, 66)  # pixels of the columns after the name, at least
+WIDTHS = (62, 60)  # pixels of the columns after the name, at least
 DIGITS = 4
 
 
@@ -143,7 +143,7 @@ class AttemptsTable(Themed, QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
-        self.setMinimumWidth(0)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         vertical, header = self.verticalHeader(), self.horizontalHeader()
         assert vertical is not None
         assert header is not None

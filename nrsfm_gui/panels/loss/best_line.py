@@ -31,16 +31,36 @@ def line_starts(history: History) -> Bools:
     if len(values):
         with np.errstate(invalid="ignore"):
             begins[1:] &= ~known[:-1] | (np.diff(values) > ROUNDING)
-        changed = [tick.first for tick in history.ticks if tick.first < len(values)]
-        begins[changed] = known[changed]
+        begins[history.changes] = known[history.changes]
     return begins
 
 
 def objectives(history: History, records: Ints) -> Ints:
     """Return by how many changes of the parameters each record (M,) comes after: others do not compare."""
-    changes = np.sort(np.array([tick.first for tick in history.ticks], dtype=np.int64))
-    found: Ints = np.searchsorted(changes, records, side="right")
+    found: Ints = np.searchsorted(history.changes, records, side="right")
     return found
+
+
+def steps(begin: Floats, end: Floats, values: Floats, starts: Bools) -> tuple[Floats, Floats, Bools]:
+    """Return lines of values that last for some time.
+
+    Parameters
+    ----------
+    begin, end
+        (N,) where each value begins and ends.
+    values
+        (N,) the values.
+    starts
+        (N,) whether a line starts with a value, which is then not joined to the one before.
+
+    Returns
+    -------
+    tuple[Floats, Floats, Bools]
+        x and y of the 2 N vertices, and whether each is joined to the next.
+    """
+    joined = np.ones(2 * len(values), dtype=bool)
+    joined[1::2] = ~np.append(starts[1:], True)
+    return np.column_stack((begin, end)).ravel(), np.repeat(values, 2), joined
 
 
 def best_line(history: History, x: Floats, until: int | None = None) -> tuple[Floats, Floats, Bools]:
@@ -64,15 +84,14 @@ def best_line(history: History, x: Floats, until: int | None = None) -> tuple[Fl
     count = len(values) if until is None else min(until + 1, len(values))
     values, begins, x = values[:count], begins[:count], x[:count]
     known = np.isfinite(values)
-    ends = known & np.append(begins[1:] | ~known[1:], True) if count else known
+    if not known.any():
+        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)
     falls = known.copy()
     falls[1:] &= values[1:] != values[:-1]
-    kept = np.flatnonzero(_thinned(falls) | begins | ends)
-    after, first = values[kept], begins[kept]
-    before = np.where(first, after, np.concatenate((after[:1], after[:-1])))
-    joined = np.ones(2 * len(kept), dtype=bool)
-    joined[1::2] = ~np.append(first[1:], True)
-    return np.repeat(x[kept], 2), np.column_stack((before, after)).ravel(), joined
+    kept = np.flatnonzero(_thinned(falls) | begins | (known & np.append(begins[1:] | ~known[1:], True)))
+    following = np.append(kept[1:], kept[-1])
+    after = np.where(np.append(begins[kept[1:]], True), np.minimum(kept + 1, count - 1), following)
+    return steps(x[kept], x[after], values[kept], begins[kept])
 
 
 def _thinned(chosen: Bools) -> Bools:

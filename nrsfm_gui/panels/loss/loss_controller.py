@@ -235,7 +235,7 @@ class LossController(QObject):
             incumbent = None
         return RunDetails(
             attempts=attempts_of(run.history, run.last),
-            until=incumbent.record if incumbent is not None and run.state.alive else None,
+            until=None if incumbent is None else incumbent.record,
             trying=run.state.alive,
             trace=errors.traces.of(run),
             can_hold_out=run.sequence.truth is None and session.settings.hide is None,

@@ -28,6 +28,7 @@ GHOST_ALPHA = 110  # of what is tried
 LEGEND_ALPHA = 150
 FRONT_WIDTH = 2  # pixels of the line of the lowest loss in front, which has few vertices
 MOST_NAMES = 8  # of runs in the legend, the newest
+LEAST_WIDTH = 420  # pixels of a plot that has a legend
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
 MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
 LEAST_SPAN_SHARE = 1e-6  # of a value at the right, that its axis holds at least
@@ -234,7 +235,8 @@ class LossCurves:
         shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
         for number, curve in shown if len(shown) > 1 else []:
             self._legend.addItem(curve.item, f"{number} {curve.name}")
-        self._legend.setVisible(len(shown) > 1)  # or its ground would be seen alone
+        # Of one run its ground would be seen alone; in a narrow plot it would cover the curves.
+        self._legend.setVisible(len(shown) > 1 and self._plot.getViewBox().width() >= LEAST_WIDTH)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from nrsfm_gui.panels.loss.attempts import Attempt, attempt_name
 from nrsfm_gui.panels.loss.attempts_table import AttemptsTable
-from nrsfm_gui.panels.loss.best_line import best_range, objectives
+from nrsfm_gui.panels.loss.best_line import best_range, objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
     ResidualCurves,
@@ -58,9 +58,9 @@ DIGITS = 4  # of logarithms that are read
 NOT_YET = "not of the final objective"
 LEAST_SPAN = 1e-3  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
-NARROW = 420  # pixels of width below which the table is folded
-TABLE_SHARE = 0.4  # of the width, at most
-TABLE_WIDTH = 270
+NARROW = 560  # pixels of width below which the table is folded
+TABLE_WIDTHS = (190, 270)  # pixels, the least and the usual
+TABLE_SHARE = 0.4  # of the width, usually
 TIP = (
     "Left: base-10 logarithm of the lowest loss so far; thin and gray: what is tried now. Right: the error "
     "of what was shown at each moment. Ticks below: ends of candidates and starts, which the table lists.\n"
@@ -393,7 +393,8 @@ class LossPlot(Themed, QWidget):
         shown = there and wanted
         self.header.offer_attempts(there, shown=shown)
         if shown and self._table.isHidden():
-            width = min(TABLE_WIDTH, round(TABLE_SHARE * self.width()))
+            least, usual = TABLE_WIDTHS
+            width = min(max(round(TABLE_SHARE * self.width()), least), usual)
             self._table.show()
             self._splitter.setSizes([max(self.width() - width, 1), width])
         self._table.setVisible(shown)
@@ -529,7 +530,10 @@ def _errors(history: History, trace: ErrorTrace) -> RightValues | None:
     records, errors = records[shown], trace.errors[: len(shown)][shown]
     if not len(records):
         return None
-    joined = np.append(np.diff(objectives(history, records)) == 0, False)
+    changed = objectives(history, records)
+    starts = np.append(True, np.diff(changed) != 0)
+    until = np.append(records[1:], len(history) - 1)  # an error lasts until the next, or until a change
+    until = np.minimum(until, np.append(history.changes, len(history) - 1)[changed])
+    x, y, joined = steps(history.seconds[records], history.seconds[until], errors, starts)
     labels = (f"{trace.name} ({trace.unit})", f"error ({trace.unit})", trace.unit)
-    color = "residual" if trace.of_truth else "reprojected"
-    return RightValues(history.seconds[records], errors, joined, labels, color)
+    return RightValues(x, y, joined, labels, "residual")

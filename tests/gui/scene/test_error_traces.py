@@ -38,7 +38,7 @@ def test_the_errors_of_snapshots_are_computed_when_the_run_is_over(
     assert traces.of(run) is None and not traces._jobs
     run.state = RunState.FINISHED
     trace = trace_when_complete(qtbot, traces, run)
-    assert (trace.name, trace.unit, trace.of_truth) == ("3-D error", "mm", True)
+    assert (trace.name, trace.unit) == ("3-D error", "mm")
     assert tuple(trace.records.tolist()) == run.snapshots.indices
     for record, error in zip(trace.records[[0, 3, -1]].tolist(), trace.errors[[0, 3, -1]], strict=True):
         request = SceneRequest(run.sequence, run.snapshots.at(record)[1], session.alignment)

@@ -68,7 +68,7 @@ def made(sequence, parts):
             start = state
             run.history.extend([state.record])
     run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
-    run.history.ticks.append(Tick(2, "eta 0.2", restarts=True, before=QUICK))
+    run.history.ticks.append(Tick(2, "eta 0.2", restarts=True, before=QUICK, later=(3, 4)))
     return run
 
 

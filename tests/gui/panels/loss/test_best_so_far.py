@@ -83,8 +83,26 @@ def test_the_line_breaks_after_a_change_and_where_it_would_rise(history):
     made.tick(4, "eta 0.05 → 0.3", before=Settings())
     made.extend(records([0.3, 0.2], [0.3, 0.2], "refine", first=10))
     lines = line_of(made)
-    assert [(part[0][0], part[-1][0]) for part in lines] == [(0.0, 0.03), (0.04, 0.09), (1.0, 1.1)]
+    assert [(part[0][0], part[-1][0]) for part in lines] == [(0.0, 0.04), (0.04, 1.0), (1.0, 1.1)]
     assert all(np.diff([y for _x, y in part]).max() <= 0 for part in lines)
+
+
+def test_every_change_of_a_gesture_is_an_objective_of_its_own(history):
+    made = history(8)
+    made.tick(4, "eta 0.05 → 0.3", before=Settings())
+    made.extend_tick(5, "eta 0.05 → 0.4")
+    made.extend_tick(6, "eta 0.05 → 0.5")
+    assert made.changes.tolist() == [4, 5, 6]
+    assert [part[0][0] for part in line_of(made)] == [0.0, 0.04, 0.05, 0.06]
+    assert made.until(6).changes.tolist() == [4, 5]
+
+
+def test_a_line_ends_where_rotations_are_compared_again(searched):
+    count = len(searched)
+    searched.extend(records([9.0] * 5, [None] * 5, "rotations 1 of 1: tracks, rank 1", first=count))
+    searched.extend(records([0.5, 0.4], [0.5, 0.4], "refine", first=count + 5))
+    first, second = line_of(searched)
+    assert first[-1] == (3.5, 0.01) and second[0] == (4.0, 0.5)
 
 
 def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
@@ -141,8 +159,9 @@ def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change
     best_plot.set_histories({1: searched}, 1)
     assert axis.isVisible() and axis.labelText == "3-D error (mm)"
     values = best_plot._right_values()
-    assert values.y.tolist() == [8.0, 7.0, 3.0, 2.0]  # that of a candidate for the rotations is none of them
-    assert values.joined.tolist() == [True, False, True, False]
+    assert values.y[::2].tolist() == [8.0, 7.0, 3.0, 2.0]  # without that of a candidate for the rotations
+    assert values.x[1::2] == pytest.approx([1.4, 1.6, 3.0, 3.4])  # until the next one, or the change
+    assert values.joined.tolist() == [True, True, True, False, True, True, True, False]
     assert axis.range[0] < 2.0 and 8.0 < axis.range[1] < 12.0
     best_plot.set_details(RunDetails(trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
     best_plot.refresh()

@@ -44,7 +44,7 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
 def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
     made = history(10)
     made.tick(7, "rank 6 → 2", before=Settings())
-    made.rename_tick("rank 6 → 1")
+    made.extend_tick(8, "rank 6 → 1")
     assert [(tick.first, tick.text, tick.before) for tick in made.ticks] == [(7, "rank 6 → 1", Settings())]
 
 
