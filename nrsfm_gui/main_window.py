@@ -21,7 +21,7 @@ from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.shell.explanation_controller import ExplanationController
 from nrsfm_gui.shell.first_steps import FirstSteps
 from nrsfm_gui.shell.help import HelpController
-from nrsfm_gui.shell.layout import LayoutMemory
+from nrsfm_gui.shell.layout import DockLayout
 from nrsfm_gui.shell.panel_navigation import PanelNavigation
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.shell.scale_controller import ScaleController
@@ -65,7 +65,7 @@ class MainWindow(PanelWindow):
         self._remembers = True
         self._make_shell()
         self._connect()
-        self.layout_memory.restore()
+        self.dock_layout.restore()
 
     def begin(self, arguments: Arguments) -> None:
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
@@ -122,11 +122,11 @@ class MainWindow(PanelWindow):
         status_bar = self.statusBar()
         assert status_bar is not None
         self.status_controller = StatusController(session, self.display, status_bar, self)
-        self.layout_memory = LayoutMemory(self, store)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
             headline=self.status_controller.headline, last_session=self.session_saver.last_session,
         )  # fmt: skip
+        self.dock_layout = DockLayout(self, store, self.dock_areas)
         self.command_palette_controller = CommandPaletteController(
             self.toolbars, session, self.sequence_opening, self.parameters_panel, self,
             show_panel=self.panel_navigation.show,
@@ -140,6 +140,7 @@ class MainWindow(PanelWindow):
         session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions
         session.theme_changed.connect(self._on_theme_changed)
         self.message_bar.listen_to(notifier)
+        self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())
         self.export_controller.reported.connect(
             lambda sentence, buttons: notifier.inform(sentence, action=buttons)
         )
@@ -211,7 +212,7 @@ class MainWindow(PanelWindow):
         ):  # fmt: skip
             part.shut_down()
         if self._remembers:
-            self.layout_memory.save()
+            self.dock_layout.save()
             self.sequences_controller.remember_settings()
             self.store.sync()
         event.accept()

@@ -113,13 +113,15 @@ class PanelWindow(QMainWindow):
         self.banners = Banners(self.compare_splitter, center)
         self.setCentralWidget(center)
         self.scene_view.setFocus()  # the keys of the views act from the start
-        arrange(
+        self.dock_areas = arrange(
             self,
             left={"Sequences": self.sequences_panel},
             right={"Parameters": self.parameters_panel, "Numbers": self.numbers_panel},
             below={
                 "2-D": self.tracks_view,
                 "Loss": self.loss_plot,
+            },
+            on_request={
                 "Guidance": self.guidance_panel,
                 "Points": self.points_panel,
                 "Outliers": self.outliers_panel,

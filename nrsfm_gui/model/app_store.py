@@ -28,7 +28,7 @@ RECENT_FILES = 10
 MOST_IMPORTS = 100  # files whose import is remembered
 MOST_SEQUENCES = 100  # whose parameters are remembered
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,22 @@ class AppStore:
         self._elsewhere = backend is not None
         self._backend = backend if backend is not None else QSettings(ORGANIZATION, APPLICATION)
 
-    def layout(self) -> tuple[QByteArray, QByteArray] | None:
-        """Return geometry and dock state as they were last, or None."""
+    def layout(self) -> tuple[QByteArray, QByteArray, dict[str, int]] | None:
+        """Return geometry, dock state and the sizes that a person gave to docks, as they were last."""
         geometry = self._backend.value(f"layout{LAYOUT_VERSION}/geometry")
         docks = self._backend.value(f"layout{LAYOUT_VERSION}/docks")
+        sizes = str(self._backend.value(f"layout{LAYOUT_VERSION}/sizes", "")).split()
         if isinstance(geometry, QByteArray) and isinstance(docks, QByteArray):
-            return geometry, docks
+            pairs = (each.partition("=") for each in sizes)
+            return geometry, docks, {name: int(size) for name, _, size in pairs if size.isdigit()}
         return None
 
-    def set_layout(self, geometry: QByteArray, docks: QByteArray) -> None:
-        """Remember geometry and dock state."""
+    def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
+        """Remember geometry, dock state, and the sizes that a person gave to docks."""
         self._backend.setValue(f"layout{LAYOUT_VERSION}/geometry", geometry)
         self._backend.setValue(f"layout{LAYOUT_VERSION}/docks", docks)
+        written = " ".join(f"{name}={size}" for name, size in sizes.items())
+        self._backend.setValue(f"layout{LAYOUT_VERSION}/sizes", written)
 
     def forget_layout(self) -> None:
         """Drop geometry and dock state."""

@@ -264,7 +264,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("previous_panel", "&View", "Previous panel", "Move the keyboard to the panel before",
                "panel_navigation.go", ("Shift+F6",), arguments=(-1,)),
     ActionSpec("reset_layout", "&View", "&Reset layout", "Put all panels back where they were at first",
-               "layout_memory.reset"),
+               "dock_layout.reset"),
     # -- Points ---------------------------------------------------------------------------------------------
     ActionSpec("select_all", "&Points", "Select &all", "Select all points that are drawn",
                "selection_controller.select_all", ("Ctrl+A",), with_sequence),

@@ -1,12 +1,14 @@
-"""The default layout of the panels, and restoring the layout of the last time."""
+"""The layout of the panels: at first, in windows of other sizes, and as it was the last time."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QObject, QSize, Qt
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
+from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
+from PyQt6.QtGui import QContextMenuEvent
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
@@ -19,11 +21,24 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.app_store import AppStore
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
-LEFT, RIGHT, BELOW = 256, 316, 200
-RIGHT_HEIGHTS = (5, 3)  # of the two docks at the right
+LEFT, RIGHT, BELOW = 256, 316, 184
 # The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
-LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.44
+LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.28
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
+RIGHT_HEIGHTS = (7, 3)  # of the docks at the right, where they stand below each other
+TALL = 880  # pixels of height that have room for them so
+NARROW = 1100  # pixels of width below which the docks at the left join those at the right
+SHORT, SHORTEST = 800, 620  # pixels of height below which those below do, in a narrow and in a wide window
+PLACE = "place among the docks"
+
+
+@dataclass(frozen=True)
+class DockAreas:
+    """The titles of the docks of a window by where they stand at first."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    below: tuple[str, ...]
 
 
 def arrange(
@@ -32,11 +47,12 @@ def arrange(
     left: Mapping[str, QWidget],
     right: Mapping[str, QWidget],
     below: Mapping[str, QWidget],
+    on_request: Mapping[str, QWidget],
     bottom: QWidget,
-) -> None:
+) -> DockAreas:
     """Put panels into docks around the central widget, and one across the bottom.
 
-    The panels below the center but the first share a place, as tabs.
+    Those `on_request` are hidden at first; they share the place of the last panel below, as tabs.
     """
     area = Qt.DockWidgetArea
     corner = Qt.Corner
@@ -53,16 +69,17 @@ def arrange(
     for side, panels in (
         (area.LeftDockWidgetArea, left),
         (area.RightDockWidgetArea, right),
-        (area.BottomDockWidgetArea, below),
+        (area.BottomDockWidgetArea, {**below, **on_request}),
     ):
         for title, panel in panels.items():
             window.addDockWidget(side, _dock(title, panel, window))
-    docks = [_find(window, title) for title in below]
-    first, front, *behind = docks
-    window.splitDockWidget(first, front, Qt.Orientation.Horizontal)
-    for one, two in pairwise([front, *behind]):
-        window.tabifyDockWidget(one, two)
-    front.raise_()
+    for one, two in pairwise([_find(window, title) for title in below]):
+        window.splitDockWidget(one, two, Qt.Orientation.Horizontal)
+    front = _find(window, tuple(below)[-1])
+    for title in on_request:
+        dock = _find(window, title)
+        window.tabifyDockWidget(front, dock)
+        dock.hide()
     bar = QToolBar("Timeline", window)
     bar.setObjectName("dock Timeline")
     bar.setMovable(False)
@@ -73,123 +90,201 @@ def arrange(
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
     window.resize(*_first_size(window))
-    resize_docks(window, tuple(left), tuple(right), tuple(below))
-    window.installEventFilter(_Growth(window, tuple(left), tuple(right), tuple(below)))
+    return DockAreas(tuple(left), tuple(right), (*below, *on_request))
 
 
-def _shares(size: QSize) -> tuple[int, int, int]:
+def _shares(size: QSize) -> dict[str, int]:
     """Return the widths of the docks at the left and at the right, and the height of those below."""
     wider, higher = size.width() - USUAL[0], size.height() - USUAL[1]
     left = LEFT + (LEFT_SHARE if wider > 0 else NARROW_SHARE) * wider
     right = RIGHT + RIGHT_SHARE * max(wider, 0)  # which could not be narrower
-    below = BELOW + (BELOW_SHARE if higher > 0 else BELOW / USUAL[1]) * higher
-    return round(max(left, NARROWEST)), round(right), round(below)
+    below = BELOW + BELOW_SHARE * max(higher, 0)
+    return {"left": round(max(left, NARROWEST)), "right": round(right), "below": round(below)}
 
 
-class _Growth(QObject):
-    """Lets the docks grow and shrink with their window, which Qt leaves to the central widget alone.
+class DockLayout(QObject):
+    """Gives the docks their room in a window of any size, and puts them back where they were the last time.
 
-    A dock that a person made larger or smaller stays so: it gets its share of the difference, but grows
-    no further than it is at first in a window of that size.
+    In a narrow window the docks at the left are tabs of those at the right, and in one that is short, too,
+    those below; they come back when the window grows. Qt leaves the room that a window gains to the central
+    widget alone: here the docks get their shares of it, but one that a person made larger or smaller keeps
+    its size. Made when all docks and tool bars are there.
     """
 
-    def __init__(self, window: QMainWindow, *areas: tuple[str, ...]) -> None:
-        super().__init__(window)
-        self._window, self._areas = window, areas  # titles at the left, at the right, and below
-        self.restored = False  # whether the docks are where they were the last time
-        self._before: QSize | None = None  # the size that the docks are as large for; None: not shown yet
-        self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
-        self._first = Debounce(self.share, 0, self)
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        if watched is self._window and event is not None:
-            if event.type() == QEvent.Type.Show and self._before is None:
-                self._before = self._window.size()
-                if not self.restored:
-                    self._first.request()  # when the layout has that size, too
-            elif event.type() == QEvent.Type.Resize and self._before is not None:
-                self._rest.request()
-        return False
-
-    def share(self) -> None:
-        """Give the docks their shares of the window as large as it is."""
-        resize_docks(self._window, *self._areas)
-
-    def _follow(self) -> None:
-        assert self._before is not None  # the timer runs only then
-        size, before = self._window.size(), self._before
-        self._before = size
-        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        for titles, orientation, was, share in zip(
-            self._areas, (horizontal, horizontal, vertical), _shares(before), _shares(size), strict=True
-        ):
-            docks_there = [_find(self._window, title) for title in titles]
-            shown = [dock for dock in docks_there if dock.isVisible() and not dock.isFloating()]
-            for dock in shown[:1]:  # the others of the same area have the same width or height
-                now = dock.width() if orientation is horizontal else dock.height()
-                self._window.resizeDocks([dock], [_grown(now, was, share)], orientation)
-
-
-def _grown(now: int, before: int, after: int) -> int:
-    """Return the size of a dock whose share of the window was one size and is another."""
-    if after > before:
-        return max(now, min(now + after - before, after))
-    return min(now, max(now + after - before, after))
-
-
-def resize_docks(
-    window: QMainWindow, left: tuple[str, ...], right: tuple[str, ...], below: tuple[str, ...]
-) -> None:
-    """Give the docks their shares of the window as large as it is."""
-    width, other, height = _shares(window.size())
-    sides = [_find(window, left[0]), _find(window, right[0])]
-    window.resizeDocks(sides, [width, other], Qt.Orientation.Horizontal)
-    lowest = [_find(window, title) for title in below[:2]]
-    window.resizeDocks(lowest, [height] * len(lowest), Qt.Orientation.Vertical)
-    middle = max(window.width() - width - other, 100)
-    window.resizeDocks(lowest, [middle // 2, middle - middle // 2], Qt.Orientation.Horizontal)
-    column = [_find(window, title) for title in right]
-    heights = [round(window.height() * share / sum(RIGHT_HEIGHTS)) for share in RIGHT_HEIGHTS]
-    window.resizeDocks(column, heights, Qt.Orientation.Vertical)
-
-
-class LayoutMemory(QObject):
-    """Puts the panels back where they were the last time, or at first; made when all of them are there."""
-
-    def __init__(self, window: QMainWindow, store: AppStore) -> None:
+    def __init__(self, window: QMainWindow, store: AppStore, areas: DockAreas) -> None:
         super().__init__(window)
         self._window, self._store = window, store
+        self._areas = {"left": areas.left, "right": areas.right, "below": areas.below}
         self._first_state = window.saveState()
+        self._wide_state: QByteArray | None = None  # where the docks were before some of them joined others
+        self._joined: tuple[bool, bool] = (False, False)  # whether those at the left have, and those below
+        self._own: dict[str, int] = {}  # the sizes that a person gave
+        self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
+        self._restored = False
+        self._shown = False
+        self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
+        self._first = Debounce(self._begin, 0, self)
+        self._released = Debounce(self._read_own, 0, self)  # the splitter follows the mouse by a timer
+        window.installEventFilter(self)
+
+    # -- the last time --------------------------------------------------------------------------------------
 
     def restore(self) -> bool:
         """Put everything where it was the last time; False where there was none, or it does not fit."""
         layout = self._store.layout()
         if layout is None:
             return False
-        geometry, docks = layout
-        growth = self._window.findChild(_Growth)
-        growth.restored = self._window.restoreGeometry(geometry) and self._window.restoreState(docks)
-        return growth.restored
+        geometry, docks, self._own = layout
+        self._restored = self._window.restoreGeometry(geometry) and self._window.restoreState(docks)
+        return self._restored
 
     def reset(self) -> None:
         """Put everything where it was at first, for the window as large as it is now."""
         self._store.forget_layout()
+        self._own, self._wide_state, self._joined = {}, None, (False, False)
         self._window.restoreState(self._first_state)
-        self._window.findChild(_Growth).share()
+        self._arrange_first()
+        self._follow()
 
     def save(self) -> None:
         """Remember where everything is."""
-        self._store.set_layout(self._window.saveGeometry(), self._window.saveState())
+        state = self._window.saveState() if self._wide_state is None else self._wide_state
+        self._store.set_layout(self._window.saveGeometry(), state, self._own)
+
+    def adopt(self) -> None:
+        """Fit docks that were put elsewhere by a session: it may be of a window of another width."""
+        self._wide_state, self._joined = None, (False, False)
+        if self._dock("left", 0) in self._window.tabifiedDockWidgets(self._dock("right", 0)):
+            self._window.restoreState(self._first_state)  # it was narrow
+            self._arrange_first()
+        self._rest.request()
+
+    # -- the size of the window -----------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Follow the size of the window."""
+        if watched is self._window and event is not None:
+            if event.type() == QEvent.Type.Show and not self._shown:
+                self._shown = True
+                self._first.request()  # when the layout has that size, too
+            elif event.type() == QEvent.Type.Resize and self._shown:
+                self._rest.request()
+            elif event.type() == QEvent.Type.MouseButtonPress:  # on a splitter: docks get those on them
+                self._pressed = self._sizes()
+            elif event.type() == QEvent.Type.MouseButtonRelease:
+                before = self._pressed.items()
+                self._own |= {
+                    name: size for name, size in self._sizes().items() if (name, size) not in before
+                }
+            elif isinstance(event, QContextMenuEvent):
+                return self._open_menu_of_tab(event)
+        return False
+
+    def _open_menu_of_tab(self, event: QContextMenuEvent) -> bool:
+        """Open the menu of the dock whose tab is below the mouse; False where none is."""
+        bar = self._window.childAt(event.pos())
+        tab = bar.tabAt(bar.mapFrom(self._window, event.pos())) if isinstance(bar, QTabBar) else -1
+        if not isinstance(bar, QTabBar) or tab < 0:
+            return False
+        title = _find(self._window, bar.tabText(tab)).titleBarWidget()
+        assert isinstance(title, DockTitle)  # made below
+        title.open_menu(event.globalPos())
+        return True
+
+    def _begin(self) -> None:
+        if not self._restored:
+            self._arrange_first()
+        self._follow()
+
+    def _arrange_first(self) -> None:
+        """Let the docks at the right share a place where the window has no room for both."""
+        if self._window.height() < TALL:
+            self._tabify([self._dock("right", k) for k in range(len(self._areas["right"]))])
+
+    def _follow(self) -> None:
+        """Let docks join others or come back, and give all of them their sizes."""
+        window = self._window
+        narrow = window.width() < NARROW
+        join = narrow, window.height() < (SHORT if narrow else SHORTEST)
+        if join != self._joined:
+            hidden = {dock: dock.isHidden() for dock in docks(window)}  # before any of them is moved
+            window.setUpdatesEnabled(False)
+            if self._wide_state is not None:
+                window.restoreState(self._wide_state)
+            self._wide_state = window.saveState() if any(join) else None
+            self._joined = join
+            for moved, out in hidden.items():
+                moved.setHidden(out)
+            self._join(*join)
+            window.setUpdatesEnabled(True)
+        sizes = {**_shares(window.size()), **self._own}
+        for names, orientation in (
+            (("left", "right"), Qt.Orientation.Horizontal),
+            (("below",), Qt.Orientation.Vertical),
+        ):
+            seen = {name: dock for name, dock in self._docks_seen().items() if name in names}
+            window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
+
+    def _join(self, narrow: bool, short: bool) -> None:
+        """Let docks share the place of those at the right, and those below one of their own."""
+        window, area = self._window, Qt.DockWidgetArea
+        ordered = [_find(window, title) for name in ("right", "left", "below") for title in self._areas[name]]
+        docked = [dock for dock in ordered if not dock.isFloating()]
+        sides = {dock: window.dockWidgetArea(dock) for dock in docked}
+        right = [dock for dock in docked if sides[dock] is area.RightDockWidgetArea]
+        left = [dock for dock in docked if sides[dock] is area.LeftDockWidgetArea]
+        lower = [dock for dock in docked if sides[dock] is area.BottomDockWidgetArea]
+        if narrow or short:
+            self._tabify([*right, *(left if narrow else ()), *(lower if short else ())])
+        if narrow and not short:
+            self._tabify(lower)
+
+    def _tabify(self, together: list[QDockWidget]) -> None:
+        """Let docks share the place of the first one, which is in front."""
+        for one, two in pairwise(together):
+            hidden = two.isHidden()
+            self._window.tabifyDockWidget(one, two)
+            two.setHidden(hidden)
+        for dock in together[:1]:
+            dock.raise_()
+
+    def _read_own(self) -> None:
+        """Remember the sizes that a person has changed."""
+        sizes = self._sizes().items()
+        self._own |= {name: size for name, size in sizes if size != self._pressed.get(name)}
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the widths of the docks at the sides, and the height of those below, where they are seen."""
+        return {
+            name: dock.height() if name == "below" else dock.width()
+            for name, dock in self._docks_seen().items()
+        }
+
+    def _docks_seen(self) -> dict[str, QDockWidget]:
+        """Return a dock of each area that is in front in its place: others there have the same size."""
+        inside = self._window.rect()
+        seen: dict[str, QDockWidget] = {}
+        for name, titles in self._areas.items():
+            if (name == "left" and self._joined[0]) or (name == "below" and self._joined[1]):
+                continue
+            for dock in (_find(self._window, title) for title in titles):
+                if dock.isVisible() and not dock.isFloating() and inside.intersects(dock.geometry()):
+                    seen.setdefault(name, dock)
+        return seen
+
+    def _dock(self, area: str, place: int) -> QDockWidget:
+        return _find(self._window, self._areas[area][place])
 
 
 def docks(window: QMainWindow) -> list[QDockWidget]:
-    """Return the docks of a window, in the order in which they were made."""
-    return window.findChildren(QDockWidget)
+    """Return the docks of a window in the order in which they were made, which raising them changes in Qt."""
+    return sorted(window.findChildren(QDockWidget), key=lambda dock: int(dock.property(PLACE)))
 
 
 def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
+    dock.setProperty(PLACE, len(window.findChildren(QDockWidget)))
     dock.setWidget(panel)
     if not panel.accessibleName():
         panel.setAccessibleName(title)

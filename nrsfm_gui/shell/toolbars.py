@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.opening import SequenceOpening
     from nrsfm_gui.widgets.headline import Headline
 
-TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
+TOOLS = ("run", "pause", "stop", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}
 ICON_SIZE = 18
 # The actions of the menus of a point and of the 3-D view, "" for a line between them.
@@ -237,8 +237,7 @@ class Toolbars(QObject):
                 button.setMenu(choices)
         self._headline.setObjectName("headline")
         bar.addWidget(self._headline)
-        for name in ("fit", "export", "export_report", "theme"):
-            bar.addAction(self.actions[name])
+        bar.addAction(self.actions["export"])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
 
     def _offer_alignments(self) -> None:

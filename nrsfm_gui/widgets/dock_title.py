@@ -1,14 +1,18 @@
-"""The title bar of a dock: its name or the panel's header, and the buttons of every panel."""
+"""The title bar of a dock: its name, the panel's header, and the buttons of every panel."""
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QPoint, QSize, Qt
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QPoint, QSize, Qt
 from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import (
+    QApplication,
     QDockWidget,
     QHBoxLayout,
     QLabel,
     QMainWindow,
+    QMenu,
     QSizePolicy,
     QToolButton,
     QWhatsThis,
@@ -18,66 +22,137 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.icons import icon
 
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QContextMenuEvent, QEnterEvent
+
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
+ABOUT = "What is this panel for?"
+FLOAT = "Take this panel out of the window, or put it back"
+CLOSE = "Close this panel; View, Panels shows it again"
 
 
 class DockTitle(QWidget):
     """A title with a help button, a button that floats the panel, and one that closes it.
+
+    The buttons are seen while the mouse or the keyboard is in the header; the context menu has the same. The
+    tab of a dock stands for its title: without a header of its own, the panel then has all the room.
 
     Parameters
     ----------
     dock
         whose title it is.
     header
-        the panel's own header, shown in place of the name.
+        the panel's own header, shown after the name.
     """
 
     def __init__(self, dock: QDockWidget, header: QWidget | None = None) -> None:
         super().__init__(dock)
-        self._dock = dock
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(f"Header of {dock.windowTitle()}")
+        self.setToolTip("Drag to move this panel; a click with the right button shows what it can do")
+        self._dock, self._header = dock, header
+        self._tabbed = False
         self._name = QLabel(dock.windowTitle())
         self._name.setProperty("role", "heading")
         row = QHBoxLayout(self)
-        row.setContentsMargins(8 if header is None else 0, 2, 2, 2)
+        row.setContentsMargins(8, 2, 2, 2)
         row.setSpacing(1)
-        if header is None:
-            row.addWidget(self._name, 1)
-        else:
+        row.addWidget(self._name, 0 if header is not None else 1)
+        if header is not None:
             header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             row.addWidget(header, 1)
         name = dock.windowTitle()
-        self.question = self._button(f"What is {name}?", "What is this panel for?", text="?")
+        self.question = self._button(f"What is {name}?", ABOUT, text="?")
         self.question.clicked.connect(lambda _checked: self._explain())
-        self._float = self._button(
-            f"Take {name} out",
-            "Take this panel out of the window, or put it back",
-            "float",
-        )
-        self._float.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
-        self._close = self._button(f"Close {name}", "Close this panel; View, Panels shows it again", "close")
+        self._float = self._button(f"Take {name} out", FLOAT, "float")
+        self._float.clicked.connect(lambda _checked: self._change_floating())
+        self._close = self._button(f"Close {name}", CLOSE, "close")
         self._close.clicked.connect(lambda _checked: dock.close())
-        for button in (self.question, self._float, self._close):
+        self._buttons = (self.question, self._float, self._close)
+        for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._show_buttons(False)
         # A method is disconnected with the title; a function would be called while the window is destroyed.
         dock.visibilityChanged.connect(self._update_name)
         dock.topLevelChanged.connect(self._update_name)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._on_focus_changed)
+
+    def sizeHint(self) -> QSize:
+        """Return the preferred size: nothing where a tab has the name and there is no header."""
+        return QSize() if self._tabbed and self._header is None else super().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize() if self._tabbed and self._header is None else super().minimumSizeHint()
+
+    def menu(self) -> QMenu:
+        """Return the context menu."""
+        menu = QMenu(self._dock)
+        menu.addAction(ABOUT, self._explain)
+        words = "Put back into the window" if self._dock.isFloating() else "Take out of the window"
+        menu.addAction(words, self._change_floating)
+        menu.addAction("Close", self._dock.close)
+        return menu
+
+    def open_menu(self, place: QPoint) -> None:
+        """Open the context menu at a place of the screen."""
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Open the context menu."""
+        assert event is not None
+        self.open_menu(event.globalPos())
+
+    def enterEvent(self, event: QEnterEvent | None) -> None:
+        """Show the buttons."""
+        super().enterEvent(event)
+        self._show_buttons(True)
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Hide the buttons, unless the keyboard is here."""
+        super().leaveEvent(event)
+        self._on_focus_changed(None, QApplication.focusWidget())
+
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+        inside = now is not None and (now is self or self.isAncestorOf(now))
+        self._show_buttons(inside or self.underMouse())
+
+    def _show_buttons(self, shown: bool) -> None:
+        """Show the buttons or leave their place empty."""
+        for button in self._buttons:
+            button.setVisible(shown)
 
     def _update_name(self, _changed: bool = False) -> None:
         """Leave the name out where a tab shows it."""
         window = self._dock.parentWidget()
-        tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))
-        self._name.setText("" if tabbed and not self._dock.isFloating() else self._dock.windowTitle())
+        tabbed = isinstance(window, QMainWindow) and bool(
+            [dock for dock in window.tabifiedDockWidgets(self._dock) if not dock.isHidden()]
+        )
+        self._tabbed = tabbed and not self._dock.isFloating()
+        self._name.setVisible(not self._tabbed)
+        self.updateGeometry()
+
+    def _change_floating(self) -> None:
+        self._dock.setFloating(not self._dock.isFloating())
 
     def _explain(self) -> None:
-        below = self.question.mapToGlobal(QPoint(0, self.question.height()))
-        QWhatsThis.showText(below, self._dock.whatsThis(), self._dock)
+        place = self.mapToGlobal(QPoint(self.width() - len(self._buttons) * SIDE, self.height()))
+        QWhatsThis.showText(place, self._dock.whatsThis(), self._dock)
 
     def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
-        button = tool_button(text, tip, name, keyboard=False)
+        button = tool_button(text, tip, name)
         if drawing:
             button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)
         button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
+        policy = button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(policy)
         return button
 
 

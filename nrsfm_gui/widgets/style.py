@@ -35,6 +35,8 @@ QMainWindow::separator:hover { background: $accent; }
 QDockWidget { color: $muted; font-weight: 600; }
 QDockWidget::title { background: $window; padding: 5px 8px 4px 8px; text-align: left; }
 QDockWidget > QWidget { border: 0; }
+DockTitle { border: 0; border-bottom: 1px solid transparent; }
+DockTitle:focus { border-bottom-color: $accent; }
 QToolBar { background: $window; border: 0; spacing: 4px; padding: 4px 6px; }
 QToolBar::separator { background: $border; width: 1px; margin: 5px 6px; }
 QToolBar QToolButton { padding: 4px 8px; border: 1px solid transparent; border-radius: 5px; color: $text; }
@@ -49,8 +51,9 @@ QMenuBar::item:selected { background: $raised; }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: 0; }
 QStatusBar QLabel { color: $muted; padding: 0 6px; }
-QTabBar { qproperty-drawBase: 0; qproperty-movable: 0; }
-QTabBar::tab { background: $window; color: $muted; padding: 4px 12px; border: 0;
+QTabBar { qproperty-drawBase: 0; qproperty-movable: 0; qproperty-elideMode: ElideNone;
+    qproperty-usesScrollButtons: 1; }
+QTabBar::tab { background: $window; color: $muted; padding: 4px 8px; border: 0;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
 QTabBar::tab:hover { color: $text; }

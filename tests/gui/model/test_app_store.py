@@ -76,11 +76,11 @@ def test_layout_and_theme_come_back_and_the_layout_can_be_forgotten(file):
     store = opened(file)
     assert store.layout() is None
     assert store.theme() == ""
-    store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"))
+    store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     store.set_theme("light")
     store.sync()
     again = opened(file)
-    assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"))
+    assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"), {"left": 300, "below": 210})
     assert again.theme() == "light"
     again.forget_layout()
     assert again.layout() is None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QTabBar
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QEnterEvent
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.sessions.view_state import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks
 
 
@@ -34,20 +37,104 @@ def test_docks_grow_with_the_window_and_come_back(window, qtbot):
     assert first[2] >= 180
     large = sizes(window, qtbot, 2560, 1440)
     assert all(more > less for more, less in zip(large, first, strict=True))
-    assert large[2] > 0.3 * 1440
+    assert large[2] > 0.24 * 1440
     assert window.scene_view.height() > large[2]
     again = sizes(window, qtbot, 1280, 800)
     assert all(abs(one - two) <= 20 for one, two in zip(again, first, strict=True))
 
 
-def test_a_dock_made_larger_by_the_user_stays_larger(window, qtbot):
-    dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
-    before = sizes(window, qtbot)[2]
-    window.resizeDocks([dock], [before + 80], Qt.Orientation.Vertical)
-    qtbot.wait(TYPING_MILLISECONDS)
-    by_hand = sizes(window, qtbot)[2]
-    assert by_hand > before + 40
-    assert sizes(window, qtbot, 1280, 840)[2] >= by_hand
+def drag_splitter(window, dock, by):
+    """Move the splitter at the inner edge of a dock by a number of pixels, as a mouse does."""
+    area = dock.geometry()
+    if window.dockWidgetArea(dock) is Qt.DockWidgetArea.BottomDockWidgetArea:
+        start, step = QPoint(area.center().x(), area.top() - 2), QPoint(0, -by)
+    else:
+        start, step = QPoint(area.right() + 3, area.center().y()), QPoint(by, 0)
+    QTest.mousePress(window, Qt.MouseButton.LeftButton, pos=start)
+    for part in (1, 2, 3):
+        QTest.mouseMove(window, start + step * part / 3)
+        QTest.qWait(10)  # a splitter follows the mouse by a timer
+    QTest.mouseRelease(window, Qt.MouseButton.LeftButton, pos=start + step)
+
+
+def test_splitters_stay_where_a_person_put_them(window, qtbot, make_window):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    before = sizes(window, qtbot)
+    drag_splitter(window, found["2-D"], 80)
+    drag_splitter(window, found["Sequences"], 40)
+    own = sizes(window, qtbot)
+    assert own == pytest.approx((before[0] + 40, before[1], before[2] + 80), abs=6)
+    assert sizes(window, qtbot, 1800, 1200)[::2] == pytest.approx(own[::2], abs=2)
+    window.resize(820, 600)  # where docks join others
+    qtbot.wait(4 * TYPING_MILLISECONDS)
+    assert sizes(window, qtbot, 1280, 800) == pytest.approx(own, abs=2)
+    window.close()
+    again = make_window()
+    qtbot.wait(4 * TYPING_MILLISECONDS)
+    assert sizes(again, qtbot) == pytest.approx(own, abs=2)
+    assert sizes(again, qtbot, 1440, 1000)[::2] == pytest.approx(own[::2], abs=2)
+
+
+def test_docks_of_a_narrow_window_are_tabs_and_come_back_when_it_widens(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    together = window.tabifiedDockWidgets
+    usual = sizes(window, qtbot)
+    window.resize(1090, 900)
+    qtbot.waitUntil(lambda: found["Sequences"] in together(found["Parameters"]))
+    assert found["2-D"] not in together(found["Parameters"]) and found["Loss"] in together(found["2-D"])
+    assert found["Parameters"].visibleRegion().boundingRect().isValid()  # it is in front
+    window.resize(1000, 640)
+    qtbot.waitUntil(lambda: found["2-D"] in together(found["Parameters"]))
+    found["Log"].show()
+    found["Numbers"].hide()
+    assert sizes(window, qtbot, 1280, 800)[:2] == pytest.approx(usual[:2], abs=2)
+    assert window.dockWidgetArea(found["Sequences"]) is Qt.DockWidgetArea.LeftDockWidgetArea
+    assert not together(found["Sequences"])
+    assert not found["Log"].isHidden() and found["Numbers"].isHidden()
+
+
+def test_a_layout_of_a_session_suits_windows_of_other_widths(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    usual, wide = sizes(window, qtbot), layout_of(window)
+    window.resize(900, 640)
+    qtbot.waitUntil(lambda: found["Sequences"] in window.tabifiedDockWidgets(found["Parameters"]))
+    narrow = layout_of(window)
+    show_layout(window, wide)
+    window.dock_layout.adopt()
+    qtbot.waitUntil(lambda: found["Sequences"] in window.tabifiedDockWidgets(found["Parameters"]))
+    assert sizes(window, qtbot, 1280, 800) == pytest.approx(usual, abs=2)
+    show_layout(window, narrow)
+    window.dock_layout.adopt()
+    qtbot.wait(2 * TYPING_MILLISECONDS)
+    assert sizes(window, qtbot) == pytest.approx(usual, abs=2)
+
+
+def test_numbers_stand_below_the_parameters_where_the_window_is_high_enough(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    assert found["Numbers"] in window.tabifiedDockWidgets(found["Parameters"])
+    window.resize(1920, 1200)
+    window.dock_layout.reset()
+    assert found["Numbers"] not in window.tabifiedDockWidgets(found["Parameters"])
+
+
+def test_the_buttons_of_a_header_are_seen_while_the_mouse_or_the_keyboard_is_there(window, qtbot):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Sequences")
+    title = dock.titleBarWidget()
+    window.scene_view.setFocus()
+    height, buttons = title.height(), title.findChildren(QToolButton)
+    assert len(buttons) == 3 and not any(button.isVisible() for button in buttons)
+    title.setFocus(Qt.FocusReason.TabFocusReason)
+    assert all(button.isVisible() for button in buttons) and title.height() == height
+    buttons[0].setFocus(Qt.FocusReason.TabFocusReason)
+    assert all(button.isVisible() for button in buttons)
+    window.scene_view.setFocus()
+    assert not any(button.isVisible() for button in buttons)
+    QApplication.sendEvent(title, QEnterEvent(QPointF(5, 5), QPointF(5, 5), QPointF(5, 5)))
+    assert all(button.isVisible() for button in buttons)
+    texts = [action.text() for action in title.menu().actions()]
+    assert texts == ["What is this panel for?", "Take out of the window", "Close"]
+    title.menu().actions()[2].trigger()
+    assert dock.isHidden()
 
 
 def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
@@ -55,7 +142,7 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
     qtbot.wait(TYPING_MILLISECONDS)
-    window.layout_memory.reset()
+    window.dock_layout.reset()
     qtbot.wait(2 * TYPING_MILLISECONDS)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
 

@@ -411,7 +411,7 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
     assert second.parameters_panel.settings == changed
     hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
     assert "Numbers" in hidden
-    second.layout_memory.reset()
+    second.dock_layout.reset()
     assert not next(dock for dock in docks(second) if dock.windowTitle() == "Numbers").isHidden()
     assert store.layout() is None
 

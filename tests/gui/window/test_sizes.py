@@ -1,0 +1,164 @@
+"""The window in all sizes and scales: nothing overlaps, no text is cut, the shape has most of the room.
+
+Qt reads the scale when the application starts, so that each scale has a process of its own: it runs this file,
+and writes what is wrong. Sizes are pixels of the screen, of which the scale leaves fewer to the window; it is
+never smaller than its least size.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+SIZES = (
+    (800, 600), (1024, 768), (1280, 720), (1280, 800), (1366, 768), (1440, 900),
+    (1600, 900), (1920, 1080), (2560, 1080), (2560, 1440), (3440, 1440), (3840, 2160),
+)  # fmt: skip
+LEAST_WIDTH = 0.5  # of the window that the 3-D view has
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_everything_fits_at_all_sizes(scale):
+    environment = {**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONWARNINGS": "error"}
+    made = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert made.returncode == 0, made.stderr
+    report = json.loads(made.stdout.splitlines()[-1])
+    assert report["scale"] == scale and report["sizes"] == len(SIZES)
+    assert report["labels"] > 300  # that were measured
+    assert report["faults"] == []
+
+
+def main() -> None:
+    """Print what is wrong in a window of every size."""
+    from PyQt6.QtCore import QSettings
+    from PyQt6.QtTest import QTest
+
+    from core import Settings, simulate
+    from nrsfm_gui.app import make_application
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.arguments import SMALLEST_SIZE
+    from nrsfm_gui.model.run import RunState
+    from nrsfm_gui.model.theme import DARK
+
+    application = make_application()
+    with tempfile.TemporaryDirectory() as folder:
+        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        window = MainWindow(store=store, software=True)
+        session, scale = window.session, window.devicePixelRatioF()
+        window.show()
+        session.set_theme(DARK)
+        session.set_live(False)
+        session.set_settings(Settings(rank=2, rotations="companion", rotation_rank=2, refine="none"))
+        window.sequence_opening.open_sequence(simulate("paper", frames=10, points=24, noise=0.3, seed=2))
+        window.parameters_controller.run_from_scratch()
+        while session.shown.state is not RunState.FINISHED:
+            QTest.qWait(20)
+        faults: list[str] = []
+        labels = 0
+        for width, height in SIZES:
+            size = [max(round(one / scale), least) for one, least in zip((width, height), SMALLEST_SIZE)]
+            window.resize(*size)
+            QTest.qWait(450)
+            for fault in (*overlaps(window), *cut_texts(window), *misplaced(window)):
+                faults.append(f"{width}x{height}: {fault}")
+            labels += len(texts_of(window))
+        window.close()
+    application.processEvents()
+    print(json.dumps({"scale": scale, "sizes": len(SIZES), "labels": labels, "faults": faults}))
+
+
+def described(widget) -> str:
+    name = widget.objectName() or widget.accessibleName() or getattr(widget, "text", str)()
+    return f"{type(widget).__name__} “{name}” in {type(widget.parentWidget()).__name__}"
+
+
+def visible(window):
+    """Return the widgets of a window that can be seen, without those that are scrolled out of sight."""
+    from PyQt6.QtWidgets import QWidget
+
+    return [
+        each
+        for each in window.findChildren(QWidget)
+        if each.isVisible() and each.window() is window and not each.visibleRegion().isEmpty()
+    ]
+
+
+def overlaps(window):
+    """Return which widgets beside each other share pixels; messages and layers over views are meant to."""
+    from PyQt6.QtCore import Qt
+
+    from nrsfm_gui.widgets.message_bar import Banners
+
+    children: dict = {}
+    for widget in visible(window):
+        layer = widget.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        if not layer and not isinstance(widget, Banners):
+            children.setdefault(widget.parentWidget(), []).append(widget)
+    for siblings in children.values():
+        for one, two in itertools.combinations(siblings, 2):
+            if one.geometry().intersects(two.geometry()):
+                yield f"{described(one)} overlaps {described(two)}"
+
+
+def texts_of(window):
+    """Return labels, buttons, choices and tabs with the width and the height that their texts need."""
+    from PyQt6.QtWidgets import QAbstractButton, QComboBox, QLabel, QTabBar
+
+    from nrsfm_gui.widgets.labels import ElidedLabel
+
+    found = []
+    for widget in visible(window):
+        room = widget.contentsRect().size()
+        text = widget.fontMetrics().horizontalAdvance
+        if isinstance(widget, ElidedLabel):
+            found.append((widget, widget.full_text, text(widget.full_text), room.width()))
+        elif isinstance(widget, QLabel) and widget.text():
+            if widget.wordWrap():
+                found.append((widget, widget.text(), widget.heightForWidth(widget.width()), widget.height()))
+            else:
+                found.append((widget, widget.text(), widget.sizeHint().width(), widget.width()))
+        elif isinstance(widget, QAbstractButton) and widget.text():
+            found.append((widget, widget.text(), text(widget.text().replace("&", "")), room.width()))
+        elif isinstance(widget, QComboBox):
+            found.append((widget, widget.currentText(), text(widget.currentText()) + 20, room.width()))
+        elif isinstance(widget, QTabBar):
+            for tab in range(widget.count()):
+                area = widget.tabRect(tab) & widget.rect()
+                found.append((widget, widget.tabText(tab), text(widget.tabText(tab)), area.width()))
+    return found
+
+
+def cut_texts(window):
+    """Return which texts have less room than they need."""
+    for widget, text, needed, room in texts_of(window):
+        if room < needed:
+            yield f"{described(widget)}: “{text}” needs {needed} px and has {room}"
+
+
+def misplaced(window):
+    """Return which docks are outside, and whether the shape has less room than another panel."""
+    from nrsfm_gui.shell.layout import docks
+
+    view = window.scene_view
+    if view.width() < LEAST_WIDTH * window.width():
+        yield f"the 3-D view has {view.width()} of {window.width()} px"
+    for dock in docks(window):
+        if dock.isVisible() and not dock.visibleRegion().isEmpty():
+            if not window.rect().contains(dock.geometry()):
+                yield f"{described(dock)} is outside"
+            if dock.width() * dock.height() > view.width() * view.height():
+                yield f"{described(dock)} is larger than the 3-D view"
+
+
+if __name__ == "__main__":
+    main()
