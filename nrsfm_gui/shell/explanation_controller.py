@@ -84,7 +84,8 @@ class ExplanationController(QObject):
             assert action is not None
             return self._of_action(action)
         if isinstance(widget, QTabBar):
-            return panel_help(widget.tabText(widget.tabAt(place)))
+            tab = widget.tabAt(place)
+            return panel_help(widget.tabText(widget.currentIndex() if tab < 0 else tab))
         if widget.whatsThis():
             return widget.whatsThis()
         name, tip = widget.accessibleName(), widget.toolTip()

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
-from nrsfm_gui.widgets.focus_ring import FocusRing
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ class FirstSteps(QObject):
         self._session, self._store, self._places, self._window = session, store, places, window
         self._done: frozenset[str] = store.steps_done()
         self.bar = FirstStepsBar()
-        self._ring: FocusRing | None = None
         self._begun = False
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
@@ -110,9 +108,9 @@ class FirstSteps(QObject):
         step = self._next()
         if step is None:
             return
-        if self._ring is None:
-            self._ring = FocusRing(self._window, "reprojected")
-        self._ring.point_out(self._places[step.key]())
+        place = self._places[step.key]()
+        place.setFocus(Qt.FocusReason.TabFocusReason)
+        QWhatsThis.showText(place.mapToGlobal(place.rect().center()), step.sentence, place)
 
     def _on_settings_changed(self) -> None:
         shown = self._session.shown

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.app_store import AppStore
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
-LEFT, RIGHT, BELOW = 256, 316, 184
+LEFT, RIGHT, BELOW = 240, 340, 184
 # The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.28
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
@@ -262,13 +262,12 @@ class DockLayout(QObject):
 
     def _docks_seen(self) -> dict[str, QDockWidget]:
         """Return a dock of each area that is in front in its place: others there have the same size."""
-        inside = self._window.rect()
         seen: dict[str, QDockWidget] = {}
         for name, titles in self._areas.items():
             if (name == "left" and self._joined[0]) or (name == "below" and self._joined[1]):
                 continue
             for dock in (_find(self._window, title) for title in titles):
-                if dock.isVisible() and not dock.isFloating() and inside.intersects(dock.geometry()):
+                if is_in_front(dock) and not dock.isFloating():
                     seen.setdefault(name, dock)
         return seen
 
@@ -278,7 +277,14 @@ class DockLayout(QObject):
 
 def docks(window: QMainWindow) -> list[QDockWidget]:
     """Return the docks of a window in the order in which they were made, which raising them changes in Qt."""
-    return sorted(window.findChildren(QDockWidget), key=lambda dock: int(dock.property(PLACE)))
+    return sorted(window.findChildren(QDockWidget), key=lambda dock: dock.property(PLACE) or 0)
+
+
+def is_in_front(dock: QDockWidget) -> bool:
+    """Return whether a dock can be seen: Qt puts those behind a tab outside of their window."""
+    window = dock.parentWidget()
+    inside = window is not None and window.rect().intersects(dock.geometry())
+    return dock.isVisible() and (inside or dock.isFloating())
 
 
 def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:

@@ -1,22 +1,16 @@
-"""Moving the focus from panel to panel by keys; the new one is framed for a moment."""
+"""Moving the focus from panel to panel by keys."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QApplication, QComboBox, QDockWidget, QGraphicsView, QScrollArea, QWidget
+from PyQt6.QtWidgets import QApplication, QDockWidget, QWidget
 
-from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.widgets.focus_ring import FocusRing
+from nrsfm_gui.shell.layout import docks, is_in_front
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
-
-
-SHOWN_MILLISECONDS = 700
-SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
 
 
 class PanelNavigation(QObject):
@@ -33,11 +27,6 @@ class PanelNavigation(QObject):
     def __init__(self, window: QMainWindow, *, first: QWidget, last: QWidget) -> None:
         super().__init__(window)
         self._window, self._first, self._last = window, first, last
-        self._ring = FocusRing(window, "accent", milliseconds=SHOWN_MILLISECONDS)
-        self._focus_ring = FocusRing(window, "accent", milliseconds=0)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._on_focus_changed)
 
     def current(self) -> QWidget | None:
         """Return the panel that has the focus, None where none has."""
@@ -61,21 +50,9 @@ class PanelNavigation(QObject):
     def _focus(self, panel: QWidget) -> None:
         _first_to_focus(panel).setFocus(Qt.FocusReason.TabFocusReason)
         panel.activateWindow()
-        if panel.window() is self._window:
-            self._ring.point_out(panel)
-
-    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Frame the focused widget where it does not show the focus itself, unless it was clicked."""
-        by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
-        if isinstance(now, SHOWN_BY_RING) and now.window() is self._window and not by_mouse:
-            self._focus_ring.point_out(now)
-        else:
-            self._focus_ring.hide()
 
     def _all(self) -> list[QWidget]:
-        seen = [
-            dock for dock in docks(self._window) if dock.isVisible() and not dock.visibleRegion().isEmpty()
-        ]
+        seen = [dock for dock in docks(self._window) if is_in_front(dock)]
         return [self._first, *seen, self._last]
 
 

@@ -32,6 +32,7 @@ from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.dock_title import DockTitle
 from nrsfm_gui.widgets.drag_number import DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
@@ -60,6 +61,7 @@ GESTURES = {
     "Other plots": (FrameChart, OutliersPlot),
     "Sequences and runs": (SequenceTree,),
     "Table of points": (PointsTable,),
+    "Panels": (DockTitle,),
     "Fields of parameters": (NumberField, DragSlider, DragLabel),
 }
 

@@ -45,6 +45,11 @@ class DockTitle(QWidget):
         the panel's own header, shown after the name.
     """
 
+    GESTURES = (
+        ("Drag the header of a panel", "put it elsewhere"),
+        ("Right button on the header or the tab of a panel", "what it is for, take it out, close it"),
+    )
+
     def __init__(self, dock: QDockWidget, header: QWidget | None = None) -> None:
         super().__init__(dock)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

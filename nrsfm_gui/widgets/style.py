@@ -28,6 +28,7 @@ else:
 
 _BY_LINK = {QColor(theme.accent).rgb(): theme for theme in (*THEMES.values(), PAPER)}
 TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
+ARROW = Path(__file__).with_name("arrow.svg")  # of a choice, in a gray that is seen in both themes
 SHEET = Template("""
 QMainWindow, QDialog { background: $window; }
 QMainWindow::separator { background: $window; width: 5px; height: 5px; }
@@ -61,6 +62,8 @@ QHeaderView { background: $panel; border: 0; }
 QHeaderView::section { background: $panel; color: $muted; border: 0; border-bottom: 1px solid $border;
     padding: 4px 5px; }
 QAbstractScrollArea { border: 0; }
+QGraphicsView, QScrollArea { border: 1px solid transparent; }
+QGraphicsView:focus, QScrollArea:focus { border-color: $accent; }
 QTreeView, QListView, QTableView, QPlainTextEdit, QTextBrowser { background: $panel;
     border: 1px solid $panel; alternate-background-color: $stripe; }
 QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus, QTextBrowser:focus {
@@ -86,6 +89,13 @@ QToolTip { background: $raised; color: $text; border: 1px solid $border; padding
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: 3px; padding: 2px 4px; }
 QLineEdit:focus { border-color: $accent; }
 QLineEdit:disabled { color: $faint; border-color: $raised; }
+QComboBox { background: $raised; border: 1px solid $border; border-radius: 3px; padding: 3px 6px;
+    color: $text; }
+QComboBox:hover { border-color: $muted; }
+QComboBox:focus { border-color: $accent; }
+QComboBox:disabled { color: $faint; border-color: $raised; }
+QComboBox::drop-down { border: 0; width: 18px; }
+QComboBox::down-arrow { image: url("$arrow"); width: 9px; height: 9px; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
 QScrollBar::handle { background: $border; border-radius: 4px; margin: 1px; }
@@ -237,6 +247,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
             vars(theme),
             faint=faint_text(theme),
             tick=TICK.as_posix(),
+            arrow=ARROW.as_posix(),
             stripe=mixed(theme.panel, theme.window, 0.5),
         )
     )

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.sessions.view_state import layout_of, show_layout
-from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.layout import docks, is_in_front
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_docks_of_a_narrow_window_are_tabs_and_come_back_when_it_widens(window, 
     window.resize(1090, 900)
     qtbot.waitUntil(lambda: found["Sequences"] in together(found["Parameters"]))
     assert found["2-D"] not in together(found["Parameters"]) and found["Loss"] in together(found["2-D"])
-    assert found["Parameters"].visibleRegion().boundingRect().isValid()  # it is in front
+    qtbot.waitUntil(lambda: is_in_front(found["Parameters"]))  # it is in front
     window.resize(1000, 640)
     qtbot.waitUntil(lambda: found["2-D"] in together(found["Parameters"]))
     found["Log"].show()

@@ -38,7 +38,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
 from nrsfm_gui.shell.actions import ACTIONS
-from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
 from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS
 from nrsfm_gui.widgets.labels import ElidedLabel
@@ -228,7 +228,7 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
         if panel in seen:
             break
         seen.append(panel)
-    visible = [dock for dock in docks(window) if not dock.visibleRegion().isEmpty()]
+    visible = [dock for dock in docks(window) if is_in_front(dock)]
     assert set(visible) <= set(seen)
     assert window.timeline in seen
     window.toolbars.actions["previous_panel"].trigger()
@@ -373,8 +373,10 @@ def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shap
         assert window.session.frame == 4, described(clicked)
 
 
-def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+def test_where_the_keyboard_is_can_be_seen(qtbot, full_window, theme):
     window = full_window
+    window.session.set_theme(theme)
     window.activateWindow()
     unseen = []
     for widget in parts(window):
@@ -388,6 +390,8 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
         if focused is not None:
             focused.clearFocus()
         qtbot.wait(1)
+        if not widget.isVisible():  # a button of a header, which is seen while the keyboard is there
+            continue
         around = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()).adjusted(-4, -4, 4, 4)
         before = window.grab(around).toImage()
         widget.setFocus(Qt.FocusReason.TabFocusReason)
@@ -397,24 +401,6 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
         if same:
             unseen.append(described(widget))
     assert "\n".join(unseen) == ""
-
-
-def test_the_frame_goes_with_its_widget(qtbot, window):
-    from nrsfm_gui.widgets.focus_ring import FocusRing
-
-    ring, box = FocusRing(window, "accent", milliseconds=0), QComboBox(window)
-    box.show()
-    box.setGeometry(100, 100, 80, 30)
-    ring.point_out(box)
-    assert ring.geometry().contains(box.geometry())
-    box.move(300, 200)
-    qtbot.waitUntil(lambda: ring.geometry().contains(box.geometry()))
-    box.hide()
-    assert ring.isHidden()
-    box.deleteLater()
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    ring.point_out(window.timeline)
-    assert ring.isVisible()
 
 
 def test_letters_typed_into_a_field_stay_there(qtbot, window):
