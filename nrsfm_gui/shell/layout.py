@@ -129,6 +129,11 @@ class DockLayout(QObject):
 
     # -- the last time --------------------------------------------------------------------------------------
 
+    @property
+    def settled(self) -> bool:
+        """Whether the docks have the room that suits the size of the window."""
+        return not (self._first.isActive() or self._rest.isActive())
+
     def restore(self) -> bool:
         """Put everything where it was the last time; False where there was none, or it does not fit."""
         layout = self._store.layout()

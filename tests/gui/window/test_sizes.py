@@ -71,7 +71,10 @@ def main() -> None:
                 for one, least in zip((width, height), SMALLEST_SIZE, strict=True)
             ]
             window.resize(*size)
-            QTest.qWait(450)
+            QTest.qWait(50)
+            while not window.dock_layout.settled:
+                QTest.qWait(20)
+            QTest.qWait(100)
             for fault in (*overlaps(window), *cut_texts(window), *misplaced(window)):
                 faults.append(f"{width}x{height}: {fault}")
             labels += len(texts_of(window))
@@ -145,7 +148,7 @@ def texts_of(window):
 def cut_texts(window):
     """Return which texts have less room than they need."""
     for widget, text, needed, room in texts_of(window):
-        if room < needed and widget.objectName() != "headline":
+        if room < needed:
             yield f"{described(widget)}: “{text}” needs {needed} px and has {room}"
 
 
