@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.shell.toolbars import Toolbars
 
 PANELS_PLACE = f"View{STEP}Panels"
-KINDS = {f"File{STEP}Samples": "sequence", f"File{STEP}Recent": "sequence", "Export": "export"}  # by place
+EXPORTS = "Export"  # the menu of what is exported
 
 
 class CommandPaletteController(QObject):
@@ -105,7 +105,7 @@ class CommandPaletteController(QObject):
             place=place,
             tip="" if tip == _plain(action.text()) else tip,
             run=action.trigger,
-            kind=KINDS.get(place, "action"),
+            kind="sequence" if action.data() else "export" if place == EXPORTS else "action",
             keys=", ".join(key.toString(native) for key in action.shortcuts()),
             enabled=action.isEnabled(),
             reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),

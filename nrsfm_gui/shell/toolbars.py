@@ -255,6 +255,7 @@ class Toolbars(QObject):
             action = menu.addAction(_short(path), lambda path=path: self._opening.open(path))
             assert action is not None
             action.setToolTip(str(path))
+            action.setData(str(path))  # what it opens
         if not paths:
             _add_disabled(menu, "Nothing was opened yet")
             return
@@ -268,6 +269,7 @@ class Toolbars(QObject):
             action = menu.addAction("Last session, not saved", lambda: self._opening.open(path))
             assert action is not None
             action.setToolTip(f"{holds}: what was open when the window was closed")
+            action.setData(str(path))
             menu.addSeparator()
 
     def _fill_samples(self, menu: QMenu) -> None:
@@ -276,6 +278,7 @@ class Toolbars(QObject):
             action = menu.addAction(title, lambda path=path: self._opening.open(path))
             assert action is not None
             action.setToolTip(tip)
+            action.setData(path)
         if menu.isEmpty():
             _add_disabled(menu, "No samples are installed")
 

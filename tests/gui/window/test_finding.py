@@ -34,9 +34,10 @@ def rows(view: CommandPalette) -> list[PaletteEntry]:
 
 
 def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
-    qtbot, make_window, add_run, make_iterate, known
+    qtbot, window, add_run, make_iterate, known, tmp_path
 ):
-    window = make_window(known.sequence)
+    (tmp_path / "mine.npz").touch()
+    window.store.add_recent(tmp_path / "mine.npz")
     window.sequence_opening.entries = bundled_samples()
     first, second = (
         add_run(window.session, make_iterate(known, noise=noise), Settings(rank=rank))
@@ -48,6 +49,9 @@ def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
     titles = Counter(entry.title for entry in entries if entry.kind == "sequence")
     assert set(titles.values()) == {1}
     assert {"balloon, circle", "balloon, circle (orthogonal)"} <= set(titles)
+    kinds_of = {entry.title: entry.kind for entry in entries}
+    assert kinds_of["Forget these"] == "action"
+    assert [kind for title, kind in kinds_of.items() if title.endswith("mine.npz")] == ["sequence"]
     palette = opened(qtbot, window)
     for text, kind, title in (("loss", "panel", "Loss"), ("glTF", "export", "3-D scene…")):
         palette.field.setText(text)
