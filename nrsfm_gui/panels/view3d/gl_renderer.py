@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
 
 
+EYE_DOME, MOST_DEEPER = 0.2, 1.0  # how much darker, per unit of depth of each of eight neighbors; at most
+EYE_DOME_FROM = 1500  # points from which spheres are too small to be seen as such
+EYE_DOME_REACH = 3.0  # pixels to the neighbors
+EYE_DOME_UNIT = 6.0  # of depth, in diameters of the points
 AMBIENT, REST, FACING = SHADING.ambient, 1.0 - SHADING.ambient, -SHADING.light[2]
 
 
@@ -94,7 +98,11 @@ void main() {{
     fragment = vec4(min(v_color.rgb * ({AMBIENT} + {REST} * reached), 1.0), v_color.a);
 }}
 """
-DOT_VERTEX = f"""#version 140
+# A sphere is cut by others where its surface is. Of very many small ones each has one depth, that of its
+# front: a depth of every pixel costs a machine without a graphics card as much as all else.
+ROUND, FLAT = "#version 140\n#define ROUND", "#version 140"
+DOT_VERTEX = f"""
+uniform vec2 u_towards;
 uniform mat4 u_clip;
 uniform vec4 u_ahead;
 uniform vec4 u_size;
@@ -116,10 +124,14 @@ void main() {{
     if (u_shape == {SHAPES["ring"]} && diameter < {LEAST_RING} * u_ratio) diameter *= {SMALL_DISK};
     v_radius = 0.5 * (diameter + u_size.w);
     gl_PointSize = 2.0 * v_radius + 2.0;
+#ifndef ROUND
+    if (u_shape == {SHAPES["sphere"]}) {{
+        vec2 front = v_depth + v_radius / v_unit * u_towards;
+        gl_Position.z = front.x / front.y * gl_Position.w;
+    }}
+#endif
 }}
 """
-# A sphere is cut by others where its surface is, but for one of many small ones: a depth of every pixel costs
-# a machine without a graphics card as much as all else.
 DOT_FRAGMENT = f"""
 uniform vec2 u_towards;
 uniform float u_ratio;
@@ -136,6 +148,9 @@ void main() {{
     float width = max({LEAST_WIDTH} * u_ratio, {2.0 * RING_WIDTH} * v_radius);
     if (u_shape == {SHAPES["ring"]} && 2.0 * v_radius >= {LEAST_RING} * u_ratio)
         cover *= clamp(away - v_radius + width + 0.5, 0.0, 1.0);
+#ifndef ROUND
+    cover = step(0.5, cover);  // a soft edge would cut holes into what is drawn behind it later
+#endif
     if (cover <= 0.0) discard;
     vec3 color = v_color.rgb;
     float nearer = 0.0;
@@ -154,6 +169,38 @@ void main() {{
     gl_FragDepth = 0.5 * depth.x / depth.y + 0.5;
 #endif
     fragment = vec4(color, v_color.a * cover);
+}}
+"""
+# Eye-dome lighting, of a picture at rest: what lies deeper than its surroundings becomes darker, so that the
+# outlines of dense clouds are seen. C. Boucheny, "Interactive scientific visualization of large datasets:
+# towards a perceptive-based approach", thesis, Grenoble, 2009. The software renderer has no depth for it.
+SCREEN_VERTEX = """#version 140
+void main() {
+    gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
+}
+"""
+EYE_DOME_FRAGMENT = f"""#version 140
+uniform sampler2D u_color;
+uniform sampler2D u_depth;
+uniform vec4 u_view;
+uniform float u_unit;
+uniform float u_apart;
+out vec4 fragment;
+float distance_at(ivec2 place) {{
+    float depth = 2.0 * texelFetch(u_depth, place, 0).x - 1.0;
+    return (u_view.w * depth - u_view.y) / (u_view.x - u_view.z * depth);
+}}
+void main() {{
+    ivec2 place = ivec2(gl_FragCoord.xy), last = textureSize(u_depth, 0) - 1;
+    fragment = texelFetch(u_color, place, 0);
+    if (texelFetch(u_depth, place, 0).x >= 1.0) return;
+    float own = distance_at(place), deeper = 0.0;
+    for (int k = 0; k < 8; k++) {{
+        float turn = {np.pi / 4} * float(k);
+        ivec2 other = clamp(place + ivec2(round(u_apart * vec2(cos(turn), sin(turn)))), ivec2(0), last);
+        deeper += clamp((own - distance_at(other)) / u_unit, 0.0, {MOST_DEEPER});
+    }}
+    fragment.rgb *= exp(-{EYE_DOME} * deeper);
 }}
 """
 SETTERS = (GL.glUniform1fv, GL.glUniform2fv, GL.glUniform3fv, GL.glUniform4fv)
@@ -285,6 +332,11 @@ class _Program:
         for name, matrix in matrices.items():
             GL.glUniformMatrix4fv(self._place(name), 1, True, matrix.astype(np.float32))
 
+    def set_textures(self, *names: str) -> None:
+        """Set uniforms that are the textures 0, 1 and so on; it must be in use."""
+        for number, name in enumerate(names):
+            GL.glUniform1i(self._place(name), number)
+
     def _place(self, name: str) -> int:
         if name not in self._places:
             self._places[name] = GL.glGetUniformLocation(self.name, name)
@@ -317,15 +369,15 @@ class OpenGLRenderer:
             raise ContextLost("this OpenGL is too old")
         try:
             self.card = (GL.glGetString(GL.GL_RENDERER) or b"").decode(errors="replace")
-            self._dots = _Program(DOT_VERTEX, "#version 140\n#define ROUND" + DOT_FRAGMENT)
-            self._flat_dots = _Program(DOT_VERTEX, "#version 140" + DOT_FRAGMENT)
+            self._dots, self._flat_dots = (
+                _Program(version + DOT_VERTEX, version + DOT_FRAGMENT) for version in (ROUND, FLAT)
+            )
             self._plain = _Program(PLAIN_VERTEX, PLAIN_FRAGMENT)
             self._lit = _Program(PLAIN_VERTEX, LIT_FRAGMENT)
-            self._target, self._color, self._depth = (
-                GL.glGenFramebuffers(1),
-                GL.glGenRenderbuffers(1),
-                GL.glGenRenderbuffers(1),
-            )
+            self._eye_dome = _Program(SCREEN_VERTEX, EYE_DOME_FRAGMENT)
+            self._target, self._lit_target = GL.glGenFramebuffers(1), GL.glGenFramebuffers(1)
+            self._color, self._depth, self._lit_color = GL.glGenTextures(3)
+            self._screen = GL.glGenVertexArrays(1)
             for what in (GL.GL_PROGRAM_POINT_SIZE, GL.GL_DEPTH_TEST, GL.GL_BLEND):
                 GL.glEnable(what)
             # The colors of the picture are multiplied by its opacity, as those of the background are.
@@ -353,6 +405,8 @@ class OpenGLRenderer:
             self._resize(request.size)
             self._upload(parts)
             self._draw(list(parts), request)
+            if request.smooth:
+                self._light_by_depth(parts, request)
             GL.glFlush()
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
@@ -385,15 +439,23 @@ class OpenGLRenderer:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._target)
         if size == self._side:
             return
-        for buffer, kind, attachment in (
-            (self._color, GL.GL_RGBA8, GL.GL_COLOR_ATTACHMENT0),
-            (self._depth, GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_ATTACHMENT),
+        color = GL.GL_RGBA8, GL.GL_RGBA, GL.GL_UNSIGNED_BYTE, GL.GL_COLOR_ATTACHMENT0
+        depth = GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_UNSIGNED_INT, GL.GL_DEPTH_ATTACHMENT
+        for target, texture, (stored, kind, number, attachment) in (
+            (self._lit_target, self._lit_color, color),
+            (self._target, self._color, color),
+            (self._target, self._depth, depth),
         ):
-            GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, buffer)
-            GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, kind, *size)
-            GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, attachment, GL.GL_RENDERBUFFER, buffer)
-        if GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) != GL.GL_FRAMEBUFFER_COMPLETE:
-            raise ContextLost(f"OpenGL has no memory for a picture of {size[0]} x {size[1]}")
+            GL.glBindTexture(GL.GL_TEXTURE_2D, texture)
+            GL.glTexImage2D(GL.GL_TEXTURE_2D, 0, stored, *size, 0, kind, number, None)
+            for what in (GL.GL_TEXTURE_MIN_FILTER, GL.GL_TEXTURE_MAG_FILTER):
+                GL.glTexParameteri(GL.GL_TEXTURE_2D, what, GL.GL_NEAREST)
+            GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, target)
+            GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, attachment, GL.GL_TEXTURE_2D, texture, 0)
+        for target in (self._lit_target, self._target):
+            GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, target)
+            if GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) != GL.GL_FRAMEBUFFER_COMPLETE:
+                raise ContextLost(f"OpenGL has no memory for a picture of {size[0]} x {size[1]}")
         self._side = size
 
     def _upload(self, parts: dict[str, Drawn]) -> None:
@@ -448,10 +510,40 @@ class OpenGLRenderer:
             dots.set(
                 u_ahead=(0.0, 0.0, 0.0, 1.0) if projection.parallel else (*R[2], t[2]),
                 u_focal=ratio * projection.focal,
+                u_towards=-matrix[2:, :3] @ R[2],
                 u_ratio=ratio,
             )
-        self._dots.use()
-        self._dots.set(u_towards=-matrix[2:, :3] @ R[2])
+
+    def _light_by_depth(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
+        """Darken what lies deeper than its surroundings, where points are very many."""
+        dense = [
+            part
+            for part in parts.values()
+            if isinstance(part, PointCloud) and len(part.positions) > EYE_DOME_FROM
+        ]
+        if not dense:
+            return
+        clip, R, t = request.projection.clip_matrix(), request.projection.R, request.projection.t
+        along = clip[2:, :3] @ R[2]  # depths z have the clip coordinates along z + beyond
+        beyond = clip[2:, 3] - along * t[2]
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._lit_target)
+        GL.glDisable(GL.GL_DEPTH_TEST)
+        GL.glDisable(GL.GL_BLEND)
+        for place, texture in enumerate((self._color, self._depth)):
+            GL.glActiveTexture(GL.GL_TEXTURE0 + place)
+            GL.glBindTexture(GL.GL_TEXTURE_2D, texture)
+        GL.glActiveTexture(GL.GL_TEXTURE0)
+        self._eye_dome.use()
+        self._eye_dome.set_textures("u_color", "u_depth")
+        self._eye_dome.set(
+            u_view=(along[0], beyond[0], along[1], beyond[1]),
+            u_unit=EYE_DOME_UNIT * max(part.diameter for part in dense),
+            u_apart=EYE_DOME_REACH * request.ratio,
+        )
+        GL.glBindVertexArray(self._screen)
+        GL.glDrawArrays(GL.GL_TRIANGLES, 0, 3)
+        GL.glEnable(GL.GL_DEPTH_TEST)
+        GL.glEnable(GL.GL_BLEND)
 
     def _read(self, request: RenderRequest) -> QImage:
         size = request.size

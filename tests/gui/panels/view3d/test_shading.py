@@ -225,6 +225,26 @@ def test_the_shape_casts_a_soft_shadow_on_the_floor(renderer, known, theme):
     assert np.abs(np.diff(seen, axis=1)).max() < 40  # no edge
 
 
+def test_a_dense_cloud_is_darker_behind_a_step_in_depth_at_rest():
+    x, y = np.meshgrid(np.linspace(-2, 2, 70), np.linspace(-2, 2, 70))
+    step = np.where(x < 0, -0.3, 0.3)
+    parts = cloud(*np.stack([x, y, step], axis=-1).reshape(-1, 3), diameter=0.12, least=2.0)
+    projection = Orbit(distance=10.0, azimuth=0.0, elevation=0.0, orthographic=True).projection(*SIZE)
+    renderer, pictures = made("opengl"), []
+    for smooth in (True, False):
+        request = RenderRequest(projection, QColor("#000000"), SIZE, smooth=smooth)
+        image = renderer.image(parts, request)
+        bits = image.constBits().asstring(image.sizeInBytes())
+        seen = np.frombuffer(bits, dtype=np.uint8).reshape(*SIZE[::-1], 4)[60:140, :, 0]
+        pictures.append(seen.mean(axis=0))
+    resting, moving = pictures
+    middle = SIZE[0] // 2
+    behind, before, far = slice(middle + 1, middle + 3), slice(middle - 8, middle - 3), slice(150, 165)
+    assert resting[behind].mean() < 0.85 * moving[behind].mean()
+    for place in (before, far):
+        assert resting[place].mean() > 0.9 * moving[place].mean()
+
+
 def test_triangles_are_turned_to_run_the_same_way_round():
     grid = np.arange(30).reshape(5, 6)
     corners = [grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]]
