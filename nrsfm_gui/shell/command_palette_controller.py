@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
 
+from core import CameraModel
 from nrsfm_gui.model.run_names import numbered_title, settings_text
 from nrsfm_gui.shell.actions import STEP
 from nrsfm_gui.shell.layout import docks
@@ -137,7 +138,7 @@ class CommandPaletteController(QObject):
     def _of_folder(self) -> Iterable[PaletteEntry]:
         """Return the sequences of the open folder."""
         for entry in self._opening.entries:
-            camera = "" if entry.camera is None else f" ({entry.camera.value})"
+            camera = " (orthogonal)" if entry.camera is CameraModel.ORTHOGONAL else ""  # as the samples do
             names = ", ".join(name for name in (entry.object_name, entry.path_name) if name)
             yield PaletteEntry(
                 f"{names}{camera}",

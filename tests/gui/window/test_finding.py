@@ -48,7 +48,8 @@ def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
     assert kinds["panel"] == len(docks(window)) and kinds["run"] == 2 and kinds["export"] > 8
     titles = Counter(entry.title for entry in entries if entry.kind == "sequence")
     assert set(titles.values()) == {1}
-    assert {"balloon, circle", "balloon, circle (orthogonal)"} <= set(titles)
+    circles = {title for title in titles if title.startswith("balloon, circle")}
+    assert circles == {"balloon, circle", "balloon, circle (orthogonal)"}
     kinds_of = {entry.title: entry.kind for entry in entries}
     assert kinds_of["Forget these"] == "action"
     assert [kind for title, kind in kinds_of.items() if title.endswith("mine.npz")] == ["sequence"]
