@@ -32,11 +32,11 @@ from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit, as_triple, free_area
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
 
-DIRECTIONS = 80  # in which the outermost point is kept
-MOST_FRAMES, MOST_POINTS = 60, 400  # that are looked at
+DIRECTIONS = 48  # in which the outermost point is kept
+MOST_FRAMES, MOST_POINTS = 48, 300  # that are looked at
+CENTER_POINTS = 100  # that a center is the mean of
 REACHED = 0.95  # of the frames are inside the picture to all sides
-FULL, USUAL = 1.06, 0.78  # of the free part of the picture that these fill, and that half of the frames do
-EVERY = 2  # direction is kept of single frames
+FULL, USUAL = 1.06, 0.82  # of the free part of the picture that these fill, and that half of the frames do
 STRAYS = 0.005  # of the points of a frame may be outside
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 SLACK = 0.35  # of their distance: farther outside, a point is a stray
@@ -123,11 +123,11 @@ def frame_points(points: Floats) -> Framing | None:
     NaN is for those that are unknown or outliers. The default direction is that without cameras.
     """
     chosen = _spread(len(points), MOST_FRAMES)
-    some = points[:, :, _spread(points.shape[2], MOST_POINTS)]
-    cloud = some[chosen].transpose(0, 2, 1)
+    some = points[chosen][:, :, _spread(points.shape[2], MOST_POINTS)]
+    cloud = some.transpose(0, 2, 1)
     if not np.isfinite(cloud).any():
         return None
-    path = _path(some)
+    path = _path(points[:, :, _spread(points.shape[2], CENTER_POINTS)])
     moved = in_space = _Reach.of(cloud)
     if np.linalg.norm(np.ptp(path, axis=0)) > (GAIN - 1.0) * in_space.size / GAIN:
         moved = _Reach.of(cloud - path[chosen, None])
@@ -174,7 +174,7 @@ class _Reach:
     def outlines(self) -> Floats:
         """Return the outermost points (G, M, 3) of the frames that have any."""
         there = np.flatnonzero(np.isfinite(self.reach[:, 0]))
-        found: Floats = self.cloud[there[:, None], self.who[there, ::EVERY]]
+        found: Floats = self.cloud[there[:, None], self.who[there]]
         return found
 
     def outline(self, share: float) -> Floats:
@@ -192,10 +192,15 @@ def _outermost(cloud: Floats, known: Bools) -> tuple[Floats, Ints]:
 
     The outermost STRAYS of the points of a frame are left out; -inf where no point is known.
     """
-    along = np.where(known[:, :, None], np.nan_to_num(cloud) @ _directions().T, -np.inf)
+    along = _directions() @ np.nan_to_num(cloud).transpose(0, 2, 1)  # (F, D, P)
+    along[np.broadcast_to(~known[:, None], along.shape)] = -np.inf
     left_out = int(STRAYS * cloud.shape[1])
-    who = np.argpartition(along, -1 - left_out, axis=1)[:, -1 - left_out]
-    return np.take_along_axis(along, who[:, None], axis=1)[:, 0], who
+    who = (
+        np.argpartition(along, -1 - left_out, axis=2)[:, :, -1 - left_out]
+        if left_out
+        else along.argmax(axis=2)
+    )
+    return np.take_along_axis(along, who[:, :, None], axis=2)[:, :, 0], who
 
 
 def _spread(count: int, most: int) -> Ints:

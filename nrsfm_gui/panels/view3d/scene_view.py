@@ -138,6 +138,10 @@ class ViewButtons(QWidget):
                 for button in group:
                     button.hide()
 
+    def lay_out(self) -> None:
+        """Put the visible buttons next to each other at once."""
+        self._row.activate()
+
     def _add(self, text: str, tip: str, name: str) -> QToolButton:
         button = QToolButton()
         button.setText(text)
@@ -188,6 +192,7 @@ class SceneControls:
         size = self.buttons.sizeHint()
         left, top = width - size.width() - EDGE, height - size.height() - EDGE
         self.buttons.setGeometry(left, top, size.width(), size.height())
+        self.buttons.lay_out()  # a picture may be wanted before pending events are processed
         bar = self.color_bar.sizeHint()
         beside = bar.width() + 3 * EDGE <= left
         bottom = height - EDGE if beside else top - EDGE
