@@ -273,7 +273,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                ("Ctrl+I",),
                with_sequence),
     ActionSpec("deselect", "&Points", "&Deselect",
-               "Select no point; where none is selected, play all frames again, or show one run alone",
+               "Return to the newest iteration; else select no point, play all frames, or show one run alone",
                "selection_controller.escape", ("Escape",), with_sequence),
     ActionSpec("worst_point", "&Points", "&Worst point of this frame",
                "Select the point with the largest error in the frame that is shown; again: the next one",

@@ -21,9 +21,12 @@ class SelectionController(QObject):
     -------
     point_hovered(int)
         the point under the mouse in any of the views, -1 for none.
+    newest_requested()
+        an earlier moment of the run is not to be looked at any more.
     """
 
     point_hovered = pyqtSignal(int)
+    newest_requested = pyqtSignal()
 
     def __init__(self, session: Session, points: PointsPanel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -60,8 +63,10 @@ class SelectionController(QObject):
         self.select(self._all - self._session.hidden - set(self._session.selection))
 
     def escape(self) -> None:
-        """Select nothing; where nothing is selected, play all frames again, or else show one run alone."""
-        if self._session.selection:
+        """Return to the newest iteration, or else select nothing, play all frames, or show one run alone."""
+        if self._session.moment is not None:
+            self.newest_requested.emit()
+        elif self._session.selection:
             self._session.set_point(-1)
         elif self._session.frame_range is not None:
             self._session.set_frame_range(None)

@@ -72,6 +72,12 @@ def test_the_ways_back_in_time_show_the_loss_curve_and_move_its_line(qtbot, wind
         assert dock.isVisible() and "loss curve" in actions[name].whatsThis(), name
         assert (window.session.moment is None) == (name != "earlier"), name
     assert window.session.settings.eta == 0.05
+    window.session.set_point(2)
+    actions["earlier"].trigger()
+    actions["deselect"].trigger()  # Escape
+    assert window.session.moment is None and window.session.point == 2
+    actions["deselect"].trigger()
+    assert window.session.point == -1
 
 
 def reported(window):
