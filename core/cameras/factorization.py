@@ -141,6 +141,25 @@ def rotations_from_rows(rows: Floats) -> Floats:
     return np.concatenate((first_two, third[:, None]), axis=1)
 
 
+def fixed_rotation(tracks: Floats, shapes: Floats) -> tuple[Floats, float]:
+    """Return the one rotation whose first two rows turn the shapes of all frames into the tracks best.
+
+    Parameters
+    ----------
+    tracks, shapes
+        (F, 2, P) and (F, 3, P), both with the mean of every frame at 0.
+
+    Returns
+    -------
+    tuple[Floats, float]
+        (3, 3), and the norm of what it leaves, relative to that of the tracks.
+    """
+    wide, flat = (np.moveaxis(points, 1, 0).reshape(points.shape[1], -1) for points in (shapes, tracks))
+    rows = np.asarray(np.linalg.lstsq(wide.T, flat.T)[0].T, dtype=np.float64)
+    rotation = rotations_from_rows(rows[None])[0]
+    return rotation, float(np.linalg.norm(rotation[:2] @ wide - flat) / np.linalg.norm(flat))
+
+
 def continuous(R: Floats) -> Floats:
     """Negate the first two rows of a frame where that makes the turn from the frame before smaller."""
     first_two = np.einsum("fab,fab->f", R[1:, :2], R[:-1, :2])

@@ -123,9 +123,13 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
         "procrustes_mm_inliers": (truth_units, "mean 3-D error without the outliers of the truth"),
         "aligned_mm": (truth_units, f"mean 3-D error, {alignment}"),
         "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
-        "e3d_global": ("", "camera frame, one orthogonal alignment, relative to the spread of the truth"),
+        "e3d_global": (
+            "",
+            "normalized as published: camera frame, one orthogonal alignment, over the truth's spread",
+        ),
         "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
         "reprojection_px": (units, "root mean square reprojection error"),
+        "reprojection_px_metric": (units, "the same of the metric view, which the 3-D errors are of"),
     }
     lines = []
     for name, value in errors.items():

@@ -14,6 +14,7 @@ import numpy as np
 from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel
 from ..evaluation import solve_hiding_outliers
+from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import check_outputs, check_writable, replacing
 from ..foundation.exceptions import InputError
 from ..io.readers.challenge import challenge_file
@@ -152,6 +153,7 @@ def run(args: argparse.Namespace) -> int:
     if args.history:
         _write_history(args.history, records)
     summary = summary_of(result) | {"output": written}
+    summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
     if args.json:
         print(as_json(summary))
     elif not args.quiet:

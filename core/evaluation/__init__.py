@@ -29,6 +29,7 @@ from .hiding import bilinear_residuals, solve_hiding_outliers
 from .metrics import (
     METRICS,
     aligned_mm,
+    camera_truth,
     challenge_v02,
     e3d_global,
     errors_of,
@@ -78,6 +79,7 @@ __all__ = [
     "align_all",
     "aligned_mm",
     "bilinear_residuals",
+    "camera_truth",
     "challenge_v02",
     "choose_hidden",
     "cross_validate",

@@ -14,12 +14,13 @@ what is returned per point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cameras.factorization import fixed_rotation
 from ..data.masks import frames_of, known_points, side_by_side
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
@@ -33,7 +34,7 @@ from .truth_outliers import find_truth_outliers, without_outliers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..data.sequence import GroundTruth
+    from ..data.sequence import GroundTruth, Sequence
     from ..reconstruction.result import Result
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Views",
     "align",
     "aligned_mm",
+    "camera_truth",
     "challenge_v02",
     "e3d_global",
     "errors_of",
@@ -53,9 +55,11 @@ __all__ = [
     "procrustes_mm",
     "published_errors",
     "reprojection_px",
+    "unscaled_errors",
 ]
 
 FAR_OUT = 5.0  # times the median distance from the middle: a point farther out has no part in the size
+FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
 
 
@@ -169,6 +173,38 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
     if not unit > 0:
         raise InputError("the ground truth has no spread, so that no error is relative to it")
     return _errors(np.linalg.norm(moved - target, axis=1) / unit, truth.points)
+
+
+def camera_truth(sequence: Sequence) -> GroundTruth | None:
+    """Return the ground truth in the coordinates of orthogonal cameras, in which `e3d_global` is published.
+
+    The cameras are those of the sequence; where it has none, the one fixed camera that makes its tracks.
+
+    Parameters
+    ----------
+    sequence
+        tracks with their truth.
+
+    Returns
+    -------
+    GroundTruth | None
+        None where the camera is perspective, where tracks and truth have other units, where only one frame
+        has a truth, or where the cameras are not known.
+    """
+    truth = sequence.truth
+    if sequence.camera is not CameraModel.ORTHOGONAL or sequence.units != sequence.truth_units:
+        return None
+    if truth is None or len(truth.frames) < 2:
+        return None
+    if sequence.rotations is not None:
+        return replace(truth, points=sequence.rotations[truth.frames] @ truth.points)
+    seen = known_points(truth.points) & sequence.visible[truth.frames]
+    if not seen.all():  # a fixed camera is not found without some
+        return None
+    tracks = sequence.tracks[truth.frames]
+    shapes, tracks = (each - each.mean(axis=2, keepdims=True) for each in (truth.points, tracks))
+    rotation, left = fixed_rotation(tracks, shapes)
+    return replace(truth, points=rotation @ truth.points) if left <= FIXED_CAMERA_TOLERANCE else None
 
 
 def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
@@ -330,6 +366,12 @@ def _procrustes_inliers(result: Result) -> float | None:
     return procrustes_mm(result.points, without_outliers(truth)).mean
 
 
+def _metric_reprojection(result: Result) -> float | None:
+    """Return the root mean square reprojection error of the metric view, which 3-D errors are of."""
+    figures = result.meta.get("low_rank") or {}
+    return figures.get("metric_rms") if figures.get("metric") else None
+
+
 def _reprojection(result: Result) -> float:
     return reprojection_px(result.reprojections(), result.observations(), result.visible).mean
 
@@ -343,6 +385,7 @@ METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
     "procrustes_mm_inliers": _procrustes_inliers,  # where the truth has outliers: without them
     "reprojection_px": _reprojection,
+    "reprojection_px_metric": _metric_reprojection,  # of a low-rank result with a metric view
 }
 
 
@@ -390,8 +433,23 @@ def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[s
         target = truth.at(truth.reference)
         assert target is not None  # GroundTruth checks that its reference is one of its frames
         errors["challenge_v02"] = challenge_v02(result.points[truth.reference], target)
-    if camera_truth is not None and result.camera is CameraModel.ORTHOGONAL:
-        sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
-        errors["e3d_global"] = e3d_global(sized, camera_truth).mean
-        errors["frobenius_relative"] = frobenius_relative(sized, camera_truth).mean
-    return errors
+    return errors | unscaled_errors(result, camera_truth)
+
+
+def unscaled_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:
+    """Return those of the published errors that compare without scaling, in the camera's coordinates.
+
+    Parameters
+    ----------
+    result
+        the reconstruction.
+    camera_truth
+        the true shapes in the camera's coordinates, where they are known.
+    """
+    if camera_truth is None or result.camera is not CameraModel.ORTHOGONAL:
+        return {}
+    sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
+    return {
+        "e3d_global": e3d_global(sized, camera_truth).mean,
+        "frobenius_relative": frobenius_relative(sized, camera_truth).mean,
+    }

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.factorization import estimate_rotations, flip_depth, rotations_from_rows
+from ..cameras.factorization import estimate_rotations, fixed_rotation, flip_depth
 from ..data.sequence import CameraModel, GroundTruth
-from ..evaluation.metrics import e3d_global
+from ..evaluation.metrics import FIXED_CAMERA_TOLERANCE, e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..foundation.representation import one_line_repr
@@ -48,7 +48,6 @@ MOCAP_METHODS = ("BMM", "R-BMM")
 RBMM_XI, RBMM_GAMMA = 5e-3, 1e-6  # of R-BMM's weights xi / (sigma + gamma), before 1/2 |W - RS|^2
 BMM_TAU = 1.0  # the published 0.2 has the same fixed points, in five times the iterations
 BMM_MAX_ITERATIONS = 3000  # iterations of BMM
-FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 
 FINDINGS = (  # of the table at these settings
     "BMM: the published errors are met within about 10 % in the object's coordinates where the file has a "
@@ -223,10 +222,7 @@ def rotation_error(rotations: Floats, true: Floats) -> float:
 
 def _fixed_camera(W: Floats, S: Floats, path: Path) -> Floats:
     """Return the one rotation, repeated (F, 3, 3), whose first two rows turn the shapes into the tracks."""
-    shapes, tracks = (np.moveaxis(points, 1, 0).reshape(points.shape[1], -1) for points in (S, W))
-    rows = np.asarray(np.linalg.lstsq(shapes.T, tracks.T)[0].T, dtype=np.float64)
-    rotation = rotations_from_rows(rows[None])[0]
-    left = float(np.linalg.norm(rotation[:2] @ shapes - tracks) / np.linalg.norm(tracks))
+    rotation, left = fixed_rotation(W, S)
     if not left <= FIXED_CAMERA_TOLERANCE:
         raise InputError(
             f"{path}: holds no cameras, and no fixed one makes its tracks (it leaves {left:.2g})"

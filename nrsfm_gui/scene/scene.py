@@ -20,6 +20,7 @@ from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Cameras, Shapes, build_shapes
+from nrsfm_gui.scene.summaries import relative_measure
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -147,6 +148,7 @@ class ErrorSeries:
     name: str
     other: ErrorSeries | None = None
     alignment: str = ""  # of 3-D distances, as text
+    size: float | None = None  # of the object, to which 3-D distances are relative
 
 
 def build_scene(
@@ -262,7 +264,9 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
     if shapes.errors is not None:
         name = error_name(sequence.truth_name)
-        error = replace(_series(shapes.errors, shapes.unit, name), alignment=shapes.alignment_name)
+        error = replace(
+            _series(shapes.errors, shapes.unit, name), alignment=shapes.alignment_name, size=shapes.size
+        )
         known = np.isfinite(error.per_frame)
         if 2 * known.sum() > known.size:
             kinds.insert(0, error)
@@ -341,8 +345,9 @@ def _caption(
         parts.append(sequence.truth_name if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
     if other is not None and not ahead:
-        apart = np.linalg.norm(shapes.points[frame].T - other, axis=1).mean()
-        return f"{parts[0]} · {apart:.3g} {shapes.unit} between the runs"
+        distances = np.linalg.norm(shapes.points[frame].T - other, axis=1)
+        distance = relative_measure(float(distances.mean()), shapes.unit, shapes.size, short=True)
+        return f"{parts[0]} · {distance} between the runs"
     if shapes.figures:
         metric = shapes.figures["metric"]
         parts.append("metric upgrade" if metric else "no metric upgrade: camera coordinates")
@@ -353,7 +358,8 @@ def _caption(
         parts.append(shapes.alignment_name)
         apart = "" if sequence.truth_name == GROUND_TRUTH else f" from {sequence.truth_name}"
         if not ahead:
-            parts[0] += f": {np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}{apart}"
+            mean = float(np.nanmean(shapes.errors[frame]))
+            parts[0] += f": {relative_measure(mean, shapes.unit, shapes.size)}{apart}"
     else:
         name = sequence.truth_name.removeprefix("ground ")
         parts.append(f"{shapes.alignment_name}, of the nearest frame with {name}")

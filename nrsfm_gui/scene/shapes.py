@@ -26,6 +26,8 @@ from core.evaluation import (
     Kind,
     Views,
     align_all,
+    camera_truth,
+    e3d_global,
     find_truth_outliers,
     is_mirrored,
     object_size,
@@ -40,7 +42,7 @@ from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Iterate, Sequence
+    from core import GroundTruth, Iterate, Sequence
     from core.foundation import Bools, Floats
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
@@ -98,6 +100,8 @@ class Shapes:
     held_out: float | None = None
     outliers: Bools | None = None  # (F, P) those of the truth that is drawn; None where it has none
     truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
+
+    e3d: float | None = None  # normalized as published, see `core.evaluation.e3d_global`
 
     @cached_property
     def size(self) -> float | None:
@@ -219,8 +223,23 @@ def build_shapes(
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         outliers=background.outliers if aligned and alignment.outliers else None,
         truth_size=None if truth is None else _truth_size(sequence),
+        e3d=_normalized_error(sequence, found),
         why_no_std=found.why_no_std,
     )
+
+
+def _normalized_error(sequence: Sequence, found: SolverGeometry) -> float | None:
+    """Return the e3D of the tables of motion capture, None where it is not defined."""
+    truth = _camera_truth(sequence)
+    if truth is None or found.figures:  # figures: of the low-rank problem, whose views are perspective
+        return None
+    Y = found.rotations @ found.points + found.translations[:, :, None]
+    return e3d_global(found.intrinsics[0, 0] * Y, truth).mean
+
+
+@lru_cache(maxsize=4)
+def _camera_truth(sequence: Sequence) -> GroundTruth | None:
+    return camera_truth(sequence)
 
 
 def solved(sequence: Sequence, source: Iterate | Result) -> Bools:

@@ -94,11 +94,10 @@ def _solved_frame(iterate: Iterate, frame: int) -> SolverGeometry | None:
     if not seen.figures.get("metric", True):
         return None
     points = (seen.B[one] @ seen.C.T).reshape(1, 3, -1)
-    own = None if seen.projective is None else seen.projective.reprojections()[one]
     R, t = seen.rotations[one], seen.translations[one]
     std = None if seen.std is None else seen.std[one]
     why_not = "" if seen.std is not None else why_no_std(iterate)
-    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures), std, why_not)
+    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, None, dict(seen.figures), std, why_not)
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:

@@ -37,7 +37,7 @@ class SolverGeometry:
     translations: Floats  # (F, 3)
     intrinsics: Floats  # (3, 3) camera frame to the units of the tracks
     affine: bool  # whether depth is ignored instead of divided by
-    reprojected: Floats | None = None  # (F, 2, P) where the cameras that were solved for are others
+    reprojected: Floats | None = None  # (F, 2, P) by projective cameras, where the view is not metric
     figures: dict[str, Any] = field(
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
@@ -59,7 +59,7 @@ def solver_geometry(sequence: Sequence, source: Iterate | Result) -> SolverGeome
     """Return what is drawn of an iterate (of its best point) or of a result."""
     if isinstance(source, Result):
         figures = dict(source.meta.get("low_rank") or {})
-        own = source.reprojections() if source.low_rank else None
+        own = source.reprojections() if source.low_rank and not figures.get("metric", True) else None
         found = SolverGeometry(
             source.points,
             source.rotations,
@@ -74,7 +74,8 @@ def solver_geometry(sequence: Sequence, source: Iterate | Result) -> SolverGeome
         calibration = None
     else:
         seen, calibration = source.geometry, source.calibration
-        own = None if seen.projective is None else seen.projective.reprojections()
+        flat = seen.projective is not None and not seen.figures.get("metric", True)
+        own = seen.projective.reprojections() if seen.projective is not None and flat else None
         found = SolverGeometry(
             seen.points,
             seen.rotations,

@@ -40,6 +40,7 @@ class Quality:
     uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
     size: float | None = None  # of the object, in `unit`: lengths are relative to it
     held_out: float | None = None  # as `reprojection`, of the observations that are hidden from the solver
+    e3d: float | None = None  # normalized as published, for orthogonal cameras
 
 
 def quality(shapes: Shapes) -> Quality:
@@ -69,6 +70,7 @@ def quality(shapes: Shapes) -> Quality:
         uncertainty=uncertainty,
         size=shapes.size,
         held_out=shapes.held_out,
+        e3d=shapes.e3d,
     )
 
 
@@ -252,5 +254,6 @@ def hover(scene: Scene | None, point: int) -> str:
     else:
         parts.append(pair(scene.measured[point], scene.track_unit))
     if scene.errors is not None and np.isfinite(scene.errors[point]):
-        parts.append(measure(float(scene.errors[point]), scene.error_unit))
+        error = float(scene.errors[point])
+        parts.append(relative_measure(error, scene.error_unit, scene.shapes.size, short=True))
     return " · ".join(parts)

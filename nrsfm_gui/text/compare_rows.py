@@ -11,7 +11,7 @@ from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import iterations, log_loss, measure, seconds
+from nrsfm_gui.scene.summaries import iterations, log_loss, measure, relative_measure, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -67,12 +67,17 @@ def _errors(first: Run, found: tuple[Incumbent | None, Incumbent | None]) -> lis
     rows = [CompareRow("reprojection", one, two, tip, True, _better(seen, SAME))]
     errors = [None if known is None else known.error for known in found]
     if any(error is not None for error in errors):
-        one, two = (NONE if known is None else measure(known.error, known.unit) for known in found)
+        one, two = (NONE if known is None else _error(known) for known in found)
         names = dict.fromkeys(known.alignment for known in found if known is not None)
         truth = first.sequence.truth_name
         tip = f"Mean distance to {truth_phrase(truth)}, {'; '.join(names)}."
         rows.append(CompareRow(error_name(truth), one, two, tip, True, _better(errors, SAME)))
     return rows
+
+
+def _error(found: Incumbent) -> str:
+    size = None if found.errors is None else found.errors.size
+    return relative_measure(found.error, found.unit, size, short=True)
 
 
 def _efforts(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
@@ -100,5 +105,6 @@ def describe_distance(together: RunComparison | None, frame: int) -> str:
     here = (
         float(np.nanmean(together.distances[frame])) if np.isfinite(together.distances[frame]).any() else None
     )
-    mean = measure(together.mean, together.unit)
-    return f"Mean distance {mean}, in this frame {measure(here, together.unit)} · {together.alignment}"
+    size = together.shapes.size
+    mean, now = (relative_measure(each, together.unit, size, short=True) for each in (together.mean, here))
+    return f"Mean distance {mean}, in this frame {now} · {together.alignment}"

@@ -33,6 +33,7 @@ class PointTable:
     names: tuple[str, ...] | None = None  # of the points
     weight: Floats | None = None  # (P,) mean weight under a robust loss over the frames that were solved
     uncertainty: Floats | None = None  # (P,) mean standard deviation over frames, in `unit`
+    size: float | None = None  # of the object, in `unit`
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,7 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
         names=sequence.point_names,
         weight=_mean_weights(shapes),
         uncertainty=None if uncertainty is None else known_means(uncertainty, 0),
+        size=shapes.size,
     )
 
 

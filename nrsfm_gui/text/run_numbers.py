@@ -18,7 +18,7 @@ from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
-from nrsfm_gui.scene.summaries import iterations, log_loss, measure, pair, seconds, signed
+from nrsfm_gui.scene.summaries import iterations, log_loss, measure, pair, relative_measure, seconds, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,15 @@ REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of
 UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
     "distance of its ends. Two of three errors should be smaller."
+)
+SIZE_TIP = (
+    " The part beside a length is of the size of the object: the root mean square distance of its points "
+    "from their center, mean over the frames."
+)
+E3D_TIP = (
+    "The e3D of the tables of BMM and PTA: in the camera's coordinates, every frame centered, one orthogonal "
+    "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "
+    "the truth. No alignment of this window changes it."
 )
 HIDDEN_TIP = "Observations that the user hid from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
@@ -72,7 +81,9 @@ def numbers(
         # A truth that nothing was laid over measures nothing.
         why_not = f"no {GROUND_TRUTH} here" if sequence is None or sequence.truth is None else known.alignment
         why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
-        error = measure(known.error, known.unit) if known.error is not None else why_not
+        error = why_not
+        if known.error is not None:
+            error = relative_measure(known.error, known.unit, known.size, short=True)
     rows = [
         LabeledValue(
             "loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."
@@ -83,16 +94,22 @@ def numbers(
         LabeledValue(
             f"mean {error_name(truth)}",
             error,
-            f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one.",
+            f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one."
+            f"{'' if known is None or known.error is None else SIZE_TIP}",
         ),
     ]
+    if known is not None and known.e3d is not None:
+        rows.append(LabeledValue("e3D", f"{known.e3d:.4f} (normalized as published)", E3D_TIP))
+    if known is not None and known.size is not None and (known.error is not None or known.uncertainty):
+        rows.append(LabeledValue("size of the object", measure(known.size, known.unit), SIZE_TIP.strip()))
     if known is not None and known.error is not None:
         if known.without is not None:
             fall = fall_sentence(known.error, known.without, known.outliers, known.known)
             rows.append(
                 LabeledValue(
                     "without outliers",
-                    f"{measure(known.without, known.unit)} ({known.outliers} of {known.known})",
+                    f"{relative_measure(known.without, known.unit, known.size, short=True)} "
+                    f"({known.outliers} of {known.known})",
                     f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}{OUTLIERS_TIP} {LEAVE_OUT}",
                 )
             )
@@ -108,7 +125,7 @@ def numbers(
         rows.append(
             LabeledValue(
                 "mean uncertainty",
-                f"± {measure(known.uncertainty, known.unit)}",
+                f"± {relative_measure(known.uncertainty, known.unit, known.size, short=True)}",
                 "Mean standard deviation of the places of the points, over all points and frames.",
             )
         )
@@ -178,9 +195,10 @@ def _low_rank_numbers(
                 "metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."
             ),
             LabeledValue(
-                "metric RMS",
-                measure(figures.get("metric_rms"), unit),
-                "Reprojection of the metric cameras that the 3-D view shows; above, of the projective ones.",
+                "projective factorization",
+                measure(figures.get("projective_rms"), unit),
+                "Reprojection of the projective cameras that were solved for; that above is of the metric "
+                "view, which the 3-D view shows and the 3-D error is of.",
             ),
         ]
     else:
@@ -264,6 +282,7 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
     if scene is None or point < 0 or point >= len(scene.measured):
         return []
+    size = scene.shapes.size
     rows = [LabeledValue("measured", pair(scene.measured[point], scene.track_unit))]
     if not scene.visible[point]:
         rows[0] = LabeledValue("measured", "hidden in this frame")
@@ -280,15 +299,17 @@ def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     if scene.errors is not None:
         tip = f"Distance to {truth_phrase(scene.truth_name)}: {scene.shapes.alignment_name}."
         name = error_name(scene.truth_name)
-        rows.append(LabeledValue(name, measure(float(scene.errors[point]), scene.error_unit), tip))
+        error = float(scene.errors[point])
+        rows.append(LabeledValue(name, relative_measure(error, scene.error_unit, size, short=True), tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
-            of_depth = measure(abs(float(along[point])), scene.error_unit)
+            of_depth = relative_measure(abs(float(along[point])), scene.error_unit, size, short=True)
             rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
     if scene.std is not None:
         x, y, z = (measure(float(value), scene.unit) for value in scene.std[point])
-        length = measure(float(np.linalg.norm(scene.std[point])), scene.unit)
+        spread = float(np.linalg.norm(scene.std[point]))
+        length = relative_measure(spread, scene.unit, size, short=True)
         rows.append(LabeledValue("uncertainty", f"± {length}", UNCERTAINTY_TIP))
         rows.append(LabeledValue("uncertainty in depth", f"± {z}", f"Across: ± {x} along x, ± {y} along y."))
     return rows
@@ -325,18 +346,19 @@ def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
             "Selected points that are seen in this frame.",
         )
     ]
-    for name, values, unit, how in (
-        ("reprojection error", scene.residuals_px, scene.track_unit, ""),
+    for name, values, unit, size, how in (
+        ("reprojection error", scene.residuals_px, scene.track_unit, None, ""),
         (
             error_name(scene.truth_name),
             scene.errors,
             scene.error_unit,
+            scene.shapes.size,
             f" {scene.shapes.alignment_name.capitalize()}.",
         ),
-        ("uncertainty", _uncertainties(scene), scene.unit, " One standard deviation."),
+        ("uncertainty", _uncertainties(scene), scene.unit, scene.shapes.size, " One standard deviation."),
     ):
         if values is not None:
-            rows += _mean_and_worst(name, chosen, values[chosen], unit, how)
+            rows += _mean_and_worst(name, chosen, values[chosen], unit, size, how)
     return rows
 
 
@@ -345,13 +367,15 @@ def _uncertainties(scene: Scene) -> Floats | None:
     return None if scene.std is None else np.linalg.norm(scene.std, axis=1)
 
 
-def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[LabeledValue]:
+def _mean_and_worst(
+    name: str, points: np.ndarray, values: Floats, unit: str, size: float | None, how: str
+) -> list[LabeledValue]:
     known = np.isfinite(values)
     if not known.any():
         return [LabeledValue(f"mean {name}", NONE)]
     worst = int(np.argmax(np.where(known, values, -np.inf)))
-    mean = measure(float(values[known].mean()), unit)
-    largest = f"{measure(float(values[worst]), unit)} (point {points[worst] + 1})"
+    mean = relative_measure(float(values[known].mean()), unit, size, short=True)
+    largest = f"{relative_measure(float(values[worst]), unit, size, short=True)} (point {points[worst] + 1})"
     return [
         LabeledValue(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
         LabeledValue(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),

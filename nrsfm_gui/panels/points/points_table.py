@@ -11,6 +11,7 @@ from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.data import GROUND_TRUTH
+from nrsfm_gui.scene.summaries import size_text
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class PointsModel(QAbstractTableModel):
         super().__init__()
         self._columns: list[Floats] = []  # (P,) each
         self._units = ("px", "mm")
+        self._size = ""
         self._alignment, self._truth = "", GROUND_TRUTH
         self._names: tuple[str, ...] | None = None  # of the points
         self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
@@ -88,6 +90,7 @@ class PointsModel(QAbstractTableModel):
             weight = np.full_like(points, np.nan) if table.weight is None else table.weight
             columns = [points, table.reprojection, table.error, table.worst_frame, table.seen, spread, weight]
             self._units, self._alignment = (table.track_unit, table.unit), table.alignment
+            self._size = size_text(table.size, table.unit)
             self._truth, self._names = table.truth, table.names
         self._columns = columns
         if not self._rearranged():
@@ -151,6 +154,8 @@ class PointsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
             tip = column.tip.format(truth=self._truth)
+            if self._size and section in (ERROR, UNCERTAINTY):
+                how += f"; {self._size}"
             return f"{tip}{how}. Click: sort; double click on a row: go to its worst frame."
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column

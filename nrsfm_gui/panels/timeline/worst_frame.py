@@ -11,7 +11,7 @@ from nrsfm_gui.model.sequence_names import point_label
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.scene.frame_causes import cause_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first
-from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.scene.summaries import measure, relative_measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ class WorstFrame(QObject):
         session.set_point(found)
         place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
         which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
-        value = measure(float(errors[found]), series.unit)
+        value = relative_measure(float(errors[found]), series.unit, series.size)
         names = None if session.sequence is None else session.sequence.point_names
         self._notifier.show_status(
             f"{which} of frame {session.frame + 1}: {point_label(found, names)}, {series.name} {value}"
@@ -108,7 +108,7 @@ def frame_heading(series: ErrorSeries, frame: int) -> str:
     else:
         which = "Worst frame:" if place == 1 else f"Frame that is {ordinal(place)} worst:"
     return (
-        f"{which} {frame + 1}, mean {series.name} {measure(mean, series.unit)}"
+        f"{which} {frame + 1}, mean {series.name} {relative_measure(mean, series.unit, series.size)}"
         f" (median frame {measure(middle, series.unit)})"
     )
 

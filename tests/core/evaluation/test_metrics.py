@@ -1,8 +1,20 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core import Alignment, GroundTruth, InputError, align, challenge_v02, procrustes_mm, reprojection_px
-from core.evaluation import Kind, Mirror, e3d_global, frobenius_relative, object_size
+from core import (
+    Alignment,
+    CameraModel,
+    GroundTruth,
+    InputError,
+    Sequence,
+    align,
+    challenge_v02,
+    procrustes_mm,
+    reprojection_px,
+)
+from core.evaluation import Kind, Mirror, camera_truth, e3d_global, frobenius_relative, object_size
 from core.evaluation.challenge_score import _score_residuals
 from core.foundation import rotation_from_vector
 
@@ -210,3 +222,27 @@ def test_unknown_points_and_one_that_is_far_off_leave_the_size_of_an_object_alon
     far[:, :, 0] += 1e5
     assert object_size(unknown) == object_size(far) == fewer
     assert np.isnan(object_size(np.full((2, 3, 4), np.nan)))
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_the_truth_of_an_orthogonal_camera_is_found_in_its_coordinates(shapes, fixed):
+    turns = rotation_from_vector(np.random.default_rng(4).normal(size=(FRAMES, 3)))
+    turns = np.repeat(turns[:1], FRAMES, axis=0) if fixed else turns
+    seen = turns @ (shapes - shapes.mean(axis=2, keepdims=True))
+    sequence = Sequence(
+        seen[:, :2],
+        np.ones((FRAMES, POINTS), dtype=bool),
+        CameraModel.ORTHOGONAL,
+        truth=truth_of(shapes),
+        units="mm",
+        truth_units="mm",
+        rotations=None if fixed else turns,
+    )
+    found = camera_truth(sequence)
+    np.testing.assert_allclose(found.points - found.points.mean(axis=2, keepdims=True), seen, atol=1e-9)
+    assert e3d_global(seen, found).mean < 1e-12
+    assert camera_truth(replace(sequence, units="px")) is None
+    if fixed:  # a camera that moves is not found
+        onward = rotation_from_vector(0.1 * np.arange(FRAMES)[:, None] * np.ones(3))
+        moving = replace(sequence, tracks=(onward @ seen)[:, :2])
+        assert camera_truth(moving) is None

@@ -21,10 +21,11 @@ from core import (
     Status,
     WeightedNuclearNorm,
 )
-from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
+from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror, object_size
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import LAYERS, Appearance, build_scene, build_shapes, error_series
+from nrsfm_gui.scene.summaries import measure, percent_of
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
@@ -254,7 +255,8 @@ def test_caption_names_frame_alignment_and_error(known):
     noisy = replace(known.result, B=known.result.B * (1 + 0.05 * np.sin(np.arange(12))[None]))
     shapes = build_shapes(known.sequence, noisy, Alignment(mirror=Mirror.AUTOMATIC))
     caption = build_scene(known.sequence, shapes, frame=4).caption
-    expected = f"{np.nanmean(shapes.errors[4]):.3g} mm"
+    error, size = np.nanmean(shapes.errors[4]), object_size(known.sequence.truth.points)
+    expected = f"{measure(error, 'mm')}, {percent_of(error, size)} of the object"
     assert caption == f"frame 5: {expected} · per-frame similarity, found unmirrored"
 
 

@@ -24,7 +24,7 @@ from nrsfm_gui.scene.solver_geometry import (
     UNDER_WAY,
     why_no_std,
 )
-from nrsfm_gui.scene.summaries import quality
+from nrsfm_gui.scene.summaries import percent_of, quality
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
@@ -161,7 +161,7 @@ def test_tables_curves_and_numbers_have_them(known):
     scene = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6,))
     rows = [(row.label, row.value) for row in point_numbers(scene, 6)]
     length, depth = np.linalg.norm(shapes.std[3, :, 6]), shapes.std[3, 2, 6]
-    assert ("uncertainty", f"± {length:.3f} mm") in rows
+    assert ("uncertainty", f"± {length:.3f} mm · {percent_of(length, shapes.size)}") in rows
     assert rows[-1] == ("uncertainty in depth", f"± {depth:.3f} mm")
     several = build_scene(known.sequence, shapes, frame=3, selected=6, selection=(6, 7))
     labels = [row.label for row in selection_numbers(several)]

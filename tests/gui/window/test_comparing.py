@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QToolButton
 
 from core import Settings
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.scene.summaries import relative_measure
 from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_fo
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption
-    assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
+    far = relative_measure(apart.max(), together.unit, window.display.scene.shapes.size, short=True)
+    assert caption.endswith(f" · {far} between the runs")
     window.compare_controller.stop()
     window.display.refresh()
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"

@@ -32,7 +32,7 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
     reported = parts.compare_panel._summary.full_text
-    assert reported.startswith(f"Mean distance {mean:.2f} mm, in this frame ")
+    assert reported.startswith(f"Mean distance {mean:.2f} mm · ")
     assert reported.endswith("per-frame similarity")
 
 

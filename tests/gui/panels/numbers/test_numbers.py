@@ -12,6 +12,7 @@ from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.scene.summaries import relative_measure
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
 
     qtbot.waitUntil(lambda: "3 points, frame 6" in texts())
     errors = scene.errors[[2, 9, 14]]
-    assert f"{errors.mean():.2f} mm" in texts() or f"{errors.mean():.3f} mm" in texts()
+    assert relative_measure(errors.mean(), "mm", scene.shapes.size, short=True) in texts()
     assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts())
     session.set_point(2)
     display.refresh()
