@@ -2,9 +2,9 @@
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/live.py
 
-For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight's slider,
-that of eta and that of xi, one after the other: real mouse events, 60 in a second, are posted by a thread of
-their own at fixed times, also while the window does not respond. For each event the time is measured from
+For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight in the plot,
+and the sliders of eta and xi, one after the other: real mouse events, 60 in a second, are posted by a thread
+of their own at fixed times, also while the window does not respond. For each event the time is measured from
 when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of
 an iterate whose settings are at least as new as those that the event led to; what the display does with the
 painted window after that is not part of it. A timer of 16 ms counts how late each of its ticks comes, from
@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtGui import QPaintEvent
-    from PyQt6.QtWidgets import QApplication
+    from PyQt6.QtWidgets import QApplication, QWidget
 
     from nrsfm_gui.main_window import MainWindow
 
@@ -143,7 +144,7 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
             window.session.set_settings(SETTINGS)
             wait(app, 30.0, lambda: window.run_control.current is None)
             watch.latencies.clear()
-            late = dragged(app, window, watch, slider_of(window, name))
+            late = dragged(app, window, watch, grip_of(window, name))
             good &= report(name, np.array(watch.latencies), late, mark)
         print(f"  {meanwhile}")
         window.close()
@@ -179,57 +180,67 @@ def report(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> b
     return most <= mark and in_time >= IN_TIME
 
 
-def slider_of(window: MainWindow, name: str) -> DragSlider:
+@dataclass(frozen=True)
+class Grip:
+    """What the mouse drags: a place of a widget, and the way on which it is moved."""
+
+    widget: QWidget
+    start: QPointF
+    way: QPointF  # of a pixel
+    keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+
+
+def grip_of(window: MainWindow, name: str) -> Grip:
     """Return the slider of a parameter; of the weights the last but one, which pushes its neighbor."""
-    wanted = f"weight {SETTINGS.rank - 1}" if name == "weight" else name
-    sliders = window.parameters_panel.findChildren(DragSlider)
-    found = [slider for slider in sliders if wanted in (slider.objectName(), slider.accessibleName())]
-    if not found:
-        raise LookupError(f"no slider of {wanted}: {sorted(slider.accessibleName() for slider in sliders)}")
-    return found[0]
+    panel = window.parameters_panel
+    if name == "weight":
+        canvas = panel.spectrum_plot.canvas
+        panel.ensureWidgetVisible(canvas)
+        place = canvas.pixel(SETTINGS.rank - 1, float(canvas.parts.shares[SETTINGS.rank - 2]))
+        return Grip(canvas.viewport(), place, QPointF(0, 1), Qt.KeyboardModifier.ShiftModifier)
+    slider = panel.findChild(DragSlider, f"drag {name}")
+    panel.ensureWidgetVisible(slider)
+    return Grip(slider, QPointF(slider.rect().center()), QPointF(1, 0))
 
 
-def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: DragSlider) -> np.ndarray:
-    """Drag a slider to and fro; return how many seconds late each tick of a timer came."""
-    if slider.isVisible():
-        window.parameters_panel.ensureWidgetVisible(slider)
+def dragged(app: QApplication, window: MainWindow, watch: Watch, grip: Grip) -> np.ndarray:
+    """Drag to and fro; return how many seconds late each tick of a timer came."""
     wait(app, 0.3)
-    middle = QPointF(slider.rect().center())
-    slider.installEventFilter(watch)
+    grip.widget.installEventFilter(watch)
     ticks: list[float] = []
     timer = QTimer()
     timer.setTimerType(Qt.TimerType.PreciseTimer)
     timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
     timer.start(round(1000 * TICK))
-    post(slider, QEvent.Type.MouseButtonPress, middle, Qt.MouseButton.LeftButton)
-    mouse = threading.Thread(target=move, args=(slider, watch, middle))
+    post(grip, QEvent.Type.MouseButtonPress, 0.0, Qt.MouseButton.LeftButton)
+    mouse = threading.Thread(target=move, args=(grip, watch))
     mouse.start()
     wait(app, SECONDS + 5.0, lambda: not mouse.is_alive())
     timer.stop()
     mouse.join()
-    post(slider, QEvent.Type.MouseButtonRelease, middle, Qt.MouseButton.LeftButton)
+    post(grip, QEvent.Type.MouseButtonRelease, 0.0, Qt.MouseButton.LeftButton)
     wait(app, 30.0, lambda: window.run_control.current is None)
-    slider.removeEventFilter(watch)
+    grip.widget.removeEventFilter(watch)
     wait(app, 1.0)
     return np.maximum(np.diff(ticks) - TICK, 0.0)
 
 
-def move(slider: DragSlider, watch: Watch, middle: QPointF) -> None:
+def move(grip: Grip, watch: Watch) -> None:
     """Post mouse events at fixed times; runs in a thread of its own."""
     began = time.perf_counter()
     for count in range(round(SECONDS / PERIOD)):
         time.sleep(max(0.0, began + count * PERIOD - time.perf_counter()))
         away = abs((count + SWEEP) % (4 * SWEEP) - 2 * SWEEP) - SWEEP  # a triangle wave
         watch.posted.append(time.perf_counter())
-        post(slider, QEvent.Type.MouseMove, middle - QPointF(away, 0), Qt.MouseButton.NoButton)
+        post(grip, QEvent.Type.MouseMove, -away, Qt.MouseButton.NoButton)
 
 
-def post(slider: DragSlider, kind: QEvent.Type, at: QPointF, button: Qt.MouseButton) -> None:
-    """Post a mouse event to a slider."""
+def post(grip: Grip, kind: QEvent.Type, away: float, button: Qt.MouseButton) -> None:
+    """Post a mouse event to what is dragged, so many pixels from its start."""
     held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
-    place = slider.mapToGlobal(at)
-    event = QMouseEvent(kind, at, place, button, held, Qt.KeyboardModifier.NoModifier)
-    QCoreApplication.postEvent(slider, event)
+    at = grip.start + away * grip.way
+    event = QMouseEvent(kind, at, grip.widget.mapToGlobal(at), button, held, grip.keys)
+    QCoreApplication.postEvent(grip.widget, event)
 
 
 class WatchedView(SceneView):

@@ -227,9 +227,8 @@ class ParameterForm(QWidget):
         self.preset.setItemText(self.preset.findData("custom"), f"{base}, changed" if changed else "custom")
         tip = f"Changed: {', '.join(map(str, changed))}." if changed else PRESET_TIPS[base]
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
-        names = ", ".join(difference.name for difference in advanced_differences(settings))
-        count = len(advanced_differences(settings))
-        self.advanced.set_summary(f"{count} changed: {names}" if count else "")
+        folded = [difference.name for difference in advanced_differences(settings)]
+        self.advanced.set_summary(f"{len(folded)} changed: {', '.join(folded)}" if folded else "")
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""
