@@ -176,7 +176,7 @@ class ExplicitWeights:
 
     title: ClassVar[str] = "explicit weights"
     short: ClassVar[str] = "weights"
-    formula: ClassVar[str] = "one weight per singular value, set by the sliders below"
+    formula: ClassVar[str] = "one weight for each singular value, none below the one before"
 
     a: tuple[float, ...]
 

@@ -121,6 +121,7 @@ class _ExplainedEntry(QStyledItemDelegate):
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Draw the background as for any entry, and the two lines on it."""
         assert painter is not None
+        option = QStyleOptionViewItem(option)  # the next entry gets the same
         self.initStyleOption(option, index)
         title, explanation = option.text, index.data(Qt.ItemDataRole.ToolTipRole) or ""
         option.text = ""

@@ -17,7 +17,7 @@ from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.form import Collapsible, Form
 from nrsfm_gui.widgets.style import apply_theme
 
-USUAL_SIZE = 335, 443  # pixels that the panel has in a window of 1440 x 900
+USUAL_SIZE = 359, 469  # pixels that the panel has in a window of 1440 x 900
 USUAL = {"preset", "problem", "rank", "eta", "penalty", "xi", "camera_model", "intrinsics"}
 
 
