@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable
 MISFIT = 1.3  # times that an object may be too large or too small before it is fitted again
-OFF_CENTER = 0.12  # of the distance: how far its center may be from that of the view
+OFF_CENTER = 0.06  # of the distance: how far its center may be from that of the view
 GESTURE_RESTS = 400  # milliseconds after the last turn of the wheel
 TICK = 16  # milliseconds between two of its pictures
 
