@@ -11,6 +11,7 @@ from core import Settings, simulate
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.fields import NumberField
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
@@ -54,8 +55,7 @@ def trigger(window, *names):
 
 def show_points(qtbot, window):
     """Bring the panel of points to the front."""
-    dock = window.points_panel.parentWidget()
-    dock.raise_()
+    show_dock_of(window.points_panel)
     qtbot.waitUntil(window.points_panel.isVisible)
 
 
