@@ -3,6 +3,10 @@
 The ray from the aligned camera through an estimated point separates depth from the directions across it: an
 error e = Q - Z of an estimate Q from its truth Z has the component (e . d) d along the ray d, and the rest
 across. Shares are of squared lengths, which add up: |e|^2 = |along|^2 + |across|^2.
+
+Outliers of the truth are errors of the truth: they have no part in these. A single point that is far off has
+most of a sum of squares, so that causes are looked for in shares in which no error counts for more than
+`CLIPPED` times the median one.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.data import known_points
+from core.data import known_points, quantile_of_known
 from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind, find_outliers
 from core.foundation import procrustes
 from nrsfm_gui.scene.ranking import known_means
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.scene.shapes import Cameras, Shapes
 
+CLIPPED = 3.0  # times the median error of a frame: a larger one counts as much as this in its depth share
 AROUND = 5  # frames before and after, in which a camera may show a shape from other sides
 
 
@@ -39,6 +44,7 @@ class Findings:
     without: Floats  # (F,) mean 3-D error where outliers of the truth are left out
     outliers: Bools  # (F, P) which points these are
     known: Ints  # (F,) points that have an error
+    typical_share: Floats  # (F,) the share of depth in the squared error, whatever single points have
     tracks: Floats  # (F,) mean reprojection error, in `track_unit`
     fitting: Floats  # (F,) of the points whose tracks are no outliers
     wrong: Bools  # (F, P) which points these are not
@@ -62,24 +68,25 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
     if points is None or cameras is None or residuals is None:
         return None
     nothing = np.full(len(points), np.nan)
-    error = depth = sideways = plain = mirrored = hidden_error = seen_error = without = nothing
+    error = depth = sideways = plain = mirrored = hidden_error = seen_error = without = typical = nothing
     outliers = np.zeros((len(points), sequence.point_count), dtype=bool)
     known = np.zeros(len(points), dtype=int)
     if shapes.errors is not None and shapes.truth is not None:
-        error = known_means(shapes.errors, 1)
-        along = along_view(cameras, points, shapes.truth)
-        depth = np.sqrt(known_means(along**2, 1))
-        sideways = np.sqrt(known_means(np.maximum(shapes.errors**2 - along**2, 0.0), 1))
+        error, known = known_means(shapes.errors, 1), np.isfinite(shapes.errors).sum(axis=1)
+        errors = shapes.errors if shapes.errors_without is None else shapes.errors_without
+        without = known_means(errors, 1)
+        outliers = np.isfinite(shapes.errors) & ~np.isfinite(errors)
+        truth = np.where(outliers[:, None], np.nan, shapes.truth)
+        along = along_view(cameras, points, truth)
+        across = np.where(outliers, np.nan, np.maximum(shapes.errors**2 - along**2, 0.0))
+        depth, sideways = (np.sqrt(known_means(squares, 1)) for squares in (along**2, across))
+        typical = _typical_share(along**2, across)
         resized = shapes.alignment.kind is Kind.PER_FRAME
-        plain = moved_error(points, shapes.truth, resized=resized)
-        mirrored = moved_error(DEPTH_INVERTED @ points, shapes.truth, resized=resized)
+        plain = moved_error(points, truth, resized=resized)
+        mirrored = moved_error(DEPTH_INVERTED @ points, truth, resized=resized)
         seen = sequence.visible
-        hidden_error = known_means(np.where(seen, np.nan, shapes.errors), 1)
-        seen_error = known_means(np.where(seen, shapes.errors, np.nan), 1)
-        without, known = error, np.isfinite(shapes.errors).sum(axis=1)
-        if shapes.errors_without is not None:
-            without = known_means(shapes.errors_without, 1)
-            outliers = np.isfinite(shapes.errors) & ~np.isfinite(shapes.errors_without)
+        hidden_error = known_means(np.where(seen, np.nan, errors), 1)
+        seen_error = known_means(np.where(seen, errors, np.nan), 1)
     wrong = find_outliers(residuals).mask
     return Findings(
         error=error,
@@ -92,6 +99,7 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         without=without,
         outliers=outliers,
         known=known,
+        typical_share=typical,
         tracks=known_means(residuals, 1),
         fitting=known_means(np.where(wrong, np.nan, residuals), 1),
         wrong=wrong,
@@ -101,6 +109,15 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         track_unit=sequence.units,
         truth=sequence.truth_name,
     )
+
+
+def _typical_share(along: Floats, across: Floats) -> Floats:
+    """Return the share (F,) of squared parts (F, P) along the view; large errors are clipped."""
+    whole = along + across
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.minimum(1.0, CLIPPED**2 * quantile_of_known(whole.T)[:, None] / whole)
+        share: Floats = np.nansum(weight * along, axis=1) / np.nansum(weight * whole, axis=1)
+    return share
 
 
 def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.frame_analysis import Findings
 
 WORSE = 1.2  # times the median: below it, a frame needs no explanation
+EXPLAINED = 0.5  # of what a frame is worse than the median: a cause accounts for this much of it
 MISFIT = 1.5  # times the median reprojection error: above it, the tracks of a frame do not fit
 NEARER = 0.75  # times the error: below it, a mirror image is nearer beyond doubt
 DEEP = 0.75  # share of the squared error along the view; of an error to all sides a third is
@@ -41,38 +42,43 @@ class Cause:
 def cause_of(findings: Findings, frame: int) -> Cause | None:
     """Return the likely cause; None where the frame is no worse than most, or no cause applies.
 
-    The first that holds: the truth has outliers; the mirror image is nearer; the tracks do not fit; hidden
-    points are off; depth.
+    The first that accounts for half of what the frame is worse than the median: the truth has outliers; the
+    mirror image is nearer; the tracks do not fit; hidden points are off; depth.
     """
     tracks, usual = _with_median(findings.tracks, frame)
     misfit = usual > 0 and tracks > MISFIT * usual
     error, middle = _with_median(findings.error, frame)
     if not np.isfinite(error):
-        if not misfit:
-            return None
-        return Cause("tracks do not fit", _misfit(findings, frame))
+        return _misfit(findings, frame) if misfit else None
     if not error > WORSE * middle:
         return None
+    least = EXPLAINED * (error - middle)
     fall = outlier_sentence(findings, frame)
-    if fall:
+    if fall and error - findings.without[frame] >= least:
         return Cause("outliers of the truth", fall)
     fit = (
         ""
         if misfit or not np.isfinite(tracks)
         else f"the tracks fit as elsewhere ({measure(tracks, findings.track_unit)})"
     )
-    if findings.mirrored[frame] < NEARER * findings.plain[frame]:
+    plain, mirrored = float(findings.plain[frame]), float(findings.mirrored[frame])
+    if mirrored < NEARER * plain and plain - mirrored >= least:
         return _flipped(findings, frame, fit)
     if misfit:
-        return Cause("tracks do not fit", _misfit(findings, frame))
+        return _misfit(findings, frame)
     hidden, seen = float(findings.hidden_error[frame]), float(findings.seen_error[frame])
-    if findings.hidden[frame] >= MANY_HIDDEN and hidden > WORSE_HIDDEN * seen:
+    share, usual_share = _with_median(findings.hidden * np.nan_to_num(findings.hidden_error), frame)
+    if (
+        findings.hidden[frame] >= MANY_HIDDEN
+        and hidden > WORSE_HIDDEN * seen
+        and share - usual_share >= least
+    ):
         return Cause(
             "hidden points",
             f"{percent(findings.hidden[frame])} of the points are hidden here, and off by"
             f" {measure(hidden, findings.unit)}; those that are seen by {measure(seen, findings.unit)}",
         )
-    if findings.depth_share[frame] >= DEEP:
+    if min(findings.depth_share[frame], findings.typical_share[frame]) >= DEEP:
         description = _depth(findings, frame, fit)
         turn, usual_turn = _with_median(findings.turn, frame)
         if turn < STILL * usual_turn:
@@ -213,18 +219,19 @@ def _depth(findings: Findings, frame: int, fit: str) -> str:
     return f"{description}, {fit}" if fit else description
 
 
-def _misfit(findings: Findings, frame: int) -> str:
+def _misfit(findings: Findings, frame: int) -> Cause:
+    """Return that the tracks do not fit, or, where a few make the difference, which are outliers."""
     tracks, usual = _with_median(findings.tracks, frame)
-    unit = findings.track_unit
+    unit, fitting = findings.track_unit, float(findings.fitting[frame])
     outliers = np.flatnonzero(findings.wrong[frame])
     seen = round((1.0 - float(findings.hidden[frame])) * findings.wrong.shape[1])
-    fall = fall_sentence(tracks, float(findings.fitting[frame]), len(outliers), seen)
-    why = (
-        f"{fall}, so that the track{'s' * (len(outliers) > 1)} of point{_numbers(outliers)} may be wrong"
-        if fall
-        else "they are wrong, or the shape has too little freedom"
-    )
-    return f"the tracks do not fit here ({measure(tracks, unit)}, median frame {measure(usual, unit)}): {why}"
+    here = f"the tracks do not fit here ({measure(tracks, unit)}, median frame {measure(usual, unit)})"
+    fall = fall_sentence(tracks, fitting, len(outliers), seen)
+    if fall and fitting <= WORSE * usual:
+        words = f"the track{'s' * (len(outliers) > 1)} of point{_numbers(outliers)} may be wrong"
+        return Cause("outliers of the tracks", f"{here}: {fall}, so that {words}")
+    words = "they are wrong, or the shape has too little freedom"
+    return Cause("tracks do not fit", f"{here}: {words}")
 
 
 def _value_and_median(values: Floats, frame: int, unit: str) -> str:

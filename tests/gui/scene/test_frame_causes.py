@@ -174,6 +174,51 @@ def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
     assert good["likely cause"] == "no worse than most frames"
 
 
+def test_one_point_that_is_far_off_in_depth_does_not_make_depth_the_cause(case, shapes):
+    rng = np.random.default_rng(8)
+    points = shapes.truth + rng.normal(0, 1.0, shapes.truth.shape)
+    far = np.zeros(shapes.errors.shape)
+    far[BAD, 4] = 60.0
+    points += moved_along_rays(shapes, far) - shapes.truth
+    found = find(case.sequence, with_points(case, shapes, points))
+    assert found.depth_share[BAD] > 0.9  # of the sum of squares, which is that point
+    assert found.typical_share[BAD] < 0.6
+    assert cause_of(found, BAD) is None
+
+
+def test_hidden_points_that_are_off_in_all_frames_are_not_the_cause_in_one(case, shapes):
+    hidden = ~case.sequence.visible
+    rng = np.random.default_rng(9)
+    points = shapes.truth + rng.normal(0, 0.3, shapes.truth.shape)
+    points += np.where(hidden, 10.0, 0.0)[:, None]
+    points[BAD] += rng.normal(0, 4.0, points[BAD].shape)
+    found = find(case.sequence, with_points(case, shapes, points))
+    found = replace(found, hidden=np.full(len(found.hidden), found.hidden[BAD]), mirrored=2 * found.plain)
+    found = replace(found, hidden_error=np.full(len(found.hidden), found.hidden_error[BAD]))
+    assert found.hidden_error[BAD] > 1.5 * found.seen_error[BAD]
+    assert cause_of(found, BAD) is None
+
+
+def test_an_outlier_of_the_truth_is_not_blamed_for_an_error_that_stays_without_it(case, shapes):
+    errors = np.ones(shapes.errors.shape)
+    errors[BAD] = 10.0
+    errors[BAD, 2] = 60.0
+    outliers = np.zeros(errors.shape, dtype=bool)
+    outliers[BAD, 2] = True
+    found = find(case.sequence, replace(shapes, errors=errors, outliers=outliers))
+    found = replace(found, mirrored=2 * found.plain)
+    assert found.error[BAD] > 1.15 * found.without[BAD]
+    cause = cause_of(found, BAD)
+    assert cause is None or cause.name != "outliers of the truth"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_in_all_frames_has_no_cause(case, shapes, seed):
+    points = shapes.truth + np.random.default_rng(seed).normal(0, 1.0, shapes.truth.shape)
+    found = find(case.sequence, with_points(case, shapes, points))
+    assert all(cause_of(found, frame) is None for frame in range(len(points)))
+
+
 def test_moving_frames_by_themselves_leaves_the_error_of_noise_only():
     rng = np.random.default_rng(0)
     truth = rng.normal(0, 10, (3, 3, 9))

@@ -108,6 +108,6 @@ def test_the_cause_of_a_misfit_names_the_tracks_that_are_wrong(make_known):
     sequence = replace(known.sequence, tracks=tracks)
     found = find(sequence, build_shapes(replace(sequence, truth=None), known.result))
     cause = cause_of(found, BAD)
-    assert cause.name == "tracks do not fit"
+    assert cause.name == "outliers of the tracks"
     assert f"without 2 of {sequence.visible[BAD].sum()} points this error falls by 9" in cause.sentence
     assert cause.sentence.endswith("the tracks of points 3, 7 may be wrong")
