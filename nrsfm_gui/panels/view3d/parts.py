@@ -7,7 +7,7 @@ less than 4 % in a picture of 30 degrees. The light is that of `core.io.writers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -40,6 +40,7 @@ MOST_CORNERS = 6000  # of all outlines, which the renderer without OpenGL paints
 CORNERS = (12, 48)  # of one outline, least and most
 HALO_MIDDLE, HALO_RIM = 0.75, 0.4  # opacity
 MOST_RINGS = 150  # selected points that are circled; more are marked by larger disks behind them
+FINE_MESH = 3000  # triangles from which a surface is drawn without its points and edges
 SOFT = 0.25  # how far the color of a surface is from that of its points, towards the background
 SHADOW = 0.85  # opacity of the darkest shadow
 MARK_MARGIN = 6.0  # pixels by which those are larger
@@ -56,6 +57,7 @@ class PointCloud:
     least: float  # diameter of those that are far away, pixels
     shape: Literal["sphere", "ring", "disk"] = "sphere"
     margin: float = 0.0  # that the diameter is larger by, pixels
+    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (N,) which points of a scene
 
     def diameters(self, depth: Floats, projection: Projection) -> Floats:
         """Return the diameters (N,) that points at depths (N,) have in a picture, in its pixels."""
@@ -189,6 +191,28 @@ def seen_parts(parts: dict[str, Part], projection: Projection) -> dict[str, Draw
         name: part.outlines(projection) if isinstance(part, Ellipsoids) else part
         for name, part in parts.items()
     }
+
+
+def without_covered(parts: dict[str, Part]) -> dict[str, Part]:
+    """Return parts without the points and edges of surfaces that are so fine that these would cover them.
+
+    Points without a triangle stay.
+    """
+    kept = dict(parts)
+    for name, part in parts.items():
+        if not isinstance(part, TriangleMesh) or not part.solid or len(part.faces) <= FINE_MESH:
+            continue
+        of = name.removesuffix(" mesh")
+        kept.pop(f"{of} edges", None)
+        cloud = kept.get(of)
+        if isinstance(cloud, PointCloud):
+            on_surface = np.zeros(len(part.positions), dtype=bool)
+            on_surface[part.faces] = True
+            alone = ~on_surface[cloud.rows]
+            kept[of] = replace(
+                cloud, positions=cloud.positions[alone], colors=cloud.colors[alone], rows=cloud.rows[alone]
+            )
+    return kept
 
 
 def line_ends(parts: dict[str, Part]) -> int:
@@ -370,7 +394,7 @@ def _dots(
     shown = np.isfinite(points).all(axis=1) & drawn
     if not shown.all():
         points, colors = points[shown], colors[shown]
-    return PointCloud(points, colors, size, least, shape, margin)
+    return PointCloud(points, colors, size, least, shape, margin, np.flatnonzero(shown))
 
 
 def _marks(scene: Scene, theme: Theme) -> dict[str, Part]:

@@ -11,7 +11,15 @@ from PyQt6.QtGui import QColor
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, RenderRequest, exceeds, line_ends, scene_parts, seen_parts
+from nrsfm_gui.panels.view3d.parts import (
+    MOVING,
+    RenderRequest,
+    exceeds,
+    line_ends,
+    scene_parts,
+    seen_parts,
+    without_covered,
+)
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
 from nrsfm_gui.widgets.colors import qcolor
 
@@ -203,6 +211,8 @@ class SceneRenderer(QObject):
         full: bool,
     ) -> tuple[dict[str, Drawn], RenderRequest]:
         parts = self._complete_parts() if full else self.parts
+        if not self.renderer.skips_surface_of(parts):
+            parts = without_covered(parts)
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
         return seen_parts(parts, projection), RenderRequest(

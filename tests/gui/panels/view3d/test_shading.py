@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PyQt6.QtGui import QColor
@@ -17,6 +19,7 @@ from nrsfm_gui.panels.view3d.parts import (
     RenderRequest,
     TriangleMesh,
     scene_parts,
+    without_covered,
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
 from nrsfm_gui.scene.orbit_camera import Orbit
@@ -243,6 +246,26 @@ def test_a_dense_cloud_is_darker_behind_a_step_in_depth_at_rest():
     assert resting[behind].mean() < 0.85 * moving[behind].mean()
     for place in (before, far):
         assert resting[place].mean() > 0.9 * moving[place].mean()
+
+
+def test_a_fine_surface_is_drawn_without_its_points_and_edges_but_with_those_beside_it(make_known):
+    known = make_known(frames=3, rows=45, columns=45)
+    appearance = Appearance(frozenset({"estimate", "edges", "faces"}), mesh_source="tracks")
+    scene = build_scene(
+        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
+    )
+    parts = scene_parts(scene, DARK)
+    mesh = parts["estimate mesh"]
+    assert len(mesh.faces) > 3000
+    kept = without_covered(parts)
+    assert "estimate edges" not in kept
+    beside = np.setdiff1d(np.arange(len(scene.estimate)), mesh.faces)  # those that are not tracked
+    np.testing.assert_array_equal(kept["estimate"].positions, scene.estimate[beside])
+    torn = replace(mesh, faces=mesh.faces[(mesh.faces != 7).all(axis=1)])
+    kept = without_covered(parts | {"estimate mesh": torn})
+    np.testing.assert_array_equal(kept["estimate"].rows, np.union1d(beside, [7]))
+    coarse = replace(mesh, faces=mesh.faces[:2000])
+    assert without_covered(parts | {"estimate mesh": coarse}).keys() == parts.keys()
 
 
 def test_triangles_are_turned_to_run_the_same_way_round():
