@@ -256,7 +256,7 @@ def test_a_fine_surface_is_drawn_without_its_points_and_edges_but_with_those_bes
     )
     parts = scene_parts(scene, DARK)
     mesh = parts["estimate mesh"]
-    assert len(mesh.faces) > 3000
+    assert len(mesh.faces) > 2000
     kept = without_covered(parts)
     assert "estimate edges" not in kept
     beside = np.setdiff1d(np.arange(len(scene.estimate)), mesh.faces)  # those that are not tracked
