@@ -72,6 +72,7 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST = "depth, finest"
+FINEST_COST = 2.5  # of an iteration there, relative to one on the rays: observations leave them
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
 SWEEPS = 3  # over single frames of one end
@@ -282,7 +283,9 @@ class _Search:
         """Yield all phases."""
         part, full = self.subset.part, self.subset.problem
         exact = replace(full, noise=0.0)
-        fine = sum(level.iterations for level in (*FINE, *NOISY)) * full.shape[1]
+        fine = full.shape[1] * (
+            sum(level.iterations for level in FINE) + FINEST_COST * sum(level.iterations for level in NOISY)
+        )
         thorough, coarse = self.options.thorough, self.options.coarse
         ends: list[_CoarseEnd] = []
         if not (thorough and coarse):  # a start that is good already may lose by the coarse levels
@@ -321,7 +324,7 @@ class _Search:
         finest: tuple[DepthLevel, ...] = NOISY
         if full.inflates or self._modes(point) < FEW_MODES:
             finest = tuple(replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
-        point, energy = yield from self._levels(full, point, finest, FINEST)
+        point, energy = yield from self._levels(full, point, finest, FINEST, cost=FINEST_COST)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept:
             if end is not lowest and thorough:
@@ -356,12 +359,13 @@ class _Search:
         levels: tuple[DepthLevel, ...],
         phase: str,
         first_limit: float = np.inf,
+        cost: float = 1.0,
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Yield the steps of levels, one after the other; return where they end, and the energy there.
 
         Where the first level ends above a limit the others are left out, and the energy is infinite.
         """
-        weight = float(problem.shape[1])
+        weight = cost * problem.shape[1]
         for number, level in enumerate(levels, start=1):
             energy = self.options.energy(problem, level, point)
             algorithm = LBFGS(level.iterations, level.tolerance)

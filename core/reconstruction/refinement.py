@@ -55,7 +55,8 @@ JUDGED = "depth, uncertainty"  # the phase after the last level
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
-BILINEAR_SHARE = 0.4  # about, of the time of a run: the phases before the refinement
+BILINEAR_SHARE = 0.35  # about, of the time of a run: the phases before the refinement
+JUDGED_SHARE = 0.15  # about, of the time of the refinement: the deviations and verdicts at its end
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
 FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
 
@@ -338,7 +339,7 @@ def _refine(
             record=record,
             status=Status.RUNNING,
             phase=step.phase,
-            fraction=share + (1 - share) * min(step.fraction, 1.0),
+            fraction=share + (1 - share) * (1 - JUDGED_SHARE) * min(step.fraction, 1.0),
             view=None,
             depth=step,
             earlier=None,

@@ -18,6 +18,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
+from nrsfm_gui.engine.time_left import TimeLeft
 from nrsfm_gui.model.changes import live_settings, named, one_gesture, parameters, waiting_sentence
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.snapshots import LEAST
@@ -74,6 +75,7 @@ class RunControl(QObject):
         # Runs that were added for a change that is not applied yet, with the moment that they continue from.
         self._unconfirmed: dict[Run, int | None] = {}
         self._ticks = _TickRecorder()
+        self._left: dict[Run, TimeLeft] = {}
         self._timer = QTimer(self)  # a clock: threads are polled while there are any
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MILLISECONDS)
@@ -242,6 +244,7 @@ class RunControl(QObject):
                 self._threads.pop(run, None)
                 self._following.discard(run)
             self._apply(run, thread.read_mailbox())
+            self._estimate(run, over=over)
             if over:
                 self._unconfirmed.pop(run, None)
                 self._thin_snapshots()
@@ -253,12 +256,25 @@ class RunControl(QObject):
         if not self._threads:
             self._timer.stop()
 
+    def _estimate(self, run: Run, *, over: bool) -> None:
+        """Estimate how long a run still takes, and signal it where the second is another one."""
+        before, run.seconds_left = _whole(run.seconds_left), None
+        if over:
+            self._left.pop(run, None)
+        elif run.last is not None and len(run.history):
+            left = self._left.setdefault(run, TimeLeft())
+            running = run.state is RunState.RUNNING
+            run.seconds_left = left.update(time.perf_counter(), run.last.fraction, running=running)
+        if _whole(run.seconds_left) != before:
+            self._session.run_changed.emit(run)
+
     def _apply(self, run: Run, content: MailboxContent) -> None:
         first = len(run.history)
         run.history.extend(content.records)
         for record, iterate in content.seen:
             run.snapshots.add(first + record, iterate)
         for change in content.changes:
+            self._left.pop(run, None)  # the share that is done is of what begins here
             self._unconfirmed.pop(run, None)
             self._ticks.add(run, change)
         if content.iterate is not None:
@@ -307,6 +323,10 @@ class RunControl(QObject):
             if len(largest.snapshots) <= LEAST:
                 runs.remove(largest)
             largest.snapshots.shrink()
+
+
+def _whole(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)
 
 
 @dataclass(frozen=True)

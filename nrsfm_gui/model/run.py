@@ -42,6 +42,7 @@ class Run:
     last: Iterate | None = None
     snapshots: Snapshots = field(default_factory=Snapshots)  # kept iterates of its history
     message: str = ""
+    seconds_left: float | None = None  # by the clock, until it ends; None where nothing is known
     title: str = ""  # what the user calls it, "" for a text of its settings
     note: str = ""
     pinned: bool = False  # kept when all are forgotten

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.shapes import Shapes
 
 ETA_FROM_SECONDS = 1.0  # shorter times are not shown
+COARSER = (20, 1), (60, 5), (600, 10), (float("inf"), 60)  # below so many seconds, what they are rounded to
 
 
 @dataclass(frozen=True)
@@ -183,10 +184,19 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     record = run.history.records[-1]
     many = "" if record.iteration == 1 else "s"
     parts.append(f"{iterations(record)} iteration{many} in {seconds(record)}")
-    left = seconds_left(run)
-    if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
-        parts.append(f"about {duration(round(left))} left")
+    left = time_left(run)
+    if left:
+        parts.append(left)
     return " · ".join(parts)
+
+
+def time_left(run: Run) -> str:
+    """Return "about 12 s left", in rounder numbers the longer it is; "" where nothing is known."""
+    left = run.seconds_left
+    if run.state is not RunState.RUNNING or left is None or left <= ETA_FROM_SECONDS:
+        return ""
+    unit = next(unit for limit, unit in COARSER if left < limit)
+    return f"about {duration(unit * max(round(left / unit), 1))} left"
 
 
 def switch_summary(stopped: Run | None) -> str:
@@ -199,16 +209,6 @@ def switch_summary(stopped: Run | None) -> str:
 def preset_summary(sequence: Sequence, left: Sequence) -> str:
     """Return a sentence about the parameters of a new sequence, which are not those of the one before."""
     return f"{sequence.name} begins with the recommended parameters, not with those of {left.name}."
-
-
-def seconds_left(run: Run) -> float | None:
-    """Return an estimate of the computing time that is left, None where nothing is known."""
-    last, history = run.last, run.history
-    if last is None or not len(history) or not 0 < last.fraction < 1:
-        return None
-    # After a change of the settings, the share that is done is of what began with it.
-    began = history.seconds[history.ticks[-1].first] if history.ticks else 0.0
-    return float(history.seconds[-1] - began) * (1 - last.fraction) / last.fraction
 
 
 def iterations(found: HistoryEntry | Incumbent | None) -> str:

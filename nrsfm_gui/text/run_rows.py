@@ -10,7 +10,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import log_loss, measure
+from nrsfm_gui.scene.summaries import log_loss, measure, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
@@ -74,10 +74,13 @@ def run_row(
 
 
 def _origin(run: Run) -> str:
-    """Return what distinguishes runs of the same name: what it continues, whether it was stopped, remarks."""
+    """Return what distinguishes runs of the same name: what it continues, how far it is, remarks."""
     parts = [] if run.warm_from is None else [f"← {run.warm_from}"]
     if run.state in (RunState.STOPPED, RunState.FAILED):
         parts.append(run.state.value)
+    left = time_left(run)
+    if left:
+        parts.append(left)
     count = len(verdicts_on(run))
     if count:
         parts.append(f"{count} remark{'s' if count > 1 else ''}")

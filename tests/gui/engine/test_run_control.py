@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,8 +11,9 @@ from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.summaries import activity, duration, seconds_left
+from nrsfm_gui.scene.summaries import activity, duration
 from nrsfm_gui.text.run_numbers import numbers as panel_numbers
+from nrsfm_gui.text.run_rows import run_row
 
 
 @pytest.fixture
@@ -407,9 +407,33 @@ def counts(run):
     return shown["iterations"], shown["computing time"]
 
 
-def test_the_time_left_counts_from_the_last_change(known):
-    run = Run(1, known.sequence, Settings())
-    run.history.extend(HistoryEntry(k, 10.0 * k, 1.0, "a") for k in range(4))
-    run.history.tick(2, "rank 4", before=Settings())
-    run.last = SimpleNamespace(fraction=0.25)
-    assert seconds_left(run) == pytest.approx(30.0)  # 10 s for the first quarter
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (12.4, "about 12 s left"),
+        (43.0, "about 45 s left"),
+        (127.0, "about 2 min 10 s left"),
+        (0.5, ""),
+        (None, ""),
+    ],
+)
+def test_the_status_and_the_row_of_a_run_show_the_time_that_is_left(known, make_iterate, seconds, text):
+    run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
+    run.history.extend([run.last.record])
+    assert activity(run).endswith(text) and ("left" in activity(run)) == bool(text)
+    assert run_row(run, None).origin == text
+    run.state = RunState.PAUSED
+    assert "left" not in activity(run)
+
+
+def test_the_time_left_is_estimated_anew_after_a_change(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run in control._left)
+    before = control._left[run]
+    session.set_settings(Settings(rank=4))
+    qtbot.waitUntil(lambda: bool(run.history.ticks))
+    assert control._left[run] is not before
+    control.cancel()
+    qtbot.waitUntil(lambda: run not in control._left)
+    assert run.seconds_left is None

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QLabel
 
 from core import Settings, read_sequence
 from nrsfm_gui.model.numbers import MINUS, NONE
+from nrsfm_gui.scene.summaries import measure
 
 MOMENTS = 200
 LONGEST = 0.03  # seconds between two moments, at most
@@ -40,6 +41,7 @@ def numbers(window):
     error, pixels, loss = (
         texts[texts.index(label) + 1] for label in ("mean 3-D error", "reprojection RMS", "loss")
     )
+    error = error.split(" · ")[0]  # its part of the object is beside it
     return error, pixels, loss.partition("(log10 ")[2].rstrip(")") or NONE
 
 
@@ -67,9 +69,11 @@ def disagreement(window):
     checks = {
         "headline and numbers": said[:2] == known[:2],
         "headline and row": said == listed,
-        "headline and timeline": error == f"{series.per_point.mean():.2f} {series.unit}",
+        "headline and timeline": error == measure(series.per_point.mean(), series.unit),
         "caption and timeline": scene.ahead
-        or scene.caption.startswith(f"frame {scene.frame + 1}: {series.per_frame[scene.frame]:.3g} mm"),
+        or scene.caption.startswith(
+            f"frame {scene.frame + 1}: {measure(series.per_frame[scene.frame], series.unit)}"
+        ),
     }
     end = curve_end(window, found.run)
     if loss == NONE:

@@ -1,0 +1,65 @@
+"""The time that a run still takes: by a clock that the tests set, while the share that is done grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nrsfm_gui.engine.time_left import TimeLeft
+
+TICK = 0.1  # seconds between two updates
+
+
+def shown(shares, *, running=None):
+    """Return the estimates while the share grows, one per tick."""
+    left = TimeLeft()
+    running = [True] * len(shares) if running is None else running
+    pairs = enumerate(zip(shares, running, strict=True))
+    found = [left.update(TICK * k, share, running=on) for k, (share, on) in pairs]
+    return np.array([np.nan if each is None else each for each in found])
+
+
+def test_of_an_even_run_the_time_left_is_right_from_the_first_second_on():
+    ticks = np.arange(400)
+    found = shown(ticks / 400)
+    assert np.isnan(found[:10]).all()
+    np.testing.assert_allclose(found[12:], TICK * (400 - ticks[12:]), rtol=1e-6, atol=1e-6)
+
+
+def test_steps_of_the_share_do_not_make_it_jump():
+    ticks = np.arange(600)
+    found = shown(np.floor(ticks / 60) / 10)  # ten phases of 6 s
+    known = np.isfinite(found)
+    assert known.sum() == 540  # from the first step on
+    np.testing.assert_allclose(found[known], TICK * (600 - ticks[known]), atol=0.5)
+
+
+def test_a_phase_that_is_slower_than_those_before_changes_it_smoothly():
+    seconds = TICK * np.arange(700)
+    found = shown(np.interp(seconds, [0, 20, 70], [0, 0.5, 1.0]))  # the second half takes 50 s, the first 20
+    assert found[199] == pytest.approx(20.0, abs=0.2)
+    assert np.abs(np.diff(found[11:])).max() < 3 * TICK
+    right = 70 - seconds
+    assert (np.abs(found - right)[300:] < 0.6 * right[300:] + 1).all()
+
+
+def test_where_nothing_gets_done_the_time_left_grows():
+    found = shown(np.concatenate([np.arange(100) / 200, np.full(200, 0.5)]))
+    assert found[299] > found[150] > found[105]
+
+
+def test_a_pause_does_not_count():
+    shares = np.concatenate([np.arange(100) / 400, np.full(300, 0.25), np.arange(100, 200) / 400])
+    running = np.ones(500, dtype=bool)
+    running[100:400] = False
+    found = shown(shares, running=running)
+    assert found[399] == found[99]
+    assert found[-1] == pytest.approx(TICK * 200, rel=0.05)
+
+
+def test_nothing_is_known_at_the_beginning_and_at_the_end():
+    left = TimeLeft()
+    assert left.update(0.0, 0.5) is None  # no time has passed
+    assert left.update(10.0, 0.001) is None
+    assert left.update(20.0, 0.5) == pytest.approx(20.0)
+    assert left.update(21.0, 1.0) is None
