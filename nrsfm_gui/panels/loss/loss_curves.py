@@ -28,6 +28,7 @@ GHOST_ALPHA = 110  # of what is tried
 LEGEND_ALPHA = 150
 FRONT_WIDTH = 2  # pixels of the line of the lowest loss in front, which has few vertices
 MOST_NAMES = 8  # of runs in the legend, the newest
+LOWEST = "lowest loss"  # the name of the line where there is one run only
 LEAST_WIDTH = 420  # pixels of a plot that has a legend
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
 MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
@@ -81,6 +82,7 @@ class LossCurves:
         self._until: int | None = None
         self._trying = False
         self._marked: tuple[int, int] | None = None
+        self._beside: tuple[pg.PlotDataItem, str] | None = None  # the curve at the right, and its name
         self._theme: Theme | None = None
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
         self._highlight = pg.PlotDataItem(connect="all", antialias=False)
@@ -147,6 +149,12 @@ class LossCurves:
     def set_progress(self, until: int | None, *, trying: bool) -> None:
         """Let the line of the current run end at a record, with None at its last, and show what it tries."""
         self._until, self._trying = until, trying
+
+    def set_beside(self, beside: tuple[pg.PlotDataItem, str] | None) -> None:
+        """Name a curve at the right in the legend, or none."""
+        if beside != self._beside:
+            self._beside = beside
+            self._color()
 
     def mark(self, records: tuple[int, int] | None) -> None:
         """Highlight the curve between two records of the current run, or none."""
@@ -225,18 +233,23 @@ class LossCurves:
         self._name_curves(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
-        """Write the legend, where there is more than one curve."""
+        """Write the legend, where there is more than one curve: that at the right, then those of the runs."""
         self._legend.clear()
         ground = pg.mkColor(theme.panel)
         ground.setAlpha(LEGEND_ALPHA)
         self._legend.setBrush(pg.mkBrush(ground))
         self._legend.setLabelTextColor(theme.muted)
-        space = self._plot.getViewBox().height() - LEGEND_TOP - LEGEND_MARGIN
-        shown = sorted(self._curves.items())[-min(MOST_NAMES, max(int(space // NAME_HEIGHT), 1)) :]
-        for number, curve in shown if len(shown) > 1 else []:
-            self._legend.addItem(curve.item, f"{number} {curve.name}")
-        # Of one run its ground would be seen alone; in a narrow plot it would cover the curves.
-        self._legend.setVisible(len(shown) > 1 and self._plot.getViewBox().width() >= LEAST_WIDTH)
+        box = self._plot.getViewBox()
+        most = max(int((box.height() - LEGEND_TOP - LEGEND_MARGIN) // NAME_HEIGHT), 1)
+        runs = [(curve.item, f"{number} {curve.name}") for number, curve in sorted(self._curves.items())]
+        if len(runs) == 1:
+            runs = [(runs[0][0], LOWEST)] if self._beside is not None else []
+        beside = [] if self._beside is None else [self._beside]
+        shown = runs[-min(MOST_NAMES, most) :]
+        for item, name in beside[: most - len(shown)] + shown:
+            self._legend.addItem(item, name)
+        # Of nothing its ground would be seen alone; in a narrow plot it would cover the curves.
+        self._legend.setVisible(bool(shown) and box.width() >= LEAST_WIDTH)
 
 
 @dataclass(frozen=True, eq=False)

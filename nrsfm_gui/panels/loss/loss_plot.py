@@ -314,7 +314,9 @@ class LossPlot(Themed, QWidget):
         self._show_cursor()
         self._show_residuals()
         self._apply_range()
-        self._right.show(self._right_values())
+        self._right.show(values := self._right_values())
+        trace = None if values is None or self._everything else self._details.trace
+        self._curves.set_beside(None if trace is None else (self._right.item, trace.name))
         self._place_marks()
 
     def set_mode(self, mode: str) -> None:

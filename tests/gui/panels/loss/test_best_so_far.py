@@ -152,7 +152,9 @@ def trace(at, errors, name="3-D error", unit="mm") -> ErrorTrace:
     return ErrorTrace(name, unit, np.array(at), np.array(errors))
 
 
-def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, searched):
+def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(
+    best_plot, searched, legend_of
+):
     searched.tick(16, "eta 0.05 → 0.3", before=Settings())
     axis = best_plot.plot_widget.getPlotItem().getAxis("right")
     best_plot.set_details(RunDetails(trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0])))
@@ -166,9 +168,10 @@ def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change
     best_plot.set_details(RunDetails(trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
     best_plot.refresh()
     assert axis.labelText == "held-out error (px)"
+    assert legend_of(best_plot) == ["held-out error", "lowest loss"]
     best_plot.set_details(RunDetails())
     best_plot.refresh()
-    assert not axis.isVisible()
+    assert not axis.isVisible() and legend_of(best_plot) == []
 
 
 def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(qtbot, best_plot, searched):
