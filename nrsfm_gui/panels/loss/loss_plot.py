@@ -37,7 +37,7 @@ from nrsfm_gui.panels.loss.loss_marks import (
 from nrsfm_gui.scene.summaries import duration, measure, signed
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
-from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class LossPlot(Themed, QWidget):
         self._widget.setAccessibleName("Loss over iterations or seconds")
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
-        self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._plot.setMenuEnabled(False)
         self._plot.setLabel("left", "log10 loss")
         self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)

@@ -15,6 +15,7 @@ from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.lasso import Lasso
 from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers
+from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class TracksView(PointView):
         self._plot.hideButtons()
         self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        self._plot.getPlotItem().setContentsMargins(0, 0, 0, BOTTOM_MARGIN)
         self._box = self._plot.getPlotItem().getViewBox()
         self._box.setAspectLocked(True)
         self._box.invertY(True)

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QGraphicsItem
 
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-from nrsfm_gui.widgets.plots.plot_style import TOP_MARGIN, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class FrameChart(Themed, pg.PlotWidget):
         self._plot.setAxisItems({side: PlotAxis(side) for side in ("left", "bottom")})
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
-        self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
         self._plot.getViewBox().setDefaultPadding(0.04)
         self._plot.getViewBox().disableAutoRange()  # which would be sought again for every curve

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.theme import Theme
 
-TOP_MARGIN = 6  # pixels above a plot, or the highest number of its axis would be cut
+# Pixels above a plot, or the highest number of its axis would be cut; and below, or the label would be: an
+# axis puts it partly outside itself.
+TOP_MARGIN, BOTTOM_MARGIN = 6, 5
 DECADES = 300  # of the numbers that a computer has, on either side of 1
 
 
