@@ -30,6 +30,7 @@ from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.shell.view_keys import ViewKeys
 from nrsfm_gui.tracking.tracking_controller import TrackingController
+from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
 from nrsfm_gui.widgets.style import apply_theme, theme_named
@@ -115,7 +116,7 @@ class MainWindow(PanelWindow):
         self.scale_controller = ScaleController(session, self)
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
-            place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),
+            parent=self, show_log=lambda: show_dock_of(self.log_panel),
             show_worst=self.worst_frame.go_to_frame, show_outliers=self.outliers_controller.show,
             show_own_tracks=self.help_controller.show_own_tracks, act=self.verdict_actions.act,
         )  # fmt: skip
@@ -132,9 +133,16 @@ class MainWindow(PanelWindow):
             show_panel=self.panel_navigation.show,
         )  # fmt: skip
         self.explanation_controller = ExplanationController(self.toolbars, self)
-        self._column.insertWidget(0, self.first_steps.bar)
-        for banner in (self.message_bar, self.export_controller.strip, self.session_saver.recovery.bar):
-            self.banners.add(banner)
+        self._add_banners()
+
+    def _add_banners(self) -> None:
+        messages, add = self.message_bar, self.banners.add
+        add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
+        add(self.state_cards.card, lambda: Urgency.STATE, central=True)
+        add(self.session_saver.recovery.bar, lambda: Urgency.QUESTION)
+        add(self.export_controller.strip, lambda: Urgency.PROGRESS)
+        add(self.first_steps.bar, lambda: Urgency.GUIDE)
+        messages.changed.connect(self.banners.choose)
 
     def _connect(self) -> None:
         session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions

@@ -48,7 +48,8 @@ from nrsfm_gui.shell.hide_controller import HideController
 from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
-from nrsfm_gui.widgets.message_bar import Banners, MessageBar
+from nrsfm_gui.widgets.banners import Banners
+from nrsfm_gui.widgets.message_bar import MessageBar
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class PanelWindow(QMainWindow):
 
     def _place_views(self) -> None:
         center = QWidget()
-        self._column = column = QVBoxLayout(center)
+        column = QVBoxLayout(center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.compare_panel)

@@ -17,8 +17,8 @@ class Notifier(QObject):
     -------
     status_changed(str)
         what is going on, for the status bar; "" for what the solver does.
-    informed(str, object, str)
-        a sentence that may disappear by itself, its actions, and the earlier sentence that it replaces or "".
+    informed(str, object)
+        a sentence that may disappear by itself, and its actions; it replaces the one before.
     warned(str, object)
         a sentence that stays until it is closed, and its actions.
     defect_found(str, str)
@@ -30,7 +30,7 @@ class Notifier(QObject):
     """
 
     status_changed = pyqtSignal(str)
-    informed = pyqtSignal(str, object, str)
+    informed = pyqtSignal(str, object)
     warned = pyqtSignal(str, object)
     defect_found = pyqtSignal(str, str)
     failed = pyqtSignal(str)
@@ -44,7 +44,7 @@ class Notifier(QObject):
         """Show what is going on, in place of what was shown before; "" shows what the solver does."""
         self.status_changed.emit(sentence)
 
-    def inform(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:
+    def inform(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds.
 
         Parameters
@@ -53,11 +53,9 @@ class Notifier(QObject):
             what there is to know.
         action
             one (text, callback) or a tuple of them: buttons next to the sentence.
-        replaces
-            an earlier sentence that is closed where it is still shown.
         """
         if not self._closed:
-            self.informed.emit(sentence, action, replaces)
+            self.informed.emit(sentence, action)
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed or followed by another one."""

@@ -6,15 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWhatsThis, QWidget
+from PyQt6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWhatsThis,
+    QWidget,
+)
 
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-
-    from PyQt6.QtGui import QResizeEvent
 
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
@@ -172,7 +179,7 @@ class FirstStepsBar(Themed, QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("first steps")
-        self.setProperty("role", "bar")
+        self.setProperty("role", "banner")
         self.setProperty("edge", "done")
         self.setAccessibleName("First steps")
         self._names = QLabel()
@@ -188,13 +195,15 @@ class FirstStepsBar(Themed, QFrame):
             "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
         )
         close.clicked.connect(self.dismissed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 5, 8, 5)
-        row.setSpacing(14)
-        row.addWidget(self._names)
+        top, row, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
+        column.setContentsMargins(12, 4, 8, 6)
+        column.setSpacing(2)
+        top.addWidget(self._names, 1)
+        top.addWidget(close)
         row.addWidget(self._sentence, 1)
         row.addWidget(self._where)
-        row.addWidget(close)
+        for line in (top, row):
+            column.addLayout(line)
         self._steps: Collection[tuple[str, bool]] = ()
         self._follow_theme()
         self.hide()
@@ -206,18 +215,10 @@ class FirstStepsBar(Themed, QFrame):
 
     def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""
-        if self.isVisible():  # so that a shorter sentence does not move the view below
-            self.setMinimumHeight(self.height())
         self._steps = steps
         self._sentence.setText(sentence)
         self._where.setVisible(not all(done for _name, done in steps))
         self._apply_theme(self._theme)
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Allow another height when the width changes."""
-        super().resizeEvent(event)
-        if event is not None and event.size().width() != event.oldSize().width():
-            self.setMinimumHeight(0)
 
     def _apply_theme(self, theme: Theme) -> None:
         parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
@@ -18,7 +18,7 @@ from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text.run_numbers import verdicts_on
-from nrsfm_gui.widgets.overlay_frame import OverlayFrame
+from nrsfm_gui.widgets.fields import tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,19 +32,18 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.run_errors import RunErrors
     from nrsfm_gui.widgets.message_bar import MessageBar
 
-WIDEST, MARGIN = 460, 24  # pixels
+WIDTH = 460  # pixels
 # Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
 MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
 NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
 
-class StateCard(OverlayFrame):
-    """A title, a sentence, and a busy bar or buttons, centered in its parent."""
+class StateCard(QFrame):
+    """A title, a sentence, and a busy bar or buttons."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.parent_resized.connect(self.place)
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")
@@ -63,7 +62,13 @@ class StateCard(OverlayFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
         layout.setSpacing(10)
-        for part in (self._title, self._sentence, self._busy):
+        close = tool_button("✕", "Close this", "Close this")
+        close.clicked.connect(self.hide)
+        top = QHBoxLayout()
+        top.addWidget(self._title, 1)
+        top.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(top)
+        for part in (self._sentence, self._busy):
             layout.addWidget(part)
         layout.addLayout(self._buttons)
         self.hide()
@@ -100,24 +105,16 @@ class StateCard(OverlayFrame):
             button.show()
         self._buttons.addStretch(1)
         self.show()
-        self.raise_()
-        self.place()
 
-    def place(self) -> None:
-        """Put the card into the middle of its parent."""
-        parent = self.parentWidget()
-        assert parent is not None
-        width = min(WIDEST, parent.width() - 2 * MARGIN)
+    def sizeHint(self) -> QSize:
+        """Return the preferred size."""
         layout = self.layout()
-        assert layout is not None
-        height = max(layout.totalHeightForWidth(width), layout.minimumSize().height())
-        self.setGeometry(
-            (parent.width() - width) // 2, max((parent.height() - height) // 2, 0), width, height
-        )
+        assert layout is not None  # as of the constructor
+        return QSize(WIDTH, max(layout.totalHeightForWidth(WIDTH), layout.minimumSize().height()))
 
 
 class StateCards(QObject):
-    """Owns the card over the 3-D view, and announces the result of a run in one sentence.
+    """Owns the card of the banners, and announces the result of a run in one sentence.
 
     Parameters
     ----------
@@ -125,8 +122,6 @@ class StateCards(QObject):
         what is read, what is solved and how good it is.
     messages
         is asked whether something more important is shown.
-    place
-        the card stands in its middle.
     show_log, show_worst, show_outliers, show_own_tracks, act
         what the messages offer: the log, the worst frame of the run that is shown, the panel of outliers, the
         page of help on files with tracks, the action of a verdict.
@@ -145,19 +140,19 @@ class StateCards(QObject):
         opening: SequenceOpening,
         messages: MessageBar,
         *,
-        place: QWidget,
+        parent: QObject,
         show_log: Callable[[], object],
         show_worst: Callable[[], object],
         show_outliers: Callable[[], object],
         show_own_tracks: Callable[[], object],
         act: Callable[[Verdict], object],
     ) -> None:
-        super().__init__(place)
+        super().__init__(parent)
         self._session, self._errors, self._opening, self._messages = session, errors, opening, messages
         self._notifier, self._show_log, self._show_worst = session.notifier, show_log, show_worst
         self._act, self._show_own_tracks, self._show_outliers = act, show_own_tracks, show_outliers
         self.announces = False
-        self.card = StateCard(place)
+        self.card = StateCard()
         self._reading = ""
         self._announced: Run | None = None  # the newest run whose result was announced
         self._over: Run | None = None  # one whose errors are not known yet

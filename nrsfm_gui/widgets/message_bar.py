@@ -1,13 +1,13 @@
-"""The message bar over the view, and the column that stacks such bars."""
+"""The message bar over the view: an error before a note, each replaced by the next one of its kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer
+from PyQt6.QtCore import QElapsedTimer, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.style import set_property
@@ -15,37 +15,44 @@ from nrsfm_gui.widgets.style import set_property
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PyQt6.QtCore import QObject
-    from PyQt6.QtGui import QEnterEvent
+    from PyQt6.QtCore import QEvent
+    from PyQt6.QtGui import QEnterEvent, QHideEvent, QShowEvent
 
     from nrsfm_gui.model.notifier import Action, Actions, Notifier
 
 NOTE_MILLISECONDS = 6000
 OFFER_MILLISECONDS = 12000  # a message with a button stays longer, so that it can be clicked
 REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
-READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read
-WIDEST, MARGIN = 640, 8  # pixels
-TITLE = 50  # pixels at the top of the view that its title and its legend cover
+READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
 
 
 @dataclass(eq=False)
-class _Message:
+class Message:
+    """A sentence, and buttons with what each of them does."""
+
     sentence: str
     warning: bool
     actions: tuple[Action, ...]
-    seconds_read: float = 0.0  # how long it was on view
 
 
 class MessageBar(QFrame):
-    """Shows the newest message; an older one that was not read yet is shown again afterwards.
+    """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
 
-    A warning stays until it is closed or followed by another message, a note closes by itself. Each can offer
-    buttons ("Undo").
+    A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
+    can offer buttons ("Undo"). The log has all of them.
+
+    Signals
+    -------
+    changed()
+        another message is on view.
     """
+
+    changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._messages: list[_Message] = []  # the last one is on view
+        self._warning: Message | None = None
+        self._note: Message | None = None
         self._on_view = QElapsedTimer()
         self._text = QLabel()
         self._text.setWordWrap(True)
@@ -55,8 +62,6 @@ class MessageBar(QFrame):
         )
         self._text.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._more = QLabel()
-        self._more.setProperty("role", "muted")
         self.setProperty("role", "banner")
         self._buttons = QHBoxLayout()
         copy = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
@@ -66,10 +71,10 @@ class MessageBar(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 8, 6)
         layout.addWidget(self._text, 1)
-        for part in (self._more, copy, close):
+        for part in (copy, close):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.insertLayout(1, self._buttons)
-        self._timer = QTimer(self)  # how long a note is seen
+        self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
         super().hide()
@@ -79,38 +84,52 @@ class MessageBar(QFrame):
         """The sentence that is shown, "" where none is."""
         return "" if self.isHidden() else self._text.text()
 
+    @property
+    def message(self) -> Message | None:
+        """The message on view."""
+        return self._warning or self._note
+
+    @property
+    def warns(self) -> bool:
+        """Whether the message on view is a warning."""
+        return self._warning is not None
+
     def listen_to(self, notifier: Notifier) -> None:
         """Show what a notifier sends."""
         notifier.warned.connect(lambda sentence, action: self.warn(sentence, action=action))
-        notifier.informed.connect(
-            lambda sentence, action, replaces: self.note(sentence, action=action, replaces=replaces)
-        )
+        notifier.informed.connect(lambda sentence, action: self.note(sentence, action=action))
         notifier.cleared.connect(self.hide)
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
-        """Show a sentence until it is closed or followed by another; `action` is a (text, callback)."""
-        self._add(_Message(sentence, True, _as_actions(action)))
+        """Show a sentence until it is closed; `action` is a (text, callback) or several."""
+        self._warning = self._merged(self._warning, Message(sentence, True, _as_actions(action)))
+        self._show()
 
-    def note(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:
-        """Show a sentence for a few seconds, which also replaces a warning, because it is newer."""
-        if replaces and self.text == replaces:
-            self.dismiss()
-        self._add(_Message(sentence, False, _as_actions(action)))
+    def note(self, sentence: str, *, action: Actions = ()) -> None:
+        """Show a sentence for a few seconds, after a warning that has not been read yet."""
+        self._note = self._merged(self._note, Message(sentence, False, _as_actions(action)))
+        if self._warning is None:
+            self._show()
+        else:
+            self._start_timer()
 
     def dismiss(self) -> None:
-        """Close the message on view; one below it that could not be read yet comes back."""
-        if self._messages:
-            self._messages.pop()
+        """Close the message on view; a note behind a warning follows."""
+        if self._warning is not None:
+            self._warning = None
+        else:
+            self._note = None
         self._show()
 
     def hide(self) -> None:
         """Close all messages: they are about something that is over."""
-        self._messages.clear()
+        self._warning = self._note = None
         self._show()
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a message while the mouse is on it, unless it appeared under the mouse."""
-        if self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
+        note = self.message is not None and not self.message.warning
+        if note and self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
             self._timer.stop()
         super().enterEvent(event)
 
@@ -119,23 +138,22 @@ class MessageBar(QFrame):
         self._start_timer()
         super().leaveEvent(event)
 
-    def _add(self, message: _Message) -> None:
-        self._add_reading_time()
-        before = next((other for other in self._messages if other.sentence == message.sentence), None)
-        if before is not None and not message.actions:
-            message.actions = before.actions  # the same sentence keeps what it offered
-        self._messages = [
-            other
-            for other in self._messages
-            if other.seconds_read < READ_MILLISECONDS / 1000 and other.sentence != message.sentence
-        ]
-        self._messages.append(message)
-        self._show()
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Count the time of a message from when it is seen."""
+        super().showEvent(event)
+        self._on_view.start()
+        self._start_timer()
 
-    def _add_reading_time(self) -> None:
-        """Add to the shown message the time that it was visible."""
-        if self._messages and self._on_view.isValid():
-            self._messages[-1].seconds_read += self._on_view.elapsed() / 1000
+    def hideEvent(self, event: QHideEvent | None) -> None:
+        """Keep a message that has to wait for a more urgent banner."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _merged(self, before: Message | None, message: Message) -> Message:
+        """Return a message; the same sentence keeps what it offered."""
+        if before is not None and before.sentence == message.sentence and not message.actions:
+            message.actions = before.actions
+        return message
 
     def _show(self) -> None:
         while self._buttons.count():
@@ -144,16 +162,14 @@ class MessageBar(QFrame):
             if button is not None:
                 button.hide()
                 button.deleteLater()
-        if not self._messages:
+        message = self.message
+        if message is None:
             self._timer.stop()
             super().hide()
+            self.changed.emit()
             return
-        message = self._messages[-1]
         self._text.setText(message.sentence)
         self._text.setAccessibleName(message.sentence)
-        others = len(self._messages) - 1
-        self._more.setVisible(others > 0)
-        self._more.setText(f"{others} more")
         for text, callback in message.actions:
             button = QPushButton(text)
             button.setAccessibleName(text)
@@ -169,18 +185,23 @@ class MessageBar(QFrame):
         set_property(self, "edge", "warning" if message.warning else "accent")
         self.show()
         self._start_timer()
+        self.changed.emit()
 
-    def _on_action_clicked(self, message: _Message, callback: Callable[[], object]) -> None:
-        if message in self._messages:
-            self._messages.remove(message)
-            self._show()
+    def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
+        if message is self.message:
+            self.dismiss()
         callback()
 
     def _start_timer(self) -> None:
-        if self._messages and not self._messages[-1].warning:
-            self._timer.start(OFFER_MILLISECONDS if self._messages[-1].actions else NOTE_MILLISECONDS)
-        else:
-            self._timer.stop()
+        """Close a note after a while, and a warning that a note waits for."""
+        message = self.message
+        self._timer.stop()
+        if message is None or not self.isVisible():
+            return
+        if not message.warning:
+            self._timer.start(OFFER_MILLISECONDS if message.actions else NOTE_MILLISECONDS)
+        elif self._note is not None:
+            self._timer.start(max(READ_MILLISECONDS - int(self._on_view.elapsed()), 0))
 
     def _copy(self) -> None:
         clipboard = QGuiApplication.clipboard()
@@ -193,49 +214,3 @@ def _as_actions(action: Actions) -> tuple[Action, ...]:
     if action and isinstance(action[0], str):
         return (action,)
     return action
-
-
-class Banners(QWidget):
-    """Lines below each other, at the right of a widget that has the same parent.
-
-    Where all of them are hidden it has no height, and the mouse reaches what is below.
-    """
-
-    def __init__(self, below: QWidget, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._below = below
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
-        below.installEventFilter(self)
-
-    def add(self, banner: QWidget) -> None:
-        """Add a line below the others."""
-        self._column.addWidget(banner)
-
-    def event(self, event: QEvent | None) -> bool:
-        """Adapt the height to the visible lines."""
-        done = super().event(event)
-        if event is not None and event.type() is QEvent.Type.LayoutRequest:
-            self._place()
-        return done
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Stay at the right of the widget."""
-        if event is not None and watched is self._below:
-            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
-                self._place()
-        return super().eventFilter(watched, event)
-
-    def _place(self) -> None:
-        width = max(min(WIDEST, self._below.width() - 2 * MARGIN), 0)
-        height = self._column.totalHeightForWidth(width)
-        if height < 0:  # no line wraps
-            height = self._column.totalSizeHint().height()
-        shown = any(
-            (item := self._column.itemAt(index)) is not None and not item.isEmpty()
-            for index in range(self._column.count())
-        )
-        corner = self._below.pos() + QPoint(self._below.width() - width - MARGIN, TITLE)
-        self.setGeometry(corner.x(), corner.y(), width, height if shown else 0)
-        self.raise_()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 STEPS = 1000
 BAR_WIDTH = 220
 FLOATING_WIDTH = 640
+CLOSE = "Close this: what is being written goes on"
 
 
 class TaskBar(QFrame):
@@ -31,9 +33,15 @@ class TaskBar(QFrame):
             self.setMinimumWidth(FLOATING_WIDTH)
         self.setProperty("role", "banner")
         self._rows: dict[int, _TaskRow] = {}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(12, 4, 8, 4)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 8, 4)
+        self._layout = QVBoxLayout()
         self._layout.setSpacing(2)
+        row.addLayout(self._layout, 1)
+        if not floating:  # which has one of its window
+            close = tool_button("✕", CLOSE, CLOSE, keyboard=False)
+            close.clicked.connect(self.hide)
+            row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
     def has_task(self, key: int) -> bool:
@@ -65,7 +73,8 @@ class TaskBar(QFrame):
             row.hide()
             self._layout.removeWidget(row)
             row.deleteLater()
-        self.setVisible(bool(self._rows))
+        if not self._rows:
+            self.hide()
 
 
 class _TaskRow(QWidget):

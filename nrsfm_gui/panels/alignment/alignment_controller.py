@@ -98,7 +98,6 @@ class AlignmentController(QObject):
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._notifier = session, session.notifier
-        self._explanation = ""  # of the last alignment that the key took
         self.menu = AlignmentMenu("Ali&gnment of the ground truth", parent)
         self.menu.alignment_requested.connect(self.choose)
         for signal in (session.alignment_changed, session.sequence_changed):
@@ -128,11 +127,7 @@ class AlignmentController(QObject):
             return
         chosen = replace(current, kind=possible[0])
         self.choose(chosen)
-        before, self._explanation = (
-            self._explanation,
-            f"{chosen.label().capitalize()}: {chosen.kind.meaning}.",
-        )
-        self._notifier.inform(self._explanation, replaces=before)
+        self._notifier.inform(f"{chosen.label().capitalize()}: {chosen.kind.meaning}.")
 
     def leave_out_outliers(self, out: bool) -> None:
         """Leave outliers of the truth out of all means, or let them count."""

@@ -20,12 +20,12 @@ def test_each_kind_of_message_is_a_signal(sent):
     notifier, received = sent
     offer = ("Undo", list)
     notifier.show_status("Reading")
-    notifier.inform("saved", action=offer, replaces="saving")
+    notifier.inform("saved", action=offer)
     notifier.warn("tracks are few")
     notifier.clear()
     assert received == [
         ("status_changed", "Reading"),
-        ("informed", "saved", offer, "saving"),
+        ("informed", "saved", offer),
         ("warned", "tracks are few", ()),
         ("cleared",),
     ]

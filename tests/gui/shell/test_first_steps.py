@@ -120,17 +120,3 @@ def test_the_place_of_a_step_is_pointed_out_where_it_is(qtbot, steps, window):
     around = button.rect().translated(button.mapToGlobal(QPoint(0, 0))).adjusted(-200, -200, 200, 200)
     assert shown.isVisible() and shown.geometry().intersects(around)
     QWhatsThis.hideText()
-
-
-def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, steps, window):
-    bar = steps.bar
-    names = (("Run", False), ("Steer", False))
-    bar.set_steps(names, "a long sentence of many words " * 8)
-    bar.show()
-    qtbot.wait(20)
-    height, lowest = bar.height(), bar.mapTo(window, bar.rect().bottomLeft()).y()
-    bar.set_steps(names, "short")
-    qtbot.wait(20)
-    assert bar.height() == height and bar.mapTo(window, bar.rect().bottomLeft()).y() == lowest
-    window.resize(window.width() + 200, window.height())
-    qtbot.waitUntil(lambda: bar.height() < height)

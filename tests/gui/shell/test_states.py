@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QPoint, QRect, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QProgressBar, QPushButton
 
@@ -19,6 +19,7 @@ from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.sessions import opening as module
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.state_cards import StateCards
+from nrsfm_gui.widgets.banners import Banners, Urgency
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
@@ -50,13 +51,15 @@ def make_states(session, display, messages, scene_view, opening, asked, show):
 
     def make(control: RunControl) -> StateCards:
         show(messages, 700, 40)
-        return StateCards(
-            session, control, display.errors, opening, messages, place=scene_view,
+        states = StateCards(
+            session, control, display.errors, opening, messages, parent=session,
             show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
             show_outliers=lambda: asked.append("outliers"),
             show_own_tracks=lambda: asked.append("own tracks"),
             act=lambda verdict: asked.append(verdict.kind),
         )  # fmt: skip
+        Banners(scene_view, scene_view).add(states.card, lambda: Urgency.STATE, central=True)
+        return states
 
     return make
 
@@ -89,7 +92,8 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     assert card.text == ""  # what is quick needs no word
     qtbot.waitUntil(lambda: "Reading balloon/circle" in card.text)
     assert card.findChild(QProgressBar).isVisible()
-    assert scene_view.rect().contains(card.geometry())
+    place = QRect(card.mapTo(scene_view, QPoint(0, 0)), card.size())
+    assert scene_view.rect().contains(place)
     go_on.set()
     qtbot.waitUntil(lambda: card.text == "" and session.sequence is not None)
 

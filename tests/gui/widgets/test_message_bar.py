@@ -1,11 +1,11 @@
-"""The line of messages: the newest is on view, none is lost unread, and some offer a button."""
+"""The message bar: errors first, the newest of its kind, and some offer a button."""
 
 from __future__ import annotations
 
 import pytest
 from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QPushButton, QToolButton
+from PyQt6.QtWidgets import QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.theme import DARK
@@ -27,36 +27,41 @@ def button(bar, text):
     return next(each for each in bar.findChildren(QPushButton) if each.text() == text and not each.isHidden())
 
 
-def test_a_message_disappears_after_a_while_and_a_warning_stays(qtbot, bar, monkeypatch):
+def test_an_error_is_shown_first_and_the_note_that_waits_follows_once_it_was_read(qtbot, bar, monkeypatch):
     monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 30)
+    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 200)
     bar.warn("the file is gone")
+    qtbot.wait(250)
+    assert bar.text == "the file is gone"  # nothing waits for it
+    bar.warn("the disk is full")
     bar.note("saved")
-    assert bar.text == "saved"
-    qtbot.waitUntil(lambda: bar.text == "the file is gone")
-    qtbot.wait(60)
-    assert bar.text == "the file is gone"
-    bar.dismiss()
-    assert bar.text == ""
+    assert bar.text == "the disk is full"
+    qtbot.waitUntil(lambda: bar.text == "saved")
+    qtbot.waitUntil(lambda: bar.text == "")
     assert bar.isHidden()
 
 
-def test_a_warning_that_was_read_does_not_come_back(qtbot, bar, monkeypatch):
-    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 20)
-    bar.warn("the file is gone")
-    qtbot.wait(40)
-    bar.note("saved")
-    bar.dismiss()
-    assert bar.text == ""
-
-
-def test_messages_that_come_at_once_are_read_one_after_the_other(bar):
+def test_a_newer_message_of_the_same_kind_replaces_the_older_one(bar):
     for sentence in ("one", "two", "two", "three"):
         bar.warn(sentence)
+        bar.note(f"note {sentence}")
     seen = []
     while bar.text:
         seen.append(bar.text)
         bar.dismiss()
-    assert seen == ["three", "two", "one"]
+    assert seen == ["three", "note three"]
+
+
+def test_a_note_that_another_banner_hides_is_seen_as_long_as_any_other(qtbot, qapp, monkeypatch):
+    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 40)
+    around, bar = QWidget(), MessageBar()
+    qtbot.addWidget(around)
+    QVBoxLayout(around).addWidget(bar)
+    bar.note("saved")
+    qtbot.wait(80)
+    assert bar.text == "saved"  # nobody could read it
+    around.show()
+    qtbot.waitUntil(lambda: bar.text == "")
 
 
 def test_hiding_closes_all_of_them(bar):
@@ -70,11 +75,10 @@ def test_hiding_closes_all_of_them(bar):
 
 def test_a_button_acts_once_and_closes_its_message(qtbot, bar):
     done = []
-    bar.warn("below")
     bar.note("Run 3 was deleted", action=("Undo", lambda: done.append(3)))
     qtbot.mouseClick(button(bar, "Undo"), Qt.MouseButton.LeftButton)
     assert done == [3]
-    assert bar.text == "below"
+    assert bar.text == ""
     assert not [each for each in bar.findChildren(QPushButton) if not each.isHidden()]
 
 
@@ -112,9 +116,9 @@ def test_a_bar_shows_what_a_notifier_sends(qtbot, bar):
     notifier.warn("one")
     assert bar.text == "one"
     notifier.inform("two")
-    notifier.inform("three", replaces="two")
-    assert bar.text == "three"
+    notifier.inform("three")
+    assert bar.text == "one"
     bar.dismiss()
-    assert bar.text == "one"  # which could not be read yet; "two" is closed
+    assert bar.text == "three"
     notifier.clear()
     assert bar.text == ""

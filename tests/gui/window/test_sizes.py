@@ -104,7 +104,7 @@ def overlaps(window):
     """Return which widgets beside each other share pixels; messages and layers over views are meant to."""
     from PyQt6.QtCore import Qt
 
-    from nrsfm_gui.widgets.message_bar import Banners
+    from nrsfm_gui.widgets.banners import Banners
 
     children: dict = {}
     for widget in visible(window):

@@ -164,7 +164,7 @@ def test_reset_reports_that_every_run_is_pinned(parts):
 
 def test_undo_leaves_runs_where_another_sequence_was_opened(parts, make_known):
     press(parts, "Delete")
-    _text, undo = parts.message_bar._messages[-1].actions[0]
+    _text, undo = parts.message_bar.message.actions[0]
     parts.session.set_sequence(make_known(frames=6).sequence)
     undo()
     assert parts.session.runs == [] and "another sequence" in parts.message_bar.text
