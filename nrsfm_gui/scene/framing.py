@@ -108,7 +108,8 @@ class Framing:
             sides = np.ptp(pixels, axis=1) / (high - low)
             reach = np.abs(pixels - (low + high) / 2).max(axis=1) / ((high - low) / 2)
             usual, full = np.median(sides.max(axis=1)), np.quantile(reach.max(axis=1), REACHED)
-            fitted = fitted.zoomed(float(min(USUAL / usual, FULL / full)))
+            if usual > 0 and full > 0:  # else all points are in one place
+                fitted = fitted.zoomed(float(min(USUAL / usual, FULL / full)))
         return fitted
 
     def fit_around(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
