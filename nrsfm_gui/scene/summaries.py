@@ -174,6 +174,9 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
         return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
     warm = "" if run.warm_from is None else f" (from run {run.warm_from})"
     parts = [f"{state}: run {run.number}{warm}"]
+    left = time_left(run)
+    if left:
+        parts.append(f"about {left}")
     if run.state is RunState.FINISHED:
         parts.append(last.status.value)
     else:
@@ -184,19 +187,16 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     record = run.history.records[-1]
     many = "" if record.iteration == 1 else "s"
     parts.append(f"{iterations(record)} iteration{many} in {seconds(record)}")
-    left = time_left(run)
-    if left:
-        parts.append(left)
     return " · ".join(parts)
 
 
 def time_left(run: Run) -> str:
-    """Return "about 12 s left", in rounder numbers the longer it is; "" where nothing is known."""
+    """Return "12 s left", in rounder numbers the longer it is; "" where nothing is known."""
     left = run.seconds_left
     if run.state is not RunState.RUNNING or left is None or left <= ETA_FROM_SECONDS:
         return ""
     unit = next(unit for limit, unit in COARSER if left < limit)
-    return f"about {duration(unit * max(round(left / unit), 1))} left"
+    return f"{duration(unit * max(round(left / unit), 1))} left"
 
 
 def switch_summary(stopped: Run | None) -> str:

@@ -410,9 +410,9 @@ def counts(run):
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (12.4, "about 12 s left"),
-        (43.0, "about 45 s left"),
-        (127.0, "about 2 min 10 s left"),
+        (12.4, "12 s left"),
+        (43.0, "45 s left"),
+        (127.0, "2 min 10 s left"),
         (0.5, ""),
         (None, ""),
     ],
@@ -420,7 +420,8 @@ def counts(run):
 def test_the_status_and_the_row_of_a_run_show_the_time_that_is_left(known, make_iterate, seconds, text):
     run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
     run.history.extend([run.last.record])
-    assert activity(run).endswith(text) and ("left" in activity(run)) == bool(text)
+    begins = f"about {text}" if text else "refine"
+    assert activity(run).startswith(f"Running: run 1 · {begins} · ")
     assert run_row(run, None).origin == text
     run.state = RunState.PAUSED
     assert "left" not in activity(run)
