@@ -97,8 +97,9 @@ class History:
     @property
     def changes(self) -> Ints:
         """(M,) the records under settings other than those of the record before, ascending."""
-        found = {record for tick in self.ticks for record in (tick.first, *tick.later)}
-        return np.array(sorted(each for each in found if each < len(self.records)), dtype=np.int64)
+        found = [record for tick in self.ticks for record in (tick.first, *tick.later)]
+        unique: Ints = np.unique(np.array(found, dtype=np.int64))
+        return unique[unique < len(self.records)]
 
     @property
     def iterations(self) -> Floats:

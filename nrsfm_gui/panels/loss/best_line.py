@@ -117,14 +117,11 @@ def best_range(history: History) -> tuple[float, float] | None:
     for phase, first, last in history.phase_spans:
         if is_refinement(phase):
             lasting[first : last + 1] = 0.0
-    parts = np.split(known, np.searchsorted(known, np.flatnonzero(line_starts(history))[1:]))
-    return float(values[known].min()), max(_upper(values[part], lasting[part]) for part in parts)
-
-
-def _upper(values: Floats, lasting: Floats) -> float:
-    """Return the value that values are below of in a share `SEEN` of the time."""
-    if not lasting.sum() > 0:
-        return float(values.max())
-    order: Ints = np.argsort(values)
-    share = np.cumsum(lasting[order]) / lasting.sum()
-    return float(values[order][min(int(np.searchsorted(share, SEEN)), len(order) - 1)])
+    begins = np.searchsorted(known, np.flatnonzero(line_starts(history)))
+    spent = np.concatenate(([0.0], np.cumsum(lasting[known])))
+    ends = np.append(begins[1:], len(known))
+    # A line falls, so that its values are above all later ones: the first of its time is left out.
+    since = spent[begins] + (1 - SEEN) * (spent[ends] - spent[begins])
+    places = np.clip(np.searchsorted(spent, since, side="right") - 1, begins, ends - 1)
+    places = np.where(spent[ends] > spent[begins], places, begins)
+    return float(values[known].min()), float(values[known][places].max())

@@ -253,3 +253,22 @@ def test_a_link_offers_to_hold_observations_out(qtbot, best_plot, searched):
         best_plot._hold_out.linkActivated.emit("hold out")
     best_plot.set_details(RunDetails())
     assert not best_plot._hold_out.isVisible()
+
+
+def test_the_range_of_several_objectives_has_what_each_line_has_nine_tenths_of_its_time():
+    made, rng = History(), np.random.default_rng(1)
+    lines = [np.sort(rng.random(count))[::-1] + 0.1 for count in (34, 1, 7, 1, 56)]
+    for values in lines:
+        if made.records:
+            made.tick(len(made), "eta", before=Settings())
+        made.extend(records(values, values.tolist(), "refine", first=len(made)))
+    upper, first = [], 0
+    for values in lines:
+        last = first + len(values) == len(made)
+        lasting = np.r_[np.full(len(values) - 1, 0.1), 0.0 if last else 0.1]
+        shares = [lasting[values <= value].sum() / lasting.sum() for value in values]
+        upper.append(min(value for value, share in zip(values, shares, strict=True) if share > 0.9 - 1e-9))
+        first += len(values)
+    low, high = best_range(made)
+    assert low == pytest.approx(np.log10(min(map(np.min, lines))), rel=1e-12)
+    assert high == pytest.approx(np.log10(max(upper)), rel=1e-12)
