@@ -25,7 +25,7 @@ LEFT, RIGHT, BELOW = 240, 340, 184
 # The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.28
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
-RIGHT_HEIGHTS = (7, 3)  # of the docks at the right, where they stand below each other
+FIRST_HEIGHT = 460  # pixels of the first dock at the right, where another one stands below it
 TALL = 880  # pixels of height that have room for them so
 NARROW = 1100  # pixels of width below which the docks at the left join those at the right
 SHORT, SHORTEST = 800, 620  # pixels of height below which those below do, in a narrow and in a wide window
@@ -203,8 +203,13 @@ class DockLayout(QObject):
 
     def _arrange_first(self) -> None:
         """Let the docks at the right share a place where the window has no room for both."""
+        right = [self._dock("right", place) for place in range(len(self._areas["right"]))]
         if self._window.height() < TALL:
-            self._tabify([self._dock("right", k) for k in range(len(self._areas["right"]))])
+            self._tabify(right)
+        else:
+            height = sum(dock.height() for dock in right)
+            sizes = [FIRST_HEIGHT, max(height - FIRST_HEIGHT, 1)]
+            self._window.resizeDocks(right, sizes, Qt.Orientation.Vertical)
 
     def _follow(self) -> None:
         """Let docks join others or come back, and give all of them their sizes."""
