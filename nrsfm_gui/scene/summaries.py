@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
+LEAST_PERCENT = 0.001  # of the object's size; less is as good as none
 ETA_FROM_SECONDS = 1.0  # shorter times are not shown
 COARSER = (20, 1), (60, 5), (600, 10), (float("inf"), 60)  # below so many seconds, what they are rounded to
 
@@ -126,7 +127,7 @@ def percent_of(value: float | None, size: float | None) -> str:
     percent = 100.0 * value / size
     if percent == 0.0 or percent >= 10.0:
         return f"{percent:.0f} %"
-    return f"{percent:.2g} %" if percent >= 1e-3 else f"{percent:.0e} %"
+    return f"{percent:.2g} %" if percent >= LEAST_PERCENT else f"below {LEAST_PERCENT} %"
 
 
 def size_text(size: float | None, unit: str) -> str:

@@ -42,6 +42,7 @@ class Situation:
     live: bool  # runs follow changes
     light: bool  # the light theme is chosen
     outliers: bool  # those of the truth count
+    follows: bool  # the view moves with the object
     shown: frozenset[str]  # layers, and those of MARKED that are on
 
 
@@ -63,6 +64,7 @@ def resolve_situation(session: Session) -> Situation:
         live=session.live,
         light=session.theme.name == LIGHT.name,
         outliers=session.alignment.outliers,
+        follows=appearance.follow,
         shown=appearance.layers | ({appearance.color_by, session.solution} & MARKED),
     )
 
@@ -239,6 +241,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "Read triangles from .npz, .obj, .ply or .txt",
                "appearance_controller.ask_for_triangulation", (),
                with_sequence),
+    ActionSpec("follow", "&View", "F&ollow the object",
+               "Keep an object that moves through space in the middle of the 3-D view; off: the view stays",
+               "scene_view_controller.set_follow", (), with_sequence, checkable=True,
+               checked=lambda s: s.follows),
     ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",
                "appearance_controller.set_path", ("P",), checkable=True, checked=lambda s: "path" in s.shown),
     ActionSpec("alignment", "&View", "Next &alignment of the truth",

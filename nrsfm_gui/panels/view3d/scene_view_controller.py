@@ -64,12 +64,16 @@ class SceneViewController(QObject):
         """Show the refined depths of a run, or the bilinear solution that they were refined from."""
         self._session.set_solution(REFINED if on else "bilinear")
 
+    def set_follow(self, on: bool) -> None:
+        """Move the view with the object, or hold it still."""
+        self._change(follow=on)
+
     def add_view(self, view: SceneView) -> None:
         """Let the color bar of a view change the appearance."""
         view.limits_requested.connect(lambda limits: self._change(limits=limits))
         view.color_map_requested.connect(lambda name: self._change(color_map=name))
         view.coloring_requested.connect(lambda key: self._change(color_by=key))
-        view.follow_requested.connect(lambda on: self._change(follow=on))
+        view.follow_requested.connect(self.set_follow)
         view.viewpoint_changed.connect(self._on_viewpoint_changed)
         self._session.undo_requested.connect(view.end_gesture)
 

@@ -44,7 +44,7 @@ def test_a_length_has_its_part_of_the_object_beside_it():
     assert relative_measure(7.5, "mm", 156.2, short=True) == "7.50 mm · 4.8 %"
     shares = [relative_measure(value, "mm", 100.0, short=True) for value in (250.0, 12.6, 0.0, 0.012, 2e-6)]
     texts = ("250.0 mm · 250 %", "12.60 mm · 13 %", "0.000 mm · 0 %", "0.012 mm · 0.012 %")
-    assert shares == [*texts, "2.0e-06 mm · 2e-06 %"]
+    assert shares == [*texts, "2.0e-06 mm · below 0.001 %"]
     assert relative_measure(7.5, "mm", None) == relative_measure(7.5, "mm", float("nan")) == "7.50 mm"
     assert relative_measure(None, "mm", 156.2) == "–"
     assert size_text(156.2, "mm") == "the object: 156 mm"
