@@ -111,7 +111,7 @@ class Shapes:
         return self.truth_size
 
     @cached_property
-    def object_size(self) -> float:
+    def typical_radius(self) -> float:
         """The distance of a typical point from the middle of the object, in `unit`; outliers do not count."""
         source = self.points if self.truth is None else self.truth
         return 1.0 if source is None else typical_radius(source)

@@ -360,7 +360,7 @@ def sphere_size(scene: Scene) -> tuple[float, float]:
     """Return the diameter of a sphere, in the unit of the scene, and the least one in pixels."""
     count, factor = max(len(scene.drawn), 1), scene.appearance.point_size
     on_surface = "faces" in scene.layers and len(scene.faces) > 0
-    diameter = sphere_diameter(count, scene.shapes.object_size, on_surface=on_surface)
+    diameter = sphere_diameter(count, scene.shapes.typical_radius, on_surface=on_surface)
     least = 6.0 if count <= 600 else 3.0 if count <= 4000 else 2.0
     return factor * diameter, max(factor * least, 1.0)
 
