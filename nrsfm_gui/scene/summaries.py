@@ -127,7 +127,7 @@ def percent_of(value: float | None, size: float | None) -> str:
     percent = 100.0 * value / size
     if percent == 0.0 or percent >= 10.0:
         return f"{percent:.0f} %"
-    return f"{percent:.2g} %" if percent >= LEAST_PERCENT else f"below {LEAST_PERCENT} %"
+    return f"{percent:#.2g} %" if percent >= LEAST_PERCENT else f"below {LEAST_PERCENT} %"
 
 
 def size_text(size: float | None, unit: str) -> str:
