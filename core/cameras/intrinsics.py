@@ -13,6 +13,7 @@ What was assumed or is uncertain is described in a sentence.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +216,7 @@ def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
     return Calibration(K, IntrinsicsOrigin("assumed", remark))
 
 
+@lru_cache(maxsize=4)  # asked for at every change of a parameter; tracks of many points take 10 ms
 def image_size_of(sequence: Sequence) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return width and height of the picture of a sequence, and its middle; guessed where it has none.
 
