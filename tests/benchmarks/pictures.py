@@ -283,7 +283,7 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
 def own_video(app: QApplication, folder: Path, out: Path) -> None:
     """The bundled video with its tracks, and the shape that they give."""
     studio = Studio(app, folder, MEDIUM)
-    studio.window.sequence_opening.open_sequence(_followed("sample:sheet"), listed=False)
+    studio.window.sequence_opening.open_sequence(_followed("sample:sheet"))
     studio.wait(lambda: studio.window.session.sequence is not None)
     studio.solve(PRESETS["recommended"])
     session = studio.window.session
