@@ -11,11 +11,12 @@ outermost STRAYS of the points of a frame, which are errors in large clouds. Of 
 counts. The points that reach just so far, one for each of many directions, are what a view is centered at.
 It is as near as shows half of the frames in the USUAL part of the picture and nearly all of them inside.
 
-Direction.  Up is where the cameras have it: the mean of their upward axes, or the axis of the coordinates
-that is next to it. No coordinates in use have -z upwards: tracks of motion capture whose y points up seem to
-show that, and z is up in them. The default view is a three-quarter one from the cameras' side. It is another
-one where the object would be seen too nearly edge-on: with C the mean covariance of the points of a frame and
-P the projection on the picture, sqrt(det(P C P')) measures the area that is seen.
+Direction.  Up is where the cameras have it: the mean of their upward axes. In the coordinates of a truth it
+is the axis next to that. No coordinates in use have -z upwards: tracks of motion capture whose y points up
+seem to show that, and z is up in them. Without a truth the axes mean nothing, and up is the mean itself. The
+default view is a three-quarter one from the cameras' side. It is another one where the object would be seen
+too nearly edge-on: with C the mean covariance of the points of a frame and P the projection on the picture,
+sqrt(det(P C P')) measures the area that is seen.
 """
 
 from __future__ import annotations
@@ -82,9 +83,12 @@ class Framing:
         """The default direction; center and distance are to be fitted."""
         return Orbit(azimuth=self.azimuth, elevation=self.elevation, up=as_triple(self.up))
 
-    def aimed(self, rotations: Floats | None) -> Framing:
-        """Return it with the default direction that suits cameras (F, 3, 3); None where they are unknown."""
-        up = _up(rotations)
+    def aimed(self, rotations: Floats | None, *, snaps: bool = True) -> Framing:
+        """Return it with the default direction that suits cameras (F, 3, 3); None where they are unknown.
+
+        `snaps`: an axis of the coordinates passes for up where it is near, as in those of a truth.
+        """
+        up = _up(rotations, snaps=snaps)
         azimuth, elevation = _default_view(self.spread, up, rotations)
         return replace(
             self,
@@ -261,7 +265,7 @@ def _thickened(box: Floats) -> Floats:
     return np.stack([box[0] - thin / 2, box[1] + thin / 2])
 
 
-def _up(rotations: Floats | None) -> Floats:
+def _up(rotations: Floats | None, *, snaps: bool) -> Floats:
     """Return the unit vector of what is up in the pictures of cameras (F, 3, 3)."""
     if rotations is None:
         return np.array(DEFAULT_UP)
@@ -270,7 +274,7 @@ def _up(rotations: Floats | None) -> Floats:
         mean = -rotations[0, 1]
     mean = mean / np.linalg.norm(mean)
     axis = int(np.abs(mean).argmax())
-    if abs(mean[axis]) > np.cos(np.radians(SNAP)):
+    if snaps and abs(mean[axis]) > np.cos(np.radians(SNAP)):
         mean = np.sign(mean[axis]) * np.eye(3)[axis] + 0.0  # no minus zero
         mean[2] = abs(mean[2])
     up: Floats = mean

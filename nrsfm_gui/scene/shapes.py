@@ -436,4 +436,4 @@ def _framing(
         framing = frame_points(np.concatenate(shown, axis=2)) if shown else None
     if framing is None or framing.by_cameras or cameras is None:
         return framing
-    return framing.aimed(cameras.R)
+    return framing.aimed(cameras.R, snaps=truth is not None)

@@ -108,6 +108,8 @@ def test_up_is_that_of_the_cameras_and_an_axis_where_one_is_near():
     found = framing.aimed(np.repeat(tilted[None], 5, axis=0))
     assert found.up.tolist() == [0.0, 0.0, 1.0]
     assert found.by_cameras and not framing.by_cameras
+    exact = framing.aimed(np.repeat(tilted[None], 5, axis=0), snaps=False)  # in coordinates without a truth
+    np.testing.assert_allclose(exact.up, -tilted[1])
     turned = np.diag([-1.0, -1.0, 1.0]) @ z_up  # of tracks whose y points up
     assert framing.aimed(turned[None]).up.tolist() == [0.0, 0.0, 1.0]
     oblique = rotation_from_vector(np.array([0.0, 0.0, np.pi / 4]))
