@@ -289,8 +289,9 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
         if apart > APART:
             return Verdict(
                 "ambiguous",
-                f"Two shapes explain the tracks equally (energies {ends[0].energy:.4f} and {end.energy:.4f}, "
-                f"{100 * apart:.0f} % of the size apart); the other began at {end.name}.",
+                f"Two shapes explain the tracks equally ({100 * apart:.0f} % of the size apart). Their "
+                f"energies differ by {end.energy - ends[0].energy:.1g} per point and frame; the lower one is "
+                f"shown, the other began at {end.name}.",
                 action="compare",
             )
     return None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
+SIZE_MEANING = "the root mean square distance of its points from their centroid, mean over the frames"
 LEAST_PERCENT = 0.001  # of the object's size; less is as good as none
 ETA_FROM_SECONDS = 1.0  # shorter times are not shown
 COARSER = (20, 1), (60, 5), (600, 10), (float("inf"), 60)  # below so many seconds, what they are rounded to

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.data import GROUND_TRUTH
 from nrsfm_gui.model.sequence_names import error_name, truth_phrase
-from nrsfm_gui.scene.summaries import log_loss, measure, percent_of, size_text
+from nrsfm_gui.scene.summaries import SIZE_MEANING, log_loss, measure, percent_of, size_text
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -81,6 +81,8 @@ def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
         of_object = f", {share} of the object ({size_text(known.size, known.unit)})" if share else ""
         name = error_name(sequence.truth_name)
         lines.append(f"Mean {name}: {measure(known.error, known.unit)}{of_object}")
+        if share:
+            lines.append(f"The size of the object: {SIZE_MEANING}")
         lines.append(f"Laid over {truth_phrase(sequence.truth_name)}: {known.alignment}")
     lines.append(f"Reprojection, root mean square: {pixels}")
     if loss:

@@ -18,7 +18,16 @@ from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
-from nrsfm_gui.scene.summaries import iterations, log_loss, measure, pair, relative_measure, seconds, signed
+from nrsfm_gui.scene.summaries import (
+    SIZE_MEANING,
+    iterations,
+    log_loss,
+    measure,
+    pair,
+    relative_measure,
+    seconds,
+    signed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,14 +48,12 @@ UNCERTAINTY_TIP = (
     "One standard deviation of the place of the point, from the curvature of the refinement's energy and the "
     "distance of its ends. Two of three errors should be smaller."
 )
-SIZE_TIP = (
-    " The part beside a length is of the size of the object: the root mean square distance of its points "
-    "from their center, mean over the frames."
-)
+SIZE_TIP = f"The part beside a length is of the size of the object: {SIZE_MEANING}."
+E3D_BASIS = "in the camera's coordinates, as published"
 E3D_TIP = (
     "The e3D of the tables of BMM and PTA: in the camera's coordinates, every frame centered, one orthogonal "
     "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "
-    "the truth. No alignment of this window changes it."
+    "the truth. It does not follow the alignment that is chosen for the mean error."
 )
 HIDDEN_TIP = "Observations that the user hid from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
@@ -54,8 +61,8 @@ LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (
-    f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
-    "How many are tried at most: see Parameters."
+    "Starts of the bilinear problem, before any depth refinement: those whose loss is within a relative "
+    f"{AGREEMENT:g} of the lowest. How many are tried at most: see Parameters."
 )
 
 
@@ -95,13 +102,13 @@ def numbers(
             f"mean {error_name(truth)}",
             error,
             f"Mean distance to {truth_phrase(truth)}, over all points and frames that have one."
-            f"{'' if known is None or known.error is None else SIZE_TIP}",
+            f"{'' if known is None or known.error is None else f' {SIZE_TIP}'}",
         ),
     ]
     if known is not None and known.e3d is not None:
-        rows.append(LabeledValue("e3D", f"{known.e3d:.4f} (normalized as published)", E3D_TIP))
+        rows.append(LabeledValue("e3D", f"{known.e3d:.4f}, {E3D_BASIS}", E3D_TIP))
     if known is not None and known.size is not None and (known.error is not None or known.uncertainty):
-        rows.append(LabeledValue("size of the object", measure(known.size, known.unit), SIZE_TIP.strip()))
+        rows.append(LabeledValue("size of the object", measure(known.size, known.unit), SIZE_TIP))
     if known is not None and known.error is not None:
         if known.without is not None:
             fall = fall_sentence(known.error, known.without, known.outliers, known.known)

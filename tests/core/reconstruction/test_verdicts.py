@@ -119,8 +119,9 @@ def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
     own, other = DepthEnd("a", point, -2.0), mirror_in_depth(point)
     tied = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9995)))["ambiguous"]
     assert tied.action == "compare"
-    assert tied.sentence.startswith("Two shapes explain the tracks equally (energies -2.0000 and -1.9995, ")
-    assert tied.sentence.endswith("% of the size apart); the other began at rigid.")
+    assert tied.sentence.startswith("Two shapes explain the tracks equally (")
+    assert "% of the size apart). Their energies differ by 0.0005 per point and frame; " in tied.sentence
+    assert tied.sentence.endswith("the lower one is shown, the other began at rigid.")
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9))) == {}
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", point, -2.0))) == {}
 

@@ -113,7 +113,7 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, rigid_scene, st
         known = quality(build_shapes(rigid_scene, last))
         rows = numbers(shown, incumbent_of(shown, last, known), rigid_scene)
         tip = next(row.tip for row in rows if row.label == "starts that agree").splitlines()
-        assert len(tip) == 1 + len(last.starts)
+        assert len(tip) == 1 + len(last.starts) and tip[0].startswith("Starts of the bilinear problem")
         assert sorted(line.split(":")[0] for line in tip[1:]) == sorted(start.name for start in last.starts)
         gamma = np.sort(last.best.factors.gamma())[::-1]
         assert value(rows, "singular values") == ", ".join(f"{number:.3g}" for number in gamma)

@@ -8,6 +8,7 @@ import pytest
 from core import Settings, iterate, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import measure
 
 SETTINGS = Settings(rank=2, starts=2, rotations="truth", noise=0.0)
 
@@ -56,8 +57,24 @@ def test_the_views_show_the_refined_depths_or_the_bilinear_solution(window, sequ
     assert errors == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
     action.trigger()
     np.testing.assert_array_equal(shown_points(window), refined)
-    run = window.session.shown
-    assert window.display.errors.of_run(run).error < errors  # that of its end, whatever is shown
+    assert window.display.errors.of_run(window.session.shown).error < errors
+
+
+@pytest.mark.parametrize("solution", ["refined", "bilinear"])
+def test_the_row_of_the_shown_run_has_the_error_of_the_headline(qtbot, window, end, solution):
+    window.session.set_solution(solution)
+    window.display.refresh()
+    found, run = window.display.errors.incumbent, window.session.shown
+    assert window.display.errors.of_run(run) is found
+
+    def agrees():
+        rows = window.sequences_panel.tree.open.runs
+        headline = window.status_controller.headline.full_text.split(" · ")[0]
+        return headline == rows[0].error == measure(found.error, found.unit)
+
+    qtbot.waitUntil(agrees)
+    exact = window.display.errors.of_run(run, exact=True)  # of the end of the run, whatever is shown
+    assert exact is None or exact.iterate is end
 
 
 def test_a_run_without_refinement_offers_no_choice(window, sequence, add_solved_run):

@@ -1,0 +1,39 @@
+"""The normalized error of published tables: its definition, and that it does not follow the alignment."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import Alignment, CameraModel, Settings, iterate, simulate
+from core.evaluation import Kind, camera_truth, e3d_global
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import quality
+from nrsfm_gui.text.run_numbers import numbers
+
+SETTINGS = Settings(rank=2, starts=1, rotations="truth", refine="none")
+
+
+def test_e3d_is_in_the_coordinates_of_the_camera_whatever_the_alignment():
+    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=8, points=15, occlusion=0.0)
+    *_, last = iterate(sequence, SETTINGS)
+    result = last.result()
+    sized = result.intrinsics[0, 0] * result.camera_points
+    expected = e3d_global(sized, camera_truth(sequence)).mean
+    session = Session()
+    session.set_sequence(sequence)
+    run = session.add_run(SETTINGS)
+    run.last, run.state = last, RunState.FINISHED
+    errors = set()
+    for kind in (Kind.PER_FRAME, Kind.SEQUENCE):
+        known = quality(build_shapes(sequence, last, Alignment(kind)))
+        errors.add(known.error)
+        assert known.e3d == pytest.approx(expected, rel=1e-9)
+        row = next(
+            row for row in numbers(run, incumbent_of(run, last, known), sequence) if row.label == "e3D"
+        )
+        assert row.value == f"{expected:.4f}, in the camera's coordinates, as published"
+        assert "does not follow the alignment" in row.tip
+    assert len(errors) == 2
