@@ -49,6 +49,8 @@ class WorstFrame(QObject):
         self._frame: int | None = None  # that was found last
         self._of: tuple[object, ...] = ()  # the errors that it was found by
         self._point: int | None = None
+        self._where: tuple[object, ...] = ()  # the frame and the errors that the point was found in
+        session.selection_changed.connect(self._forget_point)
         timeline.worst_requested.connect(self.go_to_frame)
 
     def go_to_frame(self) -> None:
@@ -73,18 +75,19 @@ class WorstFrame(QObject):
         )
 
     def go_to_point(self) -> None:
-        """Select the point with the largest error in this frame; from one that was found, the next one."""
+        """Select the point with the largest error in this frame; at once again, the next one."""
         series, session = self._timeline.series, self._session
         if series is None:
             return
         errors = series.per_point[session.frame].copy()
         errors[[point for point in session.hidden if point < len(errors)]] = np.nan
-        found = next_worst(errors, self._point if self._point == session.point else None)
+        where = session.frame, series.name, session.shown, session.compared
+        found = next_worst(errors, self._point if self._where == where else None)
         if found is None:
             self._notifier.show_status(f"Frame {session.frame + 1} has no {series.name}")
             return
-        self._point = found
         session.set_point(found)
+        self._point, self._where = found, where  # setting it forgot the one before
         place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
         which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
         value = relative_measure(float(errors[found]), series.unit, series.size)
@@ -92,6 +95,10 @@ class WorstFrame(QObject):
         self._notifier.show_status(
             f"{which} of frame {session.frame + 1}: {point_label(found, names)}, {series.name} {value}"
         )
+
+    def _forget_point(self) -> None:
+        """Begin with the worst point again: another selection was made."""
+        self._where = ()
 
 
 def frame_heading(series: ErrorSeries, frame: int) -> str:

@@ -66,6 +66,23 @@ def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(session, timel
     assert session.selection == (int(errors.argmax()),)
 
 
+def test_shift_w_begins_with_the_worst_point_in_another_frame_and_after_another_selection(
+    session, timeline, worst_frame, statuses
+):
+    session.set_frame(6)
+    worst_frame.go_to_point()
+    for frame in (9, 10):  # the point that was found stays selected
+        session.set_frame(frame)
+        worst_frame.go_to_point()
+        assert session.point == np.nanargmax(timeline.series.per_point[frame])
+        assert statuses[-1].startswith(f"Worst point of frame {frame + 1}")
+    found = session.point
+    session.set_point(found + 1 if found == 0 else found - 1)
+    session.set_point(found)
+    worst_frame.go_to_point()
+    assert session.point == found
+
+
 def test_the_sentence_on_a_frame_shows_what_its_error_comes_from():
     errors = np.ones((4, 10))
     errors[2] = [50.0] + [1.0] * 9
