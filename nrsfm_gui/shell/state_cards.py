@@ -12,6 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
+from core.solvers import Status
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.sequence_names import truth_phrase
@@ -266,6 +267,8 @@ def result_sentence(run: Run, known: Incumbent, sequence: Sequence) -> str:
     """Return a sentence about the result of a run that has ended."""
     last = run.last
     status = "is over" if last is None else last.status.value
+    if last is not None and last.status is Status.LIMIT:
+        status = "reached its iteration limit"
     distances = [f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"]
     if known.error is not None:
         distances.append(

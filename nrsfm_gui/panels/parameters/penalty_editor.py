@@ -32,7 +32,7 @@ NUMBERS: dict[str, Parameter] = {
     name: described for kind in PENALTIES.values() for name, described in parameters_of(kind).items()
 }
 ADVANCED_NUMBERS = ("gamma", "epsilon")  # what keeps weights finite at 0
-PENALTY_TIP = "What the singular values of X# cost."
+PENALTY_TIP = "What is added to the loss for large singular values of X#: it keeps the shape simple."
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
 NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."

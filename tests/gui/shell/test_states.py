@@ -126,6 +126,18 @@ def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(
     assert asked == ["log"]
 
 
+def test_a_run_that_ends_at_its_limit_is_reported_in_a_sentence(
+    qtbot, session, control, states, display, messages, sequence
+):
+    session.set_settings(QUICK.with_changes(max_iterations=2))
+    session.set_sequence(sequence)
+    states.announces = True
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
+    assert messages.text.startswith("Run 1 reached its iteration limit in ")
+    assert display.scene is not None
+
+
 def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     qtbot, session, control, states, display, messages, asked, sequence
 ):
