@@ -5,6 +5,7 @@ The items are created once; later changes only set their data.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -274,6 +275,7 @@ class SpectrumCanvas(pg.PlotWidget):
         """Name the axes, and mark places on them, as there is room."""
         for side in self._ticks:
             self._show_ticks(side)
+        self.show_columns()
         roomy = self.height() >= ROOMY
         for side, label in (("left", "singular value σ" if roomy else "σ"), ("right", "weight a")):
             axis = self.getPlotItem().getAxis(side)  # whose plot would show it with the label
@@ -290,6 +292,13 @@ class SpectrumCanvas(pg.PlotWidget):
         room = max(int((self.height() - AXIS) / (TICK_LINES * self.fontMetrics().height())), 2)
         every = -(-len(ticks) // room)
         self.getPlotItem().getAxis(side).setTicks([ticks[::every]])
+
+    def show_columns(self) -> None:
+        """Show the numbers of the columns: as many of them as there is room for."""
+        columns = self.parts.columns
+        width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
+        every = math.ceil(self.fontMetrics().horizontalAdvance(f" {columns} ") / max(width, 1.0))
+        self.getPlotItem().getAxis("bottom").setTicks([[(k, str(k)) for k in range(1, columns + 1, every)]])
 
     @property
     def dragged_handle(self) -> int | None:

@@ -52,6 +52,7 @@ TIP = (
     "with Ctrl the others come along; Esc gives the arrow keys back. Exact numbers are in Advanced."
 )
 MOST_HEIGHT = 260  # pixels
+SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
 
@@ -173,6 +174,7 @@ class SpectrumPlot(Themed, QWidget):
         self._back = tool_button("↺", "", "To the rule")
         self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
         self._flash = Debounce(self._on_flash_timeout, IDLE_MILLISECONDS, self)
+        self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
         canvas = self._canvas
         canvas.target_changed.connect(self._on_target_changed)
         canvas.handle_pressed.connect(self._on_handle_pressed)
@@ -233,6 +235,8 @@ class SpectrumPlot(Themed, QWidget):
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
         self._of_run = None if self._singular is None else np.asarray(state.run_weights)
         if self._canvas.dragged_handle is None or len(state.weights) != len(self._weights):
+            if state.weights != self._weights:
+                self._end_limit()
             self._weights = state.weights
         self._show()
 
@@ -262,9 +266,7 @@ class SpectrumPlot(Themed, QWidget):
         heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
         self._items.set_bars(heights, len(weights))
         self._show_handles()
-        columns = self._items.columns
-        every = max(1, columns // 16)
-        plot.getAxis("bottom").setTicks([[(k, str(k)) for k in range(1, columns + 1, every)]])
+        self._canvas.show_columns()
         if not self.hint:
             self._set_hint(HINT)
 
@@ -364,7 +366,9 @@ class SpectrumPlot(Themed, QWidget):
         else:
             self._items.set_barrier(barrier)
             self._flash.request()
-            self._set_hint(describe_limit(base, handle, barrier), role="warning")
+            self._limit.request()
+            key = "Ctrl" if self._canvas.dragged_handle is None else "Shift"
+            self._set_hint(f"{describe_limit(base, handle, barrier)} {key} moves both.", role="warning")
         if weights != self._weights:
             self._weights = weights
             self._active = handle
@@ -373,6 +377,13 @@ class SpectrumPlot(Themed, QWidget):
 
     def _on_flash_timeout(self) -> None:
         self._items.set_barrier(None)
+
+    def _end_limit(self) -> None:
+        """Clear what was shown of a weight that could go no further."""
+        self._limit.cancel()
+        self._items.set_barrier(None)
+        if self._hint.property("role") == "warning":
+            self._set_hint(KEYS_HINT if self._canvas.hasFocus() else HINT)
 
     def _on_focus_changed(self, focused: bool) -> None:
         """Mark the handle that the keys would move."""

@@ -41,9 +41,9 @@ def limit_weight(
 
 
 def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier: int) -> str:
-    """Return a sentence: which weight limits another one, and how to move both."""
-    verb = "fall below" if barrier < moved else "rise above"
-    return f"a{moved + 1} cannot {verb} a{barrier + 1} = {weights[barrier]:.3g}. Shift moves both."
+    """Return in a few letters, for a narrow panel, which weight limits another one."""
+    sign = "≥" if barrier < moved else "≤"
+    return f"a{moved + 1} {sign} a{barrier + 1} = {weights[barrier]:.3g}."
 
 
 class WeightsList(QWidget):

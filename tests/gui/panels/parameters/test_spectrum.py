@@ -11,7 +11,14 @@ from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.parameters.spectrum_plot import HINT, LogScale, SpectrumPlot, SpectrumState, decades_of
+from nrsfm_gui.panels.parameters.spectrum_plot import (
+    HINT,
+    KEYS_HINT,
+    LogScale,
+    SpectrumPlot,
+    SpectrumState,
+    decades_of,
+)
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, limit_weight
 from nrsfm_gui.widgets.style import palette
 
@@ -99,8 +106,8 @@ def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
     assert received[-1][handle] == end
     assert all(np.all(np.diff(weights) >= 0) for weights in received)
     assert plot.canvas.parts.barrier == barrier
-    verb = "rise above" if pixels < 0 else "fall below"
-    assert plot.hint.startswith(f"a{handle + 1} cannot {verb} a{barrier + 1} = {end:g}. Shift moves both")
+    sign = "≤" if pixels < 0 else "≥"
+    assert plot.hint.startswith(f"a{handle + 1} {sign} a{barrier + 1} = {end:g}. Shift moves both")
     assert plot._hint.property("role") == "warning"
     # As far as the hand went beyond, it has to come back before the weight moves again.
     move(plot, start + QPointF(0, 0.9 * pixels))
@@ -117,6 +124,33 @@ def test_the_mark_on_a_neighbor_goes_away(qtbot, plot):
     move(plot, start - QPointF(0, 90))
     assert plot.canvas.parts.barrier == 3
     qtbot.waitUntil(lambda: plot.canvas.parts.barrier is None, timeout=2000)
+
+
+@pytest.mark.parametrize("by_change", [True, False])
+def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot, plot, by_change):
+    plot._limit.setInterval(50 if not by_change else 60_000)
+    plot.canvas.setFocus()
+    plot._mark(2)
+    plot.canvas.weight_step_requested.emit(-900.0, False)
+    plot.set_state(replace(SHOWN, weights=plot.weights))  # what the parameters answer
+    assert plot._hint.property("role") == "warning"
+    if by_change:
+        plot.set_state(SHOWN)
+    qtbot.waitUntil(lambda: plot._hint.property("role") == "muted", timeout=2000)
+    assert plot.hint in (HINT, KEYS_HINT)
+    assert plot.canvas.parts.barrier is None
+
+
+def test_the_numbers_of_many_columns_do_not_touch(plot):
+    many = tuple(np.geomspace(0.01, 0.5, 13).tolist())
+    for width in (200, 420, 900):
+        plot.resize(width, 200)
+        plot.set_state(SpectrumState("weights", "wnn", many, many[::-1], many))
+        QApplication.processEvents()
+        ticks = plot.canvas.getPlotItem().getAxis("bottom")._tickLevels[0]
+        places = [plot.canvas.pixel(k, 0.0).x() for k, _text in ticks]
+        assert np.diff(places).min() > plot.fontMetrics().horizontalAdvance("13") + 2
+        assert len(ticks) == 13 or width < 900
 
 
 def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot):
@@ -189,7 +223,7 @@ def test_keys_choose_a_handle_and_move_it(qtbot, plot):
     for _ in range(9):
         qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT)
     assert plot.weights == (0.01, 0.1, 0.1, 0.5)
-    assert "cannot rise above a3" in plot.hint
+    assert plot.hint == "a2 ≤ a3 = 0.1. Ctrl moves both."
     qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT | CONTROL)
     assert plot.weights == pytest.approx((0.01, 0.11, 0.11, 0.5))
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
