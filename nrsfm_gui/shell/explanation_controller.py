@@ -1,5 +1,7 @@
 """Shift+F1: what is under the pointer, explained in a card next to it.
 
+Chosen from the menu, whose line the pointer is on, it waits: the next click is on what is to be explained.
+
 The explanation of a control is its "What's This" text, else its tip; of a button, a line of a menu or a
 tab, it is that of what it does or shows. A part without any has that of what it is in, up to its panel.
 """
@@ -10,7 +12,7 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, Qt
-from PyQt6.QtGui import QCursor, QKeyEvent
+from PyQt6.QtGui import QCursor, QKeyEvent, QMouseEvent
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -31,6 +33,11 @@ if TYPE_CHECKING:
     from nrsfm_gui.shell.toolbars import Toolbars
 
 BELOW = QPoint(0, 18)  # of the pointer, pixels
+CLICKS = (
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.MouseButtonRelease,
+    QEvent.Type.MouseButtonDblClick,
+)
 
 
 class ExplanationController(QObject):
@@ -47,12 +54,22 @@ class ExplanationController(QObject):
     def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
         super().__init__(window)
         self._toolbars, self._window = toolbars, window
+        self._action = toolbars.actions["whats_this"]
+        self._action.installEventFilter(self)
+        self._waits = False  # for a click on what is to be explained
         for menu in window.findChildren(QMenu):
             self.add_menu(menu)
 
     def add_menu(self, menu: QMenu) -> None:
         """Explain the lines of a menu."""
         menu.installEventFilter(self)
+
+    def wait_for_click(self) -> None:
+        """Explain what is clicked next, which does not act on the click; Escape ends the wait."""
+        if not self._waits:
+            self._waits = True
+            _app().setOverrideCursor(Qt.CursorShape.WhatsThisCursor)
+            _app().installEventFilter(self)
 
     def explain(self) -> None:
         """Show the explanation of what is under the pointer."""
@@ -61,6 +78,9 @@ class ExplanationController(QObject):
         if widget is None:  # outside of all windows
             widget = QApplication.focusWidget() or self._window
             place = widget.mapToGlobal(widget.rect().center())
+        self._explain(widget, place)
+
+    def _explain(self, widget: QWidget, place: QPoint) -> None:
         text = self.explanation_of(widget, widget.mapFromGlobal(place))
         if text:
             QWhatsThis.showText(place + BELOW, text, _panel_of(widget))
@@ -105,7 +125,14 @@ class ExplanationController(QObject):
         return lines[0] + "".join(f"<p>{line}</p>" for line in lines[1:])
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Explain the line of a menu, which would otherwise handle the key itself."""
+        """Explain what is clicked, or the line of a menu, which would otherwise handle the key itself."""
+        if self._waits and event is not None and isinstance(watched, QWidget):
+            return self._filter_while_waiting(watched, event)
+        if watched is self._action and event is not None and event.type() == QEvent.Type.Shortcut:
+            if self._waits:
+                self._stop_waiting()
+            self.explain()  # the pointer is where the person left it, not on a line of a menu
+            return True
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress
@@ -116,12 +143,38 @@ class ExplanationController(QObject):
             return True
         return super().eventFilter(watched, event)
 
+    def _filter_while_waiting(self, widget: QWidget, event: QEvent) -> bool:
+        """Explain on the release of the mouse, so that no part of the click is left for the widget."""
+        kind = event.type()
+        if isinstance(event, QMouseEvent) and kind in CLICKS:
+            if kind == QEvent.Type.MouseButtonRelease:
+                self._stop_waiting()
+                self._explain(widget, event.globalPosition().toPoint())
+            return True
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if kind == QEvent.Type.KeyPress:
+                self._stop_waiting()
+            event.accept()
+            return True
+        return False
+
+    def _stop_waiting(self) -> None:
+        self._waits = False
+        _app().removeEventFilter(self)
+        _app().restoreOverrideCursor()
+
     def _explain_line(self, menu: QMenu) -> None:
         """Explain the line of a menu under the pointer, or the one that the arrow keys have chosen."""
         action = menu.actionAt(menu.mapFromGlobal(QCursor.pos())) or menu.activeAction()
         if action is not None:
             corner = menu.mapToGlobal(menu.actionGeometry(action).bottomLeft())
             QWhatsThis.showText(corner, self._of_action(action), menu)
+
+
+def _app() -> QApplication:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app
 
 
 def _panel_of(widget: QWidget) -> QWidget:

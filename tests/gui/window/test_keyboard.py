@@ -176,6 +176,26 @@ def test_the_control_under_the_pointer_is_explained_at_once(qtbot, window):
     assert not card.isVisible()
 
 
+def test_chosen_from_the_menu_the_next_click_is_explained_and_does_not_act(qtbot, window):
+    action, button = window.toolbars.actions["whats_this"], window.toolbars.button_of("live")
+    live = window.session.live
+    before = set(QApplication.topLevelWidgets())
+    action.trigger()
+    assert set(QApplication.topLevelWidgets()) == before
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.session.live is live
+    (card,) = (each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible())
+    qtbot.keyClick(card, Qt.Key.Key_Escape)
+    assert QApplication.overrideCursor() is None
+    action.trigger()
+    assert QApplication.overrideCursor().shape() is Qt.CursorShape.WhatsThisCursor
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_Escape)
+    assert QApplication.overrideCursor() is None
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.session.live is not live  # a click acts again
+    window.session.set_live(live)
+
+
 @pytest.mark.parametrize("larger", [0, 3])
 def test_no_text_is_cut_off(qtbot, full_window, larger):
     window, app = full_window, QApplication.instance()
