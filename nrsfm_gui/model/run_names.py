@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from core import METHODS, ExplicitWeights
 from core.reconstruction import preset_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from core import Penalty, Settings
     from nrsfm_gui.model.run import Run
 
@@ -33,14 +36,39 @@ def run_name(settings: Settings) -> str:
     if special:
         plain = settings.with_changes(loss="squared", loss_scale=None, hide=None)
         return ", ".join([run_name(plain), *special])
-    name = SHORT_METHODS[settings.method]
-    if settings.refine == "depth":  # what is shown of a run of the usual method is not its bilinear solution
-        name = "refined" if settings.method == "bilinear" else f"{name}, refined"
-    method = " ".join([name, *option_texts(settings)])
-    words = [method, settings.penalty.short]
+    words = [_method_text(settings), settings.penalty.short]
     if settings.problem == "lowrank":
         words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
     return preset_name(settings) or ", ".join(words)
+
+
+def _method_text(settings: Settings) -> str:
+    name = SHORT_METHODS[settings.method]
+    if settings.refine == "depth":  # what is shown of a run of the usual method is not its bilinear solution
+        name = "refined" if settings.method == "bilinear" else f"{name}, refined"
+    return " ".join([name, *option_texts(settings)])
+
+
+def distinction(settings: Settings, runs: Collection[Settings]) -> str:
+    """Return what at most half of some runs have in common with these settings: "rank 8, xi 0.3".
+
+    It is "" where the settings are the usual ones of these runs.
+    """
+    count = Counter(part for each in runs for part in _parts(each))
+    return ", ".join(part for part in _parts(settings) if 2 * count[part] <= len(runs))
+
+
+def _parts(settings: Settings) -> list[str]:
+    """Return the settings that runs are distinguished by, each in a word or two."""
+    penalty = penalty_text(settings.penalty)
+    explicit = isinstance(settings.penalty, ExplicitWeights)
+    parts = [f"rank {settings.rank}", f"eta {settings.eta:g}"]
+    parts += [penalty] if explicit else penalty.split(", ")
+    parts.append(_method_text(settings))
+    parts += ["low rank"] if settings.problem == "lowrank" else []
+    parts += [settings.loss.capitalize()] if settings.loss != "squared" else []
+    parts += ["hidden tracks"] if settings.hide is not None else []
+    return parts + ([f"{settings.mirror} mirrored"] if settings.mirror is not None else [])
 
 
 def penalty_text(penalty: Penalty) -> str:

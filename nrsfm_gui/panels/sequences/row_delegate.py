@@ -109,7 +109,7 @@ class RowDelegate(QStyledItemDelegate):
         name_font.setBold(shown)
         place = QRect(left, area.top(), max(right - left, 0), area.height())
         name = theme.other if row.compared else theme.text
-        used = _paint_text(painter, place, row.name, name_font, name)
+        used = _paint_text(painter, place, row.distinction or row.name, name_font, name)
         _paint_text(painter, place.adjusted(used + GAP, 0, 0, 0), row.origin, font, theme.muted)
 
     # -- the name of a run ----------------------------------------------------------------------------------

@@ -42,9 +42,14 @@ class RunsController(QObject):
         self._notifier = session.notifier
         self._updater = PanelUpdater(self._resolve, lambda state: panel.set_rows(*state), self)
         for signal in (
-            session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
-            session.run_changed, display.errors.found, session.alignment_changed,
-        ):  # fmt: skip
+            session.sequence_changed,
+            session.runs_changed,
+            session.shown_changed,
+            session.compared_changed,
+            session.run_changed,
+            display.errors.found,
+            session.alignment_changed,
+        ):
             signal.connect(self._updater.request)
         display.errors.incumbent_changed.connect(self._updater.run)
         display.refreshed.connect(self._updater.flush)
@@ -191,7 +196,11 @@ class RunsController(QObject):
                 sequence is session.sequence,
                 tuple(
                     run_row(
-                        run, self._errors.of_run(run), shown=_of(shown, runs), compared=_of(compared, runs)
+                        run,
+                        self._errors.of_run(run),
+                        shown=_of(shown, runs),
+                        compared=_of(compared, runs),
+                        runs=runs,
                     )
                     for run in reversed(runs)
                 ),

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QLineEdit, QPushButton
 from core import Settings, simulate
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_title
+from nrsfm_gui.model.run_names import distinction, run_title
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -282,6 +282,24 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: tree.item(run.number).text(0).endswith("← 1, stopped"))
     assert run.title == ""
+
+
+def test_a_row_shows_what_distinguishes_its_run_from_the_others(parts):
+    session = parts.session
+    session.add_run(session.runs[0].settings.with_changes(rank=3, eta=0.07))
+    parts.runs_controller.flush()
+    run, first = session.runs[-1], session.runs[0]
+    written = parts.sequences_panel.tree.row(run.number)
+    assert "rank 3, eta 0.07" in written.distinction
+    assert run_title(run) in written.tip
+    assert parts.sequences_panel.tree.row(first.number).distinction.startswith("rank 2")
+    eight, twelve = (QUICK.with_changes(rank=rank) for rank in (8, 12))
+    assert [distinction(each, [eight, twelve]) for each in (eight, twelve)] == ["rank 8", "rank 12"]
+    assert distinction(eight, [eight, eight, twelve]) == ""  # what most of them have
+    session.rename_run(run, "mine")
+    parts.runs_controller.flush()
+    assert parts.sequences_panel.tree.row(run.number).distinction == ""
+    assert distinction(first.settings, [first.settings]) == ""
 
 
 def test_the_right_button_shows_no_other_run(qtbot, parts):
