@@ -20,11 +20,12 @@ sequences at most 0.5 % of the observations are, most of them of points that do 
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..data.masks import quantile_of_known
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
@@ -127,13 +128,15 @@ def _jumps(values: Floats, kept: Bools) -> tuple[Floats, Floats]:
     after = {step: _shifted(known, step) for step in REACH}
     inside = [(j * before[i] + i * after[j]) / (i + j) for i, j in product(REACH, REACH)]
     outside = [2 * side[1] - side[2] for side in (before, after)] + [before[1], after[1]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of medians of nothing, which are NaN
-        predicted = np.nanmedian(inside, axis=0)
-        predicted = np.where(np.isnan(predicted), np.nanmedian(outside, axis=0), predicted)
-        jump = values - predicted
-        length = np.where(kept, np.linalg.norm(jump, axis=1), np.nan)
-        medians = [np.nanmedian(length, axis=axis, keepdims=True) for axis in (None, 0, 1)]
+    predicted = quantile_of_known(np.stack(inside))
+    predicted = np.where(np.isnan(predicted), quantile_of_known(np.stack(outside)), predicted)
+    jump = values - predicted
+    length = np.where(kept, np.linalg.norm(jump, axis=1), np.nan)
+    medians = (
+        quantile_of_known(length.ravel()),
+        quantile_of_known(length),
+        quantile_of_known(length.T)[:, None],
+    )
     usual = np.fmax(np.fmax(medians[0], medians[1]), medians[2]) / RAYLEIGH
     return jump, np.broadcast_to(usual, length.shape)
 
