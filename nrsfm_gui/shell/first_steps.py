@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWhatsThis,
     QWidget,
 )
@@ -42,7 +41,7 @@ class FirstStep:
 
 
 STEPS = (
-    FirstStep("run", "Run", "Press Run (Ctrl+R) to find the 3-D shape in every picture."),
+    FirstStep("run", "Run", "Press Run (Ctrl+R) to find the 3-D shapes."),
     FirstStep(
         "steer",
         "Steer",
@@ -143,10 +142,7 @@ class FirstSteps(QObject):
         sequence = self._session.sequence
         if sequence is None:
             return ""
-        return (
-            f"“{sequence.name}” is open: {sequence.point_count} points that were tracked"
-            f" through {sequence.frame_count} pictures. "
-        )
+        return f"{sequence.point_count} points in {sequence.frame_count} pictures. "
 
     def _set_done(self, done: frozenset[str]) -> None:
         self._done = done
@@ -195,15 +191,13 @@ class FirstStepsBar(Themed, QFrame):
             "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
         )
         close.clicked.connect(self.dismissed)
-        top, row, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
-        column.setContentsMargins(12, 4, 8, 6)
-        column.setSpacing(2)
-        top.addWidget(self._names, 1)
-        top.addWidget(close)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 8, 4)
+        row.setSpacing(12)
+        row.addWidget(self._names)
         row.addWidget(self._sentence, 1)
-        row.addWidget(self._where)
-        for line in (top, row):
-            column.addLayout(line)
+        for part in (self._where, close):
+            row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self._steps: Collection[tuple[str, bool]] = ()
         self._follow_theme()
         self.hide()
@@ -212,6 +206,12 @@ class FirstStepsBar(Themed, QFrame):
     def sentence(self) -> str:
         """The sentence on view, "" where the bar is hidden."""
         return "" if self.isHidden() else self._sentence.text()
+
+    def sizeHint(self) -> QSize:
+        """Return the size with the sentence in two lines."""
+        hint = super().sizeHint()
+        half = self._sentence.fontMetrics().horizontalAdvance(self._sentence.text()) * 6 // 10
+        return QSize(hint.width() - self._sentence.sizeHint().width() + half, hint.height())
 
     def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""

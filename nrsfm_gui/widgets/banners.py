@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from PyQt6.QtCore import QObject
 
-WIDEST, MARGIN = 640, 8  # pixels
-TITLE = 50  # pixels at the top of the view that its title and its legend cover
+MARGIN = 8  # pixels
+BUTTONS = 42  # pixels at the bottom of the view that its buttons cover
 
 
 class Urgency(IntEnum):
@@ -29,7 +29,9 @@ class Urgency(IntEnum):
 
 
 class Banners(QWidget):
-    """Shows one banner at the upper right of a widget, or in its middle.
+    """Shows one banner at the bottom of a widget, above its buttons, or in its middle.
+
+    A banner is as wide as it wants to be, where there is room.
 
     A banner is shown and hidden by its owner as any widget; one that is not hidden waits here while a more
     urgent one is seen. Where there is none, the mouse reaches what is below.
@@ -103,15 +105,12 @@ class Banners(QWidget):
         if shown is None:
             return
         area, central = self._below.size(), self._banners[shown][2]
-        width = max(min(WIDEST, area.width() - 2 * MARGIN), 0)
-        if central:
-            width = min(width, shown.sizeHint().width())
+        width = max(min(shown.sizeHint().width(), area.width() - 2 * MARGIN), 0)
         height = self._column.totalHeightForWidth(width)
         if height < 0:  # no line wraps
             height = self._column.totalSizeHint().height()
-        corner = QPoint(area.width() - width - MARGIN, min(TITLE, max(area.height() - height, 0)))
-        if central:
-            corner = QPoint((area.width() - width) // 2, max((area.height() - height) // 2, 0))
+        top = (area.height() - height) // 2 if central else area.height() - height - BUTTONS
+        corner = QPoint((area.width() - width) // 2, max(top, 0))
         origin = QPoint(0, 0) if self._below is parent else self._below.mapTo(parent, QPoint(0, 0))
         self.setGeometry(origin.x() + corner.x(), origin.y() + corner.y(), width, height)
         self.raise_()

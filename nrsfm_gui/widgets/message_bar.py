@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QElapsedTimer, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QElapsedTimer, QRect, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtCore import QEvent
-    from PyQt6.QtGui import QEnterEvent, QHideEvent, QShowEvent
+    from PyQt6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
 
     from nrsfm_gui.model.notifier import Action, Actions, Notifier
 
 NOTE_MILLISECONDS = 6000
 OFFER_MILLISECONDS = 12000  # a message with a button stays longer, so that it can be clicked
 REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
+PADDING = 4  # pixels of a line of text, so that it does not wrap
+MOST_LINES = 2  # of a note
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read: a note may follow it
 
 
@@ -37,6 +39,8 @@ class Message:
 
 class MessageBar(QFrame):
     """Shows a warning, then the newest note; a newer message of the same kind replaces the older one.
+
+    A note has no more than MOST_LINES: the rest of it is elided, and its tip and the log have all of it.
 
     A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
     can offer buttons ("Undo"). The log has all of them.
@@ -64,14 +68,14 @@ class MessageBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setProperty("role", "banner")
         self._buttons = QHBoxLayout()
-        copy = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
-        copy.clicked.connect(self._copy)
+        self._copy_button = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
+        self._copy_button.clicked.connect(self._copy)
         close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
         close.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 8, 6)
         layout.addWidget(self._text, 1)
-        for part in (copy, close):
+        for part in (self._copy_button, close):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.insertLayout(1, self._buttons)
         self._timer = QTimer(self)  # how long a note is seen, or a warning where a note waits
@@ -82,7 +86,8 @@ class MessageBar(QFrame):
     @property
     def text(self) -> str:
         """The sentence that is shown, "" where none is."""
-        return "" if self.isHidden() else self._text.text()
+        message = self.message
+        return "" if self.isHidden() or message is None else message.sentence
 
     @property
     def message(self) -> Message | None:
@@ -126,6 +131,19 @@ class MessageBar(QFrame):
         self._warning = self._note = None
         self._show()
 
+    def sizeHint(self) -> QSize:
+        """Return the size with the sentence in one line."""
+        hint, message = super().sizeHint(), self.message
+        if message is None:
+            return hint
+        line = self._text.fontMetrics().horizontalAdvance(message.sentence) + PADDING
+        return QSize(hint.width() - self._text.sizeHint().width() + line, hint.height())
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Show as much of a note as there is room for."""
+        super().resizeEvent(event)
+        self._elide()
+
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a message while the mouse is on it, unless it appeared under the mouse."""
         note = self.message is not None and not self.message.warning
@@ -168,8 +186,8 @@ class MessageBar(QFrame):
             super().hide()
             self.changed.emit()
             return
-        self._text.setText(message.sentence)
         self._text.setAccessibleName(message.sentence)
+        self._copy_button.setVisible(message.warning)
         for text, callback in message.actions:
             button = QPushButton(text)
             button.setAccessibleName(text)
@@ -181,11 +199,35 @@ class MessageBar(QFrame):
             )
             self._buttons.addWidget(button)
             button.show()
+        self._elide()
+        self.updateGeometry()
         self._on_view.start()
         set_property(self, "edge", "warning" if message.warning else "accent")
         self.show()
         self._start_timer()
         self.changed.emit()
+
+    def _elide(self) -> None:
+        """Show the sentence, or as much of a note as fits into MOST_LINES."""
+        message, layout = self.message, self.layout()
+        if message is None or layout is None:
+            return
+        layout.activate()
+        metrics, width = self._text.fontMetrics(), self._text.width()
+
+        def fits(text: str) -> bool:
+            area = metrics.boundingRect(QRect(0, 0, width, 0), int(Qt.TextFlag.TextWordWrap), text)
+            return area.height() <= MOST_LINES * metrics.lineSpacing()
+
+        words = message.sentence.split()
+        shown = message.sentence
+        if not message.warning and width > 0:
+            while len(words) > 1 and not fits(shown):
+                words.pop()
+                shown = " ".join(words) + " …"
+        if shown != self._text.text():
+            self._text.setText(shown)
+        self._text.setToolTip("" if shown == message.sentence else message.sentence)
 
     def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
         if message is self.message:
@@ -206,7 +248,7 @@ class MessageBar(QFrame):
     def _copy(self) -> None:
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
-            clipboard.setText(self._text.text())
+            clipboard.setText(self.text)
 
 
 def _as_actions(action: Actions) -> tuple[Action, ...]:

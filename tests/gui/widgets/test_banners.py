@@ -69,3 +69,17 @@ def test_a_banner_of_the_middle_stays_there_when_the_view_is_resized(over, qtbot
     card.show()
     view.window().resize(700, 500)
     qtbot.waitUntil(lambda: (place(card).center() - place(view).center()).manhattanLength() < 6)
+
+
+def test_a_note_is_a_low_strip_above_the_buttons_and_its_tip_has_all_of_it(over):
+    banners, view = over
+    messages = MessageBar()
+    banners.add(messages, lambda: Urgency.MESSAGE)
+    messages.note("saved")
+    assert banners.width() < view.width() / 2
+    messages.note("Run 1 converged. " * 20, action=("Go to the worst frame", lambda: None))
+    strip = place(banners)
+    assert place(view).contains(strip) and strip.height() < 0.14 * view.height()
+    assert place(view).bottom() - strip.bottom() > 30
+    label = next(each for each in messages.findChildren(QLabel) if each.toolTip())
+    assert label.text().endswith("…") and label.toolTip() == messages.text == "Run 1 converged. " * 20
