@@ -50,7 +50,6 @@ from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
 from nrsfm_gui.widgets.banners import Banners
 from nrsfm_gui.widgets.message_bar import MessageBar
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.solver_thread import Work
@@ -176,7 +175,7 @@ class PanelWindow(QMainWindow):
             ),
             self.store,
             figures={
-                "loss": PlotFigure(self.loss_plot.plot_widget, self.loss_plot),
+                "loss": self.loss_plot.figure,
                 "spectrum": self.parameters_panel.spectrum_plot.figure,
                 "guidance": self.guidance_panel.plot.figure,
                 "points": self.points_panel.curves.figure,

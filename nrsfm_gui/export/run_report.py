@@ -251,7 +251,7 @@ def _loss_chart(run: Run) -> str:
     plot = LossPlot()
     plot.set_details(RunDetails(attempts=attempts_of(run.history, run.last)))
     plot.set_histories({run.number: run.history}, run.number)
-    chart = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="loss")
+    chart = figure_svg(plot.figure, CHART, name="loss")
     plot.deleteLater()
     return chart
 

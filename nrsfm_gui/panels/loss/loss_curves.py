@@ -86,12 +86,13 @@ class LossCurves:
         self._theme: Theme | None = None
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
         self._highlight = pg.PlotDataItem(connect="all", antialias=False)
-        QGraphicsItem.setData(self._highlight, INTERACTIVE_ONLY, True)  # its own `setData` is another
         for item, z in ((self._ghost, -2), (self._highlight, 12)):
+            QGraphicsItem.setData(item, INTERACTIVE_ONLY, True)  # its own `setData` is another
             item.setZValue(z)
             plot.getViewBox().addItem(item)
         self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
         self._legend.setParentItem(plot.getViewBox())
+        self._legend.setData(INTERACTIVE_ONLY, True)  # a figure has the names above the plot
         self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
         plot.getViewBox().sigResized.connect(lambda _box: self._color())
         self._legend.setZValue(30)
@@ -189,6 +190,19 @@ class LossCurves:
         self._theme = theme
         self._color()
 
+    def named_colors(self) -> list[tuple[str, str]]:
+        """Return the names and colors of the curves that are seen in the range of the axes, for a figure."""
+        if self._theme is None:
+            return []
+        (left, right), (bottom, top) = self._plot.getViewBox().viewRange()
+        shown = []
+        for item, name in self._named():
+            x, y = item.getData()
+            if x is not None and ((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any():
+                shown.append((item, name))
+        shown = [*([] if self._beside is None else [self._beside]), *shown[-MOST_NAMES:]]
+        return [(name, pg.mkPen(item.opts["pen"]).color().name()) for item, name in shown]
+
     def _tried_part(self) -> tuple[int, int] | None:
         """Return the first and last record of what is tried now; of all where there is no lowest loss yet."""
         history = self.front
@@ -232,6 +246,12 @@ class LossCurves:
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
         self._name_curves(self._theme)
 
+    def _named(self) -> list[tuple[pg.PlotDataItem, str]]:
+        """Return the curves of the runs with their names; one alone has none but beside another curve."""
+        if len(self._curves) > 1:
+            return [(curve.item, f"{number} {curve.name}") for number, curve in sorted(self._curves.items())]
+        return [(curve.item, LOWEST) for curve in self._curves.values() if self._beside is not None]
+
     def _name_curves(self, theme: Theme) -> None:
         """Write the legend, where there is more than one curve: that at the right, then those of the runs."""
         self._legend.clear()
@@ -241,9 +261,7 @@ class LossCurves:
         self._legend.setLabelTextColor(theme.muted)
         box = self._plot.getViewBox()
         most = max(int((box.height() - LEGEND_TOP - LEGEND_MARGIN) // NAME_HEIGHT), 1)
-        runs = [(curve.item, f"{number} {curve.name}") for number, curve in sorted(self._curves.items())]
-        if len(runs) == 1:
-            runs = [(runs[0][0], LOWEST)] if self._beside is not None else []
+        runs = self._named()
         beside = [] if self._beside is None else [self._beside]
         shown = runs[-min(MOST_NAMES, most) :]
         for item, name in beside[: most - len(shown)] + shown:

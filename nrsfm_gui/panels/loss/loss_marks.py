@@ -176,6 +176,7 @@ class SpanMarks:
         self._spans: list[_Span] = []
         self._ticks = pg.VTickGroup(yrange=[0.0, TICK_LENGTH])
         self._ticks.setZValue(BEHIND)
+        self._ticks.setData(INTERACTIVE_ONLY, True)
         plot.addItem(self._ticks, ignoreBounds=True)
         self._theme: Theme | None = None
 

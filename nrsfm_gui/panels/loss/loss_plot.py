@@ -37,6 +37,7 @@ from nrsfm_gui.panels.loss.loss_marks import (
 from nrsfm_gui.scene.summaries import duration, measure, signed
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
+from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, TOP_MARGIN, PlotAxis, apply_plot_theme
 from nrsfm_gui.widgets.style import Themed
 
@@ -266,6 +267,12 @@ class LossPlot(Themed, QWidget):
     def plot_widget(self) -> pg.PlotWidget:
         """The plot itself, for export."""
         return self._widget
+
+    @property
+    def figure(self) -> StackedFigure:
+        """The plot for export, with the names of its curves above."""
+        title = str(self._widget.accessibleName())
+        return StackedFigure(title, self, lambda: [(self._widget, 0)], self._curves.named_colors)
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size in which the curve can be read."""

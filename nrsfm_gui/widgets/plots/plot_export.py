@@ -321,6 +321,8 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
     """
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    # Beyond the page: its centimeters are no whole units, and a line at the edge would stay transparent.
+    painter.fillRect(page.adjusted(-1.0, -1.0, 1.0, 1.0), qcolor(PAPER.panel))
     figure.paint(painter, page)
     painter.end()
 
@@ -363,11 +365,10 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     items = [item for item in everything if isinstance(item, pg.GraphicsItem)]
     # Scatter plots of pyqtgraph have something else by the name of `data`.
     marked = [item for item in everything if QGraphicsItem.data(item, INTERACTIVE_ONLY)]
-    hidden = [item for item in marked if item.isVisible()]
     for item in items:
         item.setExportMode(True)
-    for item in hidden:
-        item.hide()
+    for item in marked:
+        item.setOpacity(0.0)  # a new size may show what is hidden
     try:
         _paint(PlotFigure(widget), QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
         # The axes know how wide their labels are only once they have painted them.
@@ -376,8 +377,8 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     finally:
         for item in items:
             item.setExportMode(False)
-        for item in hidden:
-            item.show()
+        for item in marked:
+            item.setOpacity(1.0)
         _resize(widget, before)
 
 

@@ -13,7 +13,6 @@ from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -57,7 +56,7 @@ def parts(show, session, control, display, scene_view, tracks_view, make_exporti
         show(widget, 480, 320)
     loss = LossController(session, control, display, plot, session)
     ParametersController(session, control, form, AppStore(), session)
-    exporting = make_exporting(loss=PlotFigure(plot.plot_widget, plot), spectrum=spectrum.figure)
+    exporting = make_exporting(loss=plot.figure, spectrum=spectrum.figure)
     session.set_settings(QUICK)
     session.set_sequence(sequence)
     display.refresh()

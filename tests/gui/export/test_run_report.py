@@ -280,7 +280,7 @@ def test_many_values_keep_their_extremes(qtbot):
     history.extend(HistoryEntry(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
     plot.set_mode(EVERYTHING)
     plot.set_histories({1: history}, 1)
-    svg = figure_svg(PlotFigure(plot.plot_widget, plot), CHART, name="loss")
+    svg = figure_svg(plot.figure, CHART, name="loss")
     places = vertices(svg, PAPER.accent)
     assert len(places) < 6000 and len(svg) < 100_000
     top = places[places[:, 1].argmin()]

@@ -18,7 +18,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plot_export import FigureSize, PlotFigure, save_figure
+from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
 from nrsfm_gui.widgets.style import palette
 
@@ -165,7 +165,7 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
 
 def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_path):
     plot.set_histories({1: refined_history()}, 1)
-    save_figure(PlotFigure(plot.plot_widget, plot), tmp_path / "plot.svg", FigureSize())
+    save_figure(plot.figure, tmp_path / "plot.svg", FigureSize())
     text = (tmp_path / "plot.svg").read_text("utf-8")
     assert "energy per point and frame" in text and PAPER.energy in text.lower()
 

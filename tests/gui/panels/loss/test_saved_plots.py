@@ -17,15 +17,14 @@ from core import InputError
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plot_export import FigureSize, PlotFigure, save_figure, save_image
+from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
 from nrsfm_gui.widgets.style import palette
 
 SIZE = FigureSize(26.4583, 15.875, 192)  # 1000 x 600 units of a drawing, 2000 x 1200 pixels of a PNG
 
 
 def save(shown: LossPlot | SpectrumPlot, path: Path) -> None:
-    figure = shown.figure if isinstance(shown, SpectrumPlot) else PlotFigure(shown.plot_widget, shown)
-    save_figure(figure, path, SIZE)
+    save_figure(shown.figure, path, SIZE)
 
 
 @pytest.fixture
@@ -183,6 +182,18 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
     content = (tmp_path / "spectrum.svg").read_text(encoding="utf-8")
     assert "stroke-dasharray" not in content and ">+<" not in content
     assert all(item.isVisible() for item in frames)
+
+
+def test_a_figure_names_the_curves_that_it_shows_above_the_plot(plot, tmp_path, history, legend_of):
+    far = history(100, top=1e6)
+    plot.set_histories({1: history(200), 2: far, 3: history(150)}, 1, {1: "A", 2: "B", 3: "C"})
+    plot.plot_widget.setYRange(-3.0, 1.0, padding=0)
+    save(plot, tmp_path / "loss.svg")
+    content = (tmp_path / "loss.svg").read_text(encoding="utf-8")
+    assert legend_of(plot) == ["1 A", "2 B", "3 C"]
+    assert [name for name in ("1 A", "2 B", "3 C") if f">{name}<" in content] == ["1 A", "3 C"]
+    (legend,) = (item for item in plot.plot_widget.scene().items() if isinstance(item, pg.LegendItem))
+    assert legend.opacity() == 1.0
 
 
 def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tmp_path, history):
