@@ -52,10 +52,11 @@ def _method_text(settings: Settings) -> str:
 def distinction(settings: Settings, runs: Collection[Settings]) -> str:
     """Return what at most half of some runs have in common with these settings: "rank 8, xi 0.3".
 
-    It is "" where the settings are the usual ones of these runs.
+    Where they are the usual ones of these runs it is the rank and the name: that is cut where it is narrow.
     """
     count = Counter(part for each in runs for part in _parts(each))
-    return ", ".join(part for part in _parts(settings) if 2 * count[part] <= len(runs))
+    rare = [part for part in _parts(settings) if 2 * count[part] <= len(runs)]
+    return ", ".join(rare or [f"rank {settings.rank}", run_name(settings)])
 
 
 def _parts(settings: Settings) -> list[str]:

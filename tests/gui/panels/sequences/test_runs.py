@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QLineEdit, QPushButton
 from core import Settings, simulate
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import distinction, run_title
+from nrsfm_gui.model.run_names import distinction, run_name, run_title
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -295,11 +295,12 @@ def test_a_row_shows_what_distinguishes_its_run_from_the_others(parts):
     assert parts.sequences_panel.tree.row(first.number).distinction.startswith("rank 2")
     eight, twelve = (QUICK.with_changes(rank=rank) for rank in (8, 12))
     assert [distinction(each, [eight, twelve]) for each in (eight, twelve)] == ["rank 8", "rank 12"]
-    assert distinction(eight, [eight, eight, twelve]) == ""  # what most of them have
+    usual = f"rank 8, {run_name(eight)}"
+    assert distinction(eight, [eight, eight, twelve]) == usual  # what most of them have
     session.rename_run(run, "mine")
     parts.runs_controller.flush()
     assert parts.sequences_panel.tree.row(run.number).distinction == ""
-    assert distinction(first.settings, [first.settings]) == ""
+    assert distinction(QUICK, [QUICK]) == f"rank 2, {run_name(QUICK)}"
 
 
 def test_the_right_button_shows_no_other_run(qtbot, parts):
