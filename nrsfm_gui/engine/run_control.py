@@ -96,7 +96,8 @@ class RunControl(QObject):
         Parameters
         ----------
         warm
-            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it.
+            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it. A
+            run of another method than that starts from nothing, and the status says so.
         paused
             whether to hold it before its first iteration.
         settings
@@ -105,12 +106,18 @@ class RunControl(QObject):
         self.cancel()
         shown = self._session.shown
         source = shown if warm and shown is not None and shown.last is not None else None
-        run = self._session.add_run(settings or self._session.settings, warm_from=source)
+        settings = settings or self._session.settings
+        other = source if source is not None and source.settings.method != settings.method else None
+        run = self._session.add_run(settings, warm_from=None if other is not None else source)
         thread = SolverThread(run.sequence, run.settings, start=run.last, work=self._work)
         if paused:
             thread.set_paused(True)
             run.state = RunState.PAUSED
         self._launch(run, thread)
+        if other is not None:
+            self._session.notifier.show_status(
+                f"Run {run.number} starts from nothing: run {other.number} is of another method"
+            )
         return run
 
     def set_paused(self, paused: bool) -> None:

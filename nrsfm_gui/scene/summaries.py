@@ -174,7 +174,8 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
         return f"Run {run.number} failed: {run.message}"
     if last is None or not len(run.history):
         return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
-    warm = "" if run.warm_from is None else f" (from run {run.warm_from})"
+    warm = "" if run.shown_before is None else " (from nothing)"
+    warm = warm if run.warm_from is None else f" (from run {run.warm_from})"
     parts = [f"{state}: run {run.number}{warm}"]
     left = time_left(run)
     if left:

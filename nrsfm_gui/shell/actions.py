@@ -160,7 +160,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                ("Ctrl+,",), separated=True),
     # -- Run ------------------------------------------------------------------------------------------------
     ActionSpec("run", "&Run", "&Run",
-               "New run with these parameters: it goes on from what is shown, the runs so far stay",
+               "New run with these parameters: it goes on from what is shown if that is of the same method",
                "parameters_controller.run", ("Ctrl+R",), with_sequence, icon="run"),
     ActionSpec("run_cold", "&Run", "New run from &scratch",
                "New run with these parameters that uses nothing of those before, as the command does",

@@ -438,3 +438,20 @@ def test_the_time_left_is_estimated_anew_after_a_change(qtbot, controls, make_st
     control.cancel()
     qtbot.waitUntil(lambda: run not in control._left)
     assert run.seconds_left is None
+
+
+def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001))
+    first = control.start(warm=True)
+    qtbot.waitUntil(lambda: len(first.history) > 5)
+    session.set_settings(session.settings.with_changes(method="lm"))
+    with qtbot.waitSignal(session.notifier.status_changed) as said:
+        second = control.start(warm=True)
+    assert said.args == ["Run 2 starts from nothing: run 1 is of another method"]
+    assert second.warm_from is None
+    qtbot.waitUntil(lambda: len(second.history) > 5)
+    assert activity(second).startswith("Running: run 2 (from nothing)")
+    third = control.start(warm=True)
+    assert third.warm_from == 2
+    qtbot.waitUntil(lambda: len(third.history) > 5)
+    assert activity(third).startswith("Running: run 3 (from run 2)")
