@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
-MARGINS = (20.0, 28.0, 20.0, 46.0)  # pixels left, above, right of and below a fitted object
+MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at

@@ -7,15 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QMouseEvent, QWheelEvent
+from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.framing import frame_points
+from nrsfm_gui.scene.orbit_camera import MARGINS
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.style import palette
@@ -531,3 +533,15 @@ def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
     for x, y in np.round(where).astype(int):
         assert found[y - 2 : y + 3, x - 2 : x + 3].any()
     assert not found[-40:].any()  # nothing where there is no point
+
+
+def test_the_caption_and_the_legend_are_above_what_is_fitted(view, known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    picture = QImage(*SIZE, QImage.Format.Format_ARGB32_Premultiplied)
+    picture.fill(0)
+    painter = QPainter(picture)
+    painter.setFont(view.font())
+    paint_overlay(painter, scene, view._projection(), DARK)
+    painter.end()
+    rows = [y for y in range(SIZE[1]) if any(picture.pixel(x, y) for x in range(SIZE[0]))]
+    assert 20 < rows[-1] < MARGINS[1]
