@@ -28,7 +28,7 @@ from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import LegendEntry, paint_legend
-from nrsfm_gui.widgets.plots.plot_export import PlotFigure
+from nrsfm_gui.widgets.plots.plot_export import PlotFigure, screen_dpi
 from nrsfm_gui.widgets.plots.plot_style import PlotAxis, apply_plot_theme
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ BAR_WIDTH, BAR_ROOM = 10.0, 84.0  # pixels: of the scale of colors, and of the s
 MOST_CELLS = (2000, 1200)  # columns and rows of the picture of all errors
 MARGINS = (4, 8, 16, 4)  # pixels left, above, right and below a plot: half a number of an axis fits
 LABEL_GAP = 6.0  # pixels between a shape and its name
-PICTURE_DPI, SCREEN_DPI = 300, 96  # of the pictures in a drawing, and of its units
+PICTURE_DPI = 300  # of the pictures in a drawing
 
 
 def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
@@ -199,7 +199,7 @@ class ShapesFigure:
         width, height = float(size.width()), float(size.height()) - self._row
         columns = _columns(len(self._frames), width, height, self._row)
         side, upright = width / columns, height / -(-len(self._frames) // columns) - self._row
-        scale = PICTURE_DPI / SCREEN_DPI
+        scale = PICTURE_DPI / screen_dpi()
         pixels = [min(max(round(scale * length), SIDES[0]), SIDES[1]) for length in (side, upright)]
         options = MovieOptions(width=pixels[0], height=pixels[1])
         painter = ScenePainter(self._views, options, theme=PAPER, marks=False)

@@ -110,12 +110,6 @@ def _numbers(points: Ints) -> str:
     return f"{'s' if len(points) > 1 else ''} {names}{more}"
 
 
-def cause_sentence(findings: Findings | None, frame: int) -> str:
-    """Return the sentence on a frame, "" where no cause applies."""
-    found = None if findings is None else cause_of(findings, frame)
-    return "" if found is None else found.sentence
-
-
 def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
     """Return the lines of the panel of numbers on a frame, the likely cause of its error first."""
     if findings is None or not 0 <= frame < len(findings.tracks):

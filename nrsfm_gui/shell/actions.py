@@ -17,7 +17,6 @@ from PyQt6.QtGui import QAction, QKeySequence, QPalette
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import LIGHT
-from nrsfm_gui.shell.view_keys import acts_in_views_only
 from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
@@ -116,11 +115,6 @@ class ActionSpec:
         """The shortcuts as they are written on this platform, "" where there is none."""
         native = QKeySequence.SequenceFormat.NativeText
         return ", ".join(QKeySequence(key).toString(native) for key in self.shortcuts)
-
-    @property
-    def in_views(self) -> bool:
-        """Whether the shortcuts act in the views only."""
-        return any(acts_in_views_only(QKeySequence(key)) for key in self.shortcuts)
 
 
 ACTIONS: tuple[ActionSpec, ...] = (

@@ -9,6 +9,7 @@ from PyQt6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PyQt6.QtWidgets import (
     QApplication,
+    QFrame,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -21,13 +22,13 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fuzzy import Match, match
-from nrsfm_gui.widgets.overlay_frame import OverlayFrame
 from nrsfm_gui.widgets.style import theme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QObject
+    from PyQt6.QtGui import QHideEvent, QShowEvent
 
 
 WIDTH, ROWS = 640, 9  # pixels at most; lines of the list without scrolling
@@ -52,12 +53,11 @@ class PaletteEntry:
     checked: bool | None = None  # None where it cannot be switched on and off
 
 
-class CommandPalette(OverlayFrame):
+class CommandPalette(QFrame):
     """Shown over its parent until a command is chosen, Escape is pressed, or the focus changes."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.parent_resized.connect(self.place)
         self.setObjectName("command palette")
         self.setProperty("role", "palette")
         self.setAccessibleName("Command palette")
@@ -110,8 +110,24 @@ class CommandPalette(OverlayFrame):
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Follow the size of the parent from now on."""
+        super().showEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent | None) -> None:
+        """Follow it no longer."""
+        super().hideEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.removeEventFilter(self)
+
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Handle the keys of the list in the field."""
+        """Handle the keys of the list in the field, and follow the size of the parent."""
+        if event is not None and event.type() is QEvent.Type.Resize and watched is self.parent():
+            self.place()
         if event is not None and watched is self.field:
             if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
                 event.accept()  # no key of the window works while one types here

@@ -79,10 +79,10 @@ class FigureSize:
     @property
     def pixels(self) -> QSize:
         """The size of the page on a screen, on which text has its size in points."""
-        return QSize(round(self.width / INCH * _screen_dpi()), round(self.height / INCH * _screen_dpi()))
+        return QSize(round(self.width / INCH * screen_dpi()), round(self.height / INCH * screen_dpi()))
 
 
-def _screen_dpi() -> int:
+def screen_dpi() -> int:
     """Return the pixels of the screen to the inch, of which the sizes of text are points."""
     screen = QGuiApplication.primaryScreen()
     return 96 if screen is None else round(screen.logicalDotsPerInchX())
@@ -272,7 +272,7 @@ def png_bytes(image: QImage) -> bytes:
 
 
 def _png(figure: Figure, size: FigureSize) -> bytes:
-    scale = size.dpi / _screen_dpi()
+    scale = size.dpi / screen_dpi()
     page = size.pixels
     image = QImage(
         round(page.width() * scale), round(page.height() * scale), QImage.Format.Format_ARGB32_Premultiplied
@@ -293,9 +293,7 @@ def _svg(figure: Figure, size: FigureSize) -> bytes:
 def _svg_element(
     figure: Figure, size: QSize, name: str, *, centimeters: tuple[float, float] | None = None
 ) -> str:
-    page = SvgGenerator(
-        size, resolution=_screen_dpi(), title=figure.title, name=name, centimeters=centimeters
-    )
+    page = SvgGenerator(size, resolution=screen_dpi(), title=figure.title, name=name, centimeters=centimeters)
     _paint(figure, page, QRectF(QPointF(0, 0), QSizeF(size)))
     return page.svg
 
@@ -308,7 +306,7 @@ def _pdf(figure: Figure, size: FigureSize) -> bytes:
     points = QSizeF(size.width, size.height) * 72.0 / INCH
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-    writer.setResolution(_screen_dpi())
+    writer.setResolution(screen_dpi())
     _paint(figure, writer, QRectF(0, 0, writer.width(), writer.height()))
     return bytes(content.data().data())
 

@@ -10,7 +10,7 @@ import pytest
 from core import Alignment
 from core.evaluation import Mirror
 from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
-from nrsfm_gui.scene.frame_causes import cause_of, cause_sentence, frame_numbers
+from nrsfm_gui.scene.frame_causes import cause_of, frame_numbers
 from nrsfm_gui.scene.scene import build_shapes
 from nrsfm_gui.scene.shapes import Cameras
 
@@ -25,6 +25,12 @@ def case(request, make_known):
 @pytest.fixture
 def shapes(case):
     return build_shapes(case.sequence, case.result)
+
+
+def cause_sentence(findings, frame):
+    """Return the sentence on a frame, "" where no cause applies."""
+    found = cause_of(findings, frame)
+    return "" if found is None else found.sentence
 
 
 def with_points(case, shapes, points):
@@ -249,4 +255,3 @@ def test_the_turn_does_not_depend_on_where_the_object_is_drawn(make_known):
 def test_before_any_reconstruction_nothing_is_found(known):
     assert find(known.sequence, build_shapes(known.sequence, None)) is None
     assert frame_numbers(None, 0) == []
-    assert cause_sentence(None, 0) == ""

@@ -37,10 +37,10 @@ from core import NuclearNorm, Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
-from nrsfm_gui.shell.actions import ACTIONS
+from nrsfm_gui.shell.actions import ACTIONS, ActionSpec
 from nrsfm_gui.shell.layout import docks, is_in_front
 from nrsfm_gui.shell.shortcut_sheet import GESTURES, ShortcutSheet
-from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS
+from nrsfm_gui.shell.view_keys import TYPED_INTO, VIEWS, acts_in_views_only
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ def full_window(qtbot, window) -> MainWindow:
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(50)
     return window
+
+
+def actions_of_views() -> list[ActionSpec]:
+    """Return the actions whose keys act in the views only."""
+    return [spec for spec in ACTIONS if any(acts_in_views_only(QKeySequence(key)) for key in spec.shortcuts)]
 
 
 def parts(window) -> Iterator[QWidget]:
@@ -298,7 +303,7 @@ def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
     window, tried = full_window, 0
     # What a widget is for: a field of parameters changes them, a row of a table selects its point.
     own = {window.parameters_panel: "settings", window.points_panel: "selection"}
-    triggered = triggered_by(window, [spec for spec in ACTIONS if spec.in_views])
+    triggered = triggered_by(window, actions_of_views())
     for widget in focusable(window):
         if isinstance(widget, VIEWS):
             continue
@@ -326,7 +331,7 @@ def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
 
 def test_every_letter_acts_in_every_view(qtbot, full_window):
     window = full_window
-    specs = [spec for spec in ACTIONS if spec.in_views]
+    specs = actions_of_views()
     triggered = triggered_by(window, specs)
     views = [widget for widget in focusable(window) if isinstance(widget, VIEWS)]
     assert {window.scene_view, window.tracks_view, window.timeline, window.timeline.slider} <= set(views)
