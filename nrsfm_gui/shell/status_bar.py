@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer
-from PyQt6.QtWidgets import QLabel, QProgressBar
+from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
+from PyQt6.QtGui import QHelpEvent, QPainter
+from PyQt6.QtWidgets import QLabel, QProgressBar, QToolTip
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene import summaries
@@ -15,6 +17,7 @@ from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
+    from PyQt6.QtGui import QPaintEvent
     from PyQt6.QtWidgets import QStatusBar, QWidget
 
     from core import Sequence
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.text.headline_text import HeadlineText
 
 PROGRESS_WIDTH = 140
+GAP = 24  # pixels between two texts
+CLAUSE = re.compile(r"[;:,.] | · | \(")  # what a text can be cut before
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
 
@@ -52,9 +57,7 @@ class StatusController(QObject):
             "changes, the reprojection error and the loss. While a run goes on all are of the best "
             "reconstruction so far. Numbers explains each of them."
         )
-        self.activity = ElidedLabel()
-        self.hover = QLabel()
-        self.facts = QLabel()
+        self.line = StatusLine()
         self._progress = QProgressBar()
         self._progress.setRange(0, 1000)
         self._progress.setTextVisible(False)
@@ -65,12 +68,12 @@ class StatusController(QObject):
             "What the solver does, or what was done last; at the right the point under the pointer, the open "
             "sequence and the memory that the program uses."
         )
-        bar.addWidget(self.activity, 1)
-        for widget in (self._progress, self.hover, self.facts, MemoryLabel()):
+        bar.addWidget(self.line, 1)
+        for widget in (self._progress, MemoryLabel()):
             bar.addPermanentWidget(widget)
         self._activity = PanelUpdater(
             self._resolve_activity,
-            {"text": self.activity.set_full_text, "fraction": self._show_fraction},
+            {"text": self.line.set_full_text, "fraction": self._show_fraction},
             self,
         )
         self._numbers = PanelUpdater(
@@ -95,7 +98,7 @@ class StatusController(QObject):
 
     def show_hover(self, point: int) -> None:
         """Show the values of the point under the mouse."""
-        self.hover.setText(summaries.hover(self._display.scene, point))
+        self.line.set_hover(summaries.hover(self._display.scene, point))
 
     def flush(self) -> None:
         """Show at once what has changed."""
@@ -110,13 +113,12 @@ class StatusController(QObject):
     def _on_status_changed(self, sentence: str) -> None:
         self._activity.forget()
         if sentence:
-            self.activity.set_full_text(sentence)
+            self.line.set_full_text(sentence)
         else:
             self._activity.request()
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
-        self.facts.setText(summaries.sequence_facts(sequence))
-        self.facts.setToolTip(sequence.provenance)
+        self.line.set_facts(summaries.sequence_facts(sequence), sequence.provenance)
 
     def _resolve_activity(self) -> Activity:
         session, active = self._session, self._session.active_run
@@ -136,6 +138,67 @@ class StatusController(QObject):
         session = self._session
         found = self._display.errors.incumbent
         return headline_text(found, session.sequence, past=session.moment is not None)
+
+
+class StatusLine(ElidedLabel):
+    """What happens at the left; at the right the point under the mouse, or else the sequence.
+
+    Where there is no room for both, the sequence gives way, then what happens; the values of a point do not.
+    A text loses its last clauses first. The tips have all of it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hover = self.facts = self._provenance = ""
+
+    def set_hover(self, text: str) -> None:
+        """Show the values of a point, "" for none."""
+        self.hover = text
+        self.update()
+
+    def set_facts(self, text: str, provenance: str) -> None:
+        """Show what is known of the sequence."""
+        self.facts, self._provenance = text, provenance
+        self.setAccessibleDescription(text)
+        self.update()
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The texts that are shown at the present width."""
+        room, width = self._text_area().width(), self.fontMetrics().horizontalAdvance
+        if self.hover:
+            room -= width(self.hover) + GAP
+        left = self._shortened(self.full_text, room) or self._elided(self.full_text, room)
+        if self.hover or left != self.full_text:
+            return left, self.hover
+        return left, self._shortened(self.facts, room - width(left) - GAP)
+
+    def event(self, event: QEvent | None) -> bool:
+        """Show the full text under the mouse as the tip where it is shortened, and the file of a sequence."""
+        if not (isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip):
+            return super().event(event)
+        left, right = self.texts
+        if event.x() > self._text_area().right() - self.fontMetrics().horizontalAdvance(right):
+            tip = f"{self.facts}\n{self._provenance}"
+        else:
+            tip = "" if left == self.full_text else self.full_text
+        QToolTip.showText(event.globalPos(), tip, self)
+        return True
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint both texts."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        sides = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+        for text, side in zip(self.texts, sides, strict=True):
+            painter.drawText(self._text_area(), int(side | Qt.AlignmentFlag.AlignVCenter), text)
+        painter.end()
+
+    def _shortened(self, text: str, room: int) -> str:
+        """Return as many of the first clauses of a text as there is room for, "" for none."""
+        ends = [len(text), *reversed([cut.start() for cut in CLAUSE.finditer(text)])]
+        parts = (text[:end] for end in ends if text.count("(", 0, end) == text.count(")", 0, end))
+        return next((part for part in parts if self.fontMetrics().horizontalAdvance(part) <= room), "")
 
 
 class MemoryLabel(QLabel):

@@ -56,24 +56,26 @@ class ElidedLabel(QLabel):
     def event(self, event: QEvent | None) -> bool:
         """Show the full text as the tip where it is elided."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self.setToolTip(self._full_text if self._elided_text() != self._full_text else "")
+            self.setToolTip(self._full_text if self._shown_text() != self._full_text else "")
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the text, elided to the width."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self._text_area(), int(self.alignment()), self._elided_text())
+        painter.drawText(self._text_area(), int(self.alignment()), self._shown_text())
         painter.end()
 
     def _text_area(self) -> QRect:
         return self.rect().adjusted(PADDING, 0, -PADDING, 0)
 
-    def _elided_text(self) -> str:
-        shown = self.fontMetrics().elidedText(
-            self._full_text, Qt.TextElideMode.ElideRight, self._text_area().width()
-        )
-        return shown if shown == self._full_text or len(shown) >= LEAST_SHOWN else ""
+    def _shown_text(self) -> str:
+        return self._elided(self._full_text, self._text_area().width())
+
+    def _elided(self, text: str, room: int) -> str:
+        """Return a text, elided where it has no room; "" where too little of it would be left."""
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+        return shown if shown == text or len(shown) >= LEAST_SHOWN else ""
 
 
 class EmptyLabel(QLabel):

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import psutil
 import pytest
-from PyQt6.QtWidgets import QApplication, QProgressBar, QStatusBar
+from PyQt6.QtCore import QEvent, QPoint
+from PyQt6.QtGui import QHelpEvent
+from PyQt6.QtWidgets import QApplication, QProgressBar, QStatusBar, QToolTip
 
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.shell.status_bar import MemoryLabel, StatusController, resident_bytes
+from nrsfm_gui.shell.status_bar import GAP, MemoryLabel, StatusController, StatusLine, resident_bytes
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
@@ -56,20 +58,71 @@ def status(session, display, bar) -> StatusController:
 def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, display, bar, status):
     session.set_settings(QUICK)
     session.set_sequence(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
-    assert "8 frames" in status.facts.text()
+    assert "8 frames" in status.line.facts
     control.start(warm=False)
     progress = bar.findChild(QProgressBar)
     qtbot.waitUntil(progress.isVisible)
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.waitUntil(lambda: not progress.isVisible())
-    assert "converged" in status.activity.full_text
+    assert "converged" in status.line.full_text
     session.set_frame(4)
     qtbot.waitUntil(lambda: display.scene.frame == 4)
     status.show_hover(6)
     for part in ("frame 5", "point 7", "px", "mm"):
-        assert part in status.hover.text()
+        assert part in status.line.hover
     status.show_hover(-1)
-    assert status.hover.text() == ""
+    assert status.line.hover == ""
+
+
+WORST = "Worst frame: 28, mean 3-D error 9.79 mm, 17 % of the object (median frame 2.47 mm); depth"
+FACTS = "pickup flyby (perspective) · 100 frames · 41 points"
+
+
+@pytest.fixture
+def line(show) -> StatusLine:
+    line = StatusLine()
+    show(line, 1500, 30)
+    line.set_full_text(WORST)
+    line.set_facts(FACTS, "/data/flyby.txt")
+    return line
+
+
+def test_texts_of_the_bar_lose_their_last_clauses_where_there_is_little_room(line):
+    assert line.texts == (WORST, FACTS)
+    seen = []
+    for width in range(1500, 60, -20):
+        line.resize(width, 30)
+        left, right = line.texts
+        seen.append((left, right))
+        advance = line.fontMetrics().horizontalAdvance
+        assert advance(left) + advance(right) + bool(right) * GAP <= width
+        assert FACTS.startswith(right)
+        if left != WORST:
+            assert right == ""  # the sequence has given way before
+    assert ("Worst frame: 28, mean 3-D error 9.79 mm", "") in seen
+    assert all(left.count("(") == left.count(")") for left, _right in seen)
+
+
+def test_the_values_of_a_point_stay_and_what_happens_gives_way(line):
+    line.resize(560, 30)
+    line.set_hover("point 8 · frame 28 · 0.1 px · 17.8 mm")
+    left, right = line.texts
+    assert right == line.hover and left != WORST and WORST.startswith(left)
+    line.set_hover("")
+    assert line.texts[1] != line.hover or not line.hover
+
+
+def test_the_tips_have_all_of_a_text_and_the_file_of_the_sequence(qtbot, line):
+    line.resize(400, 30)
+    for x, words in ((10, WORST), (10, "")):
+        if not words:
+            line.resize(1500, 30)
+        event = QHelpEvent(QEvent.Type.ToolTip, QPoint(x, 10), line.mapToGlobal(QPoint(x, 10)))
+        QApplication.sendEvent(line, event)
+        qtbot.waitUntil(lambda words=words: QToolTip.text() == words)
+    event = QHelpEvent(QEvent.Type.ToolTip, QPoint(1480, 10), line.mapToGlobal(QPoint(1480, 10)))
+    QApplication.sendEvent(line, event)
+    assert QToolTip.text() == f"{FACTS}\n/data/flyby.txt"
 
 
 def test_what_the_solver_does_is_shown_again_after_other_messages(
@@ -77,17 +130,17 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
 ):
     session.set_sequence(known.sequence)
     first, _second = (add_run(session, make_iterate(known, noise=0.1), QUICK) for _ in range(2))
-    qtbot.waitUntil(lambda: "run 2" in status.activity.full_text.lower())
-    activity = status.activity.full_text
+    qtbot.waitUntil(lambda: "run 2" in status.line.full_text.lower())
+    activity = status.line.full_text
     session.notifier.show_status("Run 1, which run 2 went on from")
     plot = LossPlot()
     show(plot, 400, 200)
     LossController(session, control, display, plot, session).show_newest()
-    qtbot.waitUntil(lambda: status.activity.full_text == activity)
+    qtbot.waitUntil(lambda: status.line.full_text == activity)
     for compared in (first, None):
         session.notifier.show_status("something else")
         session.set_compared(compared)
-        qtbot.waitUntil(lambda: status.activity.full_text == activity)
+        qtbot.waitUntil(lambda: status.line.full_text == activity)
 
 
 def test_a_bar_that_moves_on_has_nothing_painted_at_once(

@@ -67,7 +67,7 @@ def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_fo
     apart = together.distances.mean(axis=1)
     window.toolbars.actions["worst_frame"].trigger()
     assert window.session.frame == int(np.argmax(apart))
-    assert "differ most" in window.status_controller.activity.full_text
+    assert "differ most" in window.status_controller.line.full_text
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption

@@ -137,7 +137,7 @@ def test_a_file_that_was_given_up_leaves_what_is_open(qtbot, window, asked):
     press(qtbot, dialog, "Cancel")
     assert window.session.sequence is before and not window.sequence_opening.busy
     assert asked not in window.store.recent()
-    assert "Reading" not in window.status_controller.activity.full_text
+    assert "Reading" not in window.status_controller.line.full_text
 
 
 def test_a_clear_file_is_shown_by_import_as_and_read_again_as_it_was_changed(qtbot, window, clear):

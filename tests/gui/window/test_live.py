@@ -196,6 +196,6 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
 
 def test_what_waits_for_run_is_reported(qtbot, window):
     window.session.set_settings(QUICK.with_changes(starts=4))
-    assert window.status_controller.activity.full_text == "Starts: press Run to apply it (Ctrl+R)"
+    assert window.status_controller.line.full_text == "Starts: press Run to apply it (Ctrl+R)"
     qtbot.wait(30)
     assert window.session.shown.settings == QUICK

@@ -188,7 +188,7 @@ def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
 
 def test_opening_a_sequence_leaves_nothing_to_undo(window):
     window.session.undo()
-    assert window.status_controller.activity.full_text == "Nothing is left to undo"
+    assert window.status_controller.line.full_text == "Nothing is left to undo"
 
 
 def test_frames_are_reached_by_keys_in_a_view_but_not_while_typing(qtbot, window):
@@ -278,7 +278,7 @@ def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, t
     assert "broken.txt" in reported.args[0]
     assert window.message_bar.text == reported.args[0]
     assert window.session.sequence is sequence
-    assert window.status_controller.activity.full_text == "Ready"
+    assert window.status_controller.line.full_text == "Ready"
 
 
 def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtbot, window, tmp_path):
@@ -286,9 +286,9 @@ def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtb
     run = finished(qtbot, window)
     with qtbot.waitSignal(window.sequence_opening.started):
         window.sequence_opening.open(tmp_path / "absent.txt")
-    assert window.status_controller.activity.full_text.startswith("Reading")
+    assert window.status_controller.line.full_text.startswith("Reading")
     qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
-    assert window.status_controller.activity.full_text.startswith(f"Done: run {run.number}")
+    assert window.status_controller.line.full_text.startswith(f"Done: run {run.number}")
 
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
@@ -350,11 +350,11 @@ def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line
     for label in ("measured", "reprojected", "estimate", "ground truth", "3-D error"):
         assert label in text
     window.tracks_view.point_hovered.emit(7)
-    assert window.status_controller.hover.text().startswith("point 8 · ")
+    assert window.status_controller.line.hover.startswith("point 8 · ")
     window.toolbars.actions["deselect"].trigger()
     qtbot.waitUntil(lambda: "Point 4" not in shown_text(window))
     window.tracks_view.point_hovered.emit(-1)
-    assert window.status_controller.hover.text() == ""
+    assert window.status_controller.line.hover == ""
 
 
 def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
@@ -544,7 +544,7 @@ def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, window):
     window.toolbars.actions["open"].trigger()
     dialog = window.findChild(QFileDialog)
     finished(qtbot, window)
-    qtbot.waitUntil(lambda: "converged" in window.status_controller.activity.full_text)
+    qtbot.waitUntil(lambda: "converged" in window.status_controller.line.full_text)
     assert dialog.isVisible()
     dialog.reject()
 
@@ -652,7 +652,7 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window)
     for action in window.toolbars.actions.values():
         action.hover()
         QApplication.sendEvent(window, QStatusTipEvent(action.statusTip()))
-    assert window.status_controller.activity.isVisible() and window.statusBar().currentMessage() == ""
+    assert window.status_controller.line.isVisible() and window.statusBar().currentMessage() == ""
     assert places() == before
     window.message_bar.warn("something went wrong")
     window.export_controller.strip.show_task(1, "movie", "1 of 8", 0.1)

@@ -81,7 +81,7 @@ def test_the_ways_back_in_time_show_the_loss_curve_and_move_its_line(qtbot, wind
 
 
 def reported(window):
-    return window.status_controller.activity.full_text
+    return window.status_controller.line.full_text
 
 
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
