@@ -53,7 +53,7 @@ from .parameter_grid import (
     with_parameter,
 )
 from .track_outliers import DriftingPoint, Outliers, find_outliers
-from .truth_outliers import fall_sentence, find_truth_outliers, without_outliers
+from .truth_outliers import fall_sentence, find_truth_outliers, median_shape, without_outliers
 
 __all__ = [
     "ALIGNMENTS",
@@ -92,6 +92,7 @@ __all__ = [
     "gather_curve",
     "is_mirrored",
     "is_whole",
+    "median_shape",
     "object_size",
     "parameter_value",
     "parameters_of",

@@ -62,7 +62,7 @@ def find_truth_outliers(truth: GroundTruth) -> Bools:
     points = truth.points
     found = np.zeros(known_points(points).shape, dtype=bool)
     if len(points) >= LEAST_FRAMES:
-        mean = _mean_shape(points)
+        mean = median_shape(points)
         there = np.flatnonzero(np.isfinite(mean).all(axis=0))
         if len(there) >= LEAST_POINTS:
             found[:, there] = _far_from_neighbors(points[:, :, there], mean[:, there])
@@ -116,8 +116,26 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
     return f"without {outliers} of {points} points this error falls by {fall}"
 
 
-def _mean_shape(points: Floats) -> Floats:
-    """Return the median (3, P) of frames that are moved onto the one with most known points."""
+def median_shape(points: Floats) -> Floats:
+    """Return the median of the shapes, each moved onto the one with most known points.
+
+    Parameters
+    ----------
+    points
+        (F, 3, P), NaN where a point is not known.
+
+    Returns
+    -------
+    Floats
+        (3, P), in the axes of that frame; NaN for points that are known in no frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> still = np.repeat(np.eye(3)[None], 4, axis=0)
+    >>> np.allclose(median_shape(still), np.eye(3))
+    True
+    """
     first = points[known_points(points).sum(axis=1).argmax()]
     return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.data import known_points, quantile_of_known
-from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind, find_outliers
+from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind, find_outliers, median_shape
 from core.foundation import procrustes
 from nrsfm_gui.scene.ranking import known_means
 
@@ -39,6 +39,8 @@ class Findings:
     sideways: Floats  # (F,) of its part across
     plain: Floats  # (F,) mean 3-D error of the frame moved onto its truth by itself
     mirrored: Floats  # (F,) of its mirror image, moved likewise
+    deformation: Floats  # (F,) mean distance of the points from their median shape, moved onto the truth
+    truth_deformation: Floats  # (F,) of the truth from the same
     hidden_error: Floats  # (F,) mean 3-D error of the hidden points
     seen_error: Floats  # (F,) of the others
     without: Floats  # (F,) mean 3-D error where outliers of the truth are left out
@@ -69,6 +71,7 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         return None
     nothing = np.full(len(points), np.nan)
     error = depth = sideways = plain = mirrored = hidden_error = seen_error = without = typical = nothing
+    deformation = truth_deformation = nothing
     outliers = np.zeros((len(points), sequence.point_count), dtype=bool)
     known = np.zeros(len(points), dtype=int)
     if shapes.errors is not None and shapes.truth is not None:
@@ -84,6 +87,7 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         resized = shapes.alignment.kind is Kind.PER_FRAME
         plain = moved_error(points, truth, resized=resized)
         mirrored = moved_error(DEPTH_INVERTED @ points, truth, resized=resized)
+        deformation, truth_deformation = _deformations(points, truth, resized=resized)
         seen = sequence.visible
         hidden_error = known_means(np.where(seen, np.nan, errors), 1)
         seen_error = known_means(np.where(seen, errors, np.nan), 1)
@@ -94,6 +98,8 @@ def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
         sideways=sideways,
         plain=plain,
         mirrored=mirrored,
+        deformation=deformation,
+        truth_deformation=truth_deformation,
         hidden_error=hidden_error,
         seen_error=seen_error,
         without=without,
@@ -159,6 +165,19 @@ def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
     known: Bools = known_points(truth)
     far = known_means(np.where(known, np.linalg.norm(moved - truth, axis=1), np.nan), 1)
     return np.where(known.sum(axis=1) >= MIN_ALIGNED, far, np.nan)
+
+
+def _deformations(points: Floats, truth: Floats, *, resized: bool) -> tuple[Floats, Floats]:
+    """Return how far frames (F, 3, P) and their truth are from the median shape of the frames, (F,) each.
+
+    That shape is moved onto the truth. An error is at least the difference of the two.
+    """
+    usual = np.broadcast_to(median_shape(points), points.shape)
+    usual = procrustes(usual, truth, scale=resized).apply(usual)
+    known = known_points(truth)
+    far = (np.where(known, np.linalg.norm(shape - usual, axis=1), np.nan) for shape in (points, truth))
+    estimated, true = (known_means(distances, 1) for distances in far)
+    return estimated, true
 
 
 def turns(directions: Floats, around: int = AROUND) -> Floats:

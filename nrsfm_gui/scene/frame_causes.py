@@ -27,7 +27,11 @@ STILL = 0.5  # times the median turn of the cameras
 SPACE = "\N{NO-BREAK SPACE}"
 LEAVE_OUT = "View > Without outliers of the truth (Shift+A) leaves them out of all means."
 MOST_NAMED = 3  # outliers that are named one by one
-UNKNOWN = "none stands out"
+UNKNOWN = "no single one"
+EXAMINED = (
+    "None of these accounts for half of what this frame is worse than the median: outliers of the truth, a "
+    "mirror image, tracks that do not fit, hidden points, depth, too little deformation."
+)
 NONE_BETTER = "no worse than most frames"
 
 
@@ -43,7 +47,8 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
     """Return the likely cause; None where the frame is no worse than most, or no cause applies.
 
     The first that accounts for half of what the frame is worse than the median: the truth has outliers; the
-    mirror image is nearer; the tracks do not fit; hidden points are off; depth.
+    mirror image is nearer; the tracks do not fit; hidden points are off; depth; the
+    truth deforms more than the estimate.
     """
     tracks, usual = _with_median(findings.tracks, frame)
     misfit = usual > 0 and tracks > MISFIT * usual
@@ -90,7 +95,17 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
         return Cause(
             "depth", f"{description}: the picture alone does not determine this depth" if fit else description
         )
-    return None
+    return _stiff(findings, frame, least)
+
+
+def known_of(findings: Findings, frame: int) -> str:
+    """Return the evidence for the cause of an error; without a cause, how much of the error is in depth."""
+    found = cause_of(findings, frame)
+    if found is not None:
+        return found.sentence
+    if not findings.error[frame] > WORSE * np.nanmedian(findings.error):
+        return ""
+    return f"no single cause: {percent(findings.depth_share[frame])} of its square is in depth"
 
 
 def outlier_sentence(findings: Findings, frame: int) -> str:
@@ -147,8 +162,9 @@ def _cause_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
         return [LabeledValue("likely cause", found.name, sentence)]
     if not np.isfinite(findings.error[frame]):
         return []
-    bad = findings.error[frame] > WORSE * np.nanmedian(findings.error)
-    return [LabeledValue("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out.")]
+    if findings.error[frame] > WORSE * np.nanmedian(findings.error):
+        return [LabeledValue("likely cause", UNKNOWN, EXAMINED)]
+    return [LabeledValue("likely cause", NONE_BETTER, "The error is near the median.")]
 
 
 def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
@@ -211,6 +227,24 @@ def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
 def _depth(findings: Findings, frame: int, fit: str) -> str:
     description = f"depth: {percent(findings.depth_share[frame])} of the error is along the view"
     return f"{description}, {fit}" if fit else description
+
+
+def _stiff(findings: Findings, frame: int, least: float) -> Cause | None:
+    """Return that the estimate stays near its median shape where the truth does not.
+
+    The error is at least the difference of the two distances.
+    """
+    estimated, true = float(findings.deformation[frame]), findings.truth_deformation
+    value, usual = _with_median(true, frame)
+    missing, usually_missing = _with_median(true - findings.deformation, frame)
+    if not (value > WORSE * usual and missing - usually_missing >= least):
+        return None
+    return Cause(
+        "deforms too little",
+        f"the estimate deforms too little: {measure(estimated, findings.unit)} from its median shape,"
+        f" {truth_phrase(findings.truth)} {measure(value, findings.unit)} (median frame"
+        f" {measure(usual, findings.unit)})",
+    )
 
 
 def _misfit(findings: Findings, frame: int) -> Cause:

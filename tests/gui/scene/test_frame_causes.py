@@ -10,9 +10,10 @@ import pytest
 from core import Alignment
 from core.evaluation import Mirror
 from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
-from nrsfm_gui.scene.frame_causes import cause_of, frame_numbers
+from nrsfm_gui.scene.frame_causes import cause_of, frame_numbers, known_of
 from nrsfm_gui.scene.scene import build_shapes
 from nrsfm_gui.scene.shapes import Cameras
+from nrsfm_gui.scene.summaries import measure
 
 BAD = 7  # the frame that is spoilt
 
@@ -174,7 +175,10 @@ def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
     assert 0.1 < found.depth_share[BAD] < 0.6
     assert cause_of(found, BAD) is None
     rows = {row.label: row.value for row in frame_numbers(found, BAD)}
-    assert rows["likely cause"] == "none stands out"
+    assert rows["likely cause"] == "no single one"
+    share = f"{100 * found.depth_share[BAD]:.0f}\xa0%"
+    assert known_of(found, BAD) == f"no single cause: {share} of its square is in depth"
+    assert known_of(found, int(np.argmin(found.error))) == ""
     assert rows["3-D error"].endswith(f"(median\xa0{np.median(found.error):.3f}\xa0mm)")
     good = {row.label: row.value for row in frame_numbers(found, int(np.argmin(found.error)))}
     assert good["likely cause"] == "no worse than most frames"
@@ -190,6 +194,24 @@ def test_one_point_that_is_far_off_in_depth_does_not_make_depth_the_cause(case, 
     assert found.depth_share[BAD] > 0.9  # of the sum of squares, which is that point
     assert found.typical_share[BAD] < 0.6
     assert cause_of(found, BAD) is None
+
+
+def test_an_estimate_that_stays_at_its_median_shape_where_the_truth_does_not_deforms_too_little(case, shapes):
+    rng = np.random.default_rng(3)
+    bent = np.array(shapes.truth)
+    bent[BAD] += 2.0 * np.std(bent[BAD]) * rng.normal(0, 1.0, bent[BAD].shape)
+    points = shapes.truth + rng.normal(0, 0.05, bent.shape)
+    errors = np.linalg.norm(points - bent, axis=1)
+    found = find(case.sequence, replace(shapes, points=points, truth=bent, errors=errors))
+    assert (found.without >= found.truth_deformation - found.deformation - 1e-9).all()
+    others = np.delete(np.arange(len(points)), BAD)
+    np.testing.assert_allclose(found.truth_deformation[others], found.deformation[others], atol=0.2)
+    calm = replace(found, mirrored=2 * found.plain, tracks=np.ones(len(points)))
+    cause = cause_of(calm, BAD)
+    assert cause.name == "deforms too little"
+    assert f"too little: {measure(found.deformation[BAD], 'mm')} from" in cause.sentence
+    rigid = replace(calm, truth_deformation=calm.deformation)
+    assert cause_of(rigid, BAD) is None
 
 
 def test_hidden_points_that_are_off_in_all_frames_are_not_the_cause_in_one(case, shapes):
