@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
-MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
-MESSAGE_COLUMNS = 64  # characters in a line
-MESSAGE_GAP = 44  # pixels between the curve and the last line
-
 
 class ErrorCurve(Themed, QWidget):
     """The mean error of every frame; a click or a drag requests frames."""
@@ -43,7 +38,6 @@ class ErrorCurve(Themed, QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._count = 0
         self._frame = 0
-        self._message_frame = -1  # the frame that a sentence is about
         self._values: Floats | None = None
         self._unit = ""
         self._name = self._alignment = ""
@@ -63,8 +57,6 @@ class ErrorCurve(Themed, QWidget):
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""
-        if frame != self._frame and frame != self._message_frame:
-            self._hide_message()
         self._frame = frame
         self.update()
 
@@ -78,23 +70,6 @@ class ErrorCurve(Themed, QWidget):
         """Show which frames are played, or None for all."""
         self._range.frames = frames
         self.update()
-
-    def show_message(self, frame: int, sentence: str) -> None:
-        """Show a message at a frame, for some seconds or until the mouse moves."""
-        if self.isVisible():
-            text = "\n".join(wrap(sentence, MESSAGE_COLUMNS))
-            height = (text.count("\n") + 1) * self.fontMetrics().lineSpacing() + MESSAGE_GAP
-            x = round(FrameAxis(self._count, self.width()).center(frame))
-            self._message_frame = frame
-            QToolTip.showText(  # above: below, it would cover the strip and the status bar
-                self.mapToGlobal(QPoint(x, -height)), text, self, self.rect(), MESSAGE_MILLISECONDS
-            )
-
-    def _hide_message(self) -> None:
-        """Hide the message of a frame that is not shown any more."""
-        if self._message_frame >= 0:
-            self._message_frame = -1
-            QToolTip.hideText()
 
     def _apply_theme(self, _theme: Theme) -> None:
         self._redraw()

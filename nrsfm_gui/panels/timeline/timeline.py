@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout
+from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFontMetrics
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout
 
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.transport import Transport
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
 from nrsfm_gui.widgets.point_view import PointSignals
 
 if TYPE_CHECKING:
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
     from core.foundation import Bools
     from nrsfm_gui.model.playback_order import Loop
     from nrsfm_gui.scene.scene import ErrorSeries
+
+MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
+MESSAGE_COLUMNS, LEAST_COLUMNS = 76, 30  # characters in a line
+MESSAGE_GAP = 10  # pixels to the line of the frame
+MESSAGE_PADDING = 16  # pixels that a tip is wider than its text, and is placed below its point
 
 
 class Timeline(PointSignals):
@@ -49,6 +57,7 @@ class Timeline(PointSignals):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # of its charts, too: the keys of the views act then
         self._kinds: tuple[ErrorSeries, ...] = ()
         self._kind = 0  # the place of the one that is shown
+        self._message_frame = -1  # the frame that a sentence is about
         self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
         self.curve = ErrorCurve()
@@ -104,6 +113,9 @@ class Timeline(PointSignals):
 
     def set_frame(self, frame: int) -> None:
         """Show which frame is the current one, 0-based."""
+        if self._message_frame not in (-1, frame):
+            self._message_frame = -1
+            QToolTip.hideText()
         self.transport.set_frame(frame)
         self.slider.setValue(frame)
         self.curve.set_frame(frame)
@@ -142,8 +154,24 @@ class Timeline(PointSignals):
         self.strip.set_excluded(excluded)
 
     def show_message(self, frame: int, sentence: str) -> None:
-        """Show a message at a frame of the curve, for some seconds or until the mouse moves."""
-        self.curve.show_message(frame, sentence)
+        """Show a message beside a frame of the heat-strip, for some seconds or until the mouse moves."""
+        if not self.isVisible():
+            return
+        self._message_frame = frame
+        metrics, strip = QFontMetrics(QToolTip.font()), self.strip
+        center = round(FrameAxis(self.slider.maximum() + 1, strip.width()).center(frame))
+        right = center < strip.width() / 2  # it is on the side with more room
+        room = (strip.width() - center if right else center) - MESSAGE_GAP - MESSAGE_PADDING
+        columns = room // metrics.averageCharWidth()
+        lines = wrap(sentence, min(max(columns, LEAST_COLUMNS), MESSAGE_COLUMNS))
+        width = max(metrics.horizontalAdvance(line) for line in lines) + MESSAGE_PADDING
+        height = len(lines) * metrics.lineSpacing() + MESSAGE_PADDING
+        x = center + MESSAGE_GAP if right else center - MESSAGE_GAP - width
+        y = min(0, strip.height() - height)  # in the window
+        place = QPoint(max(x, 0), y - MESSAGE_PADDING)
+        QToolTip.showText(
+            strip.mapToGlobal(place), "\n".join(lines), strip, strip.rect(), MESSAGE_MILLISECONDS
+        )
 
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""

@@ -9,13 +9,14 @@ from PyQt6.QtCore import QObject
 
 from nrsfm_gui.model.sequence_names import point_label
 from nrsfm_gui.scene.comparison import SERIES_NAME
-from nrsfm_gui.scene.frame_causes import cause_of
+from nrsfm_gui.scene.frame_causes import cause_of, known_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first
 from nrsfm_gui.scene.summaries import measure, relative_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from core.foundation import Floats
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.timeline.timeline import Timeline
     from nrsfm_gui.scene.frame_analysis import Findings
@@ -67,20 +68,21 @@ class WorstFrame(QObject):
         session.set_frame(self._frame)
         findings = None if series.name == SERIES_NAME else self._findings()
         cause = None if findings is None else cause_of(findings, self._frame)
+        names = None if session.sequence is None else session.sequence.point_names
         head = frame_heading(series, self._frame)
+        point = largest(self._errors(series, self._frame), series.unit, names)
         # The status bar is short, and a run soon writes over it.
-        self._notifier.show_status(f"{head}: {cause.name}" if cause else head)
-        self._timeline.show_message(
-            self._frame, frame_sentence(series, self._frame, "" if cause is None else cause.sentence)
-        )
+        parts = head, "" if cause is None else cause.name, point
+        self._notifier.show_status("; ".join(part for part in parts if part))
+        known = "" if findings is None else known_of(findings, self._frame)
+        self._timeline.show_message(self._frame, frame_sentence(series, self._frame, known, point))
 
     def go_to_point(self) -> None:
         """Select the point with the largest error in this frame; at once again, the next one."""
         series, session = self._timeline.series, self._session
         if series is None:
             return
-        errors = series.per_point[session.frame].copy()
-        errors[[point for point in session.hidden if point < len(errors)]] = np.nan
+        errors = self._errors(series, session.frame)
         where = session.frame, series.name, session.shown, session.compared
         found = next_worst(errors, self._point if self._where == where else None)
         if found is None:
@@ -95,6 +97,12 @@ class WorstFrame(QObject):
         self._notifier.show_status(
             f"{which} of frame {session.frame + 1}: {point_label(found, names)}, {series.name} {value}"
         )
+
+    def _errors(self, series: ErrorSeries, frame: int) -> Floats:
+        """Return the errors (P,) of a frame, NaN of points that are not drawn."""
+        errors: Floats = series.per_point[frame].copy()
+        errors[[point for point in self._session.hidden if point < len(errors)]] = np.nan
+        return errors
 
     def _forget_point(self) -> None:
         """Begin with the worst point again: another selection was made."""
@@ -120,17 +128,23 @@ def frame_heading(series: ErrorSeries, frame: int) -> str:
     )
 
 
-def frame_sentence(series: ErrorSeries, frame: int, cause: str = "") -> str:
-    """Return how bad a frame is, why if that is known, and from how many points most of it comes."""
+def largest(errors: Floats, unit: str, names: Collection[str] | None) -> str:
+    """Return "largest at point 37, 17.8 mm" of errors (P,), "" where none is known."""
+    found = next_worst(errors, None)
+    if found is None:
+        return ""
+    return f"largest at {point_label(found, names)}, {measure(float(errors[found]), unit)}"
+
+
+def frame_sentence(series: ErrorSeries, frame: int, known: str = "", point: str = "") -> str:
+    """Return how bad a frame is, what is known of it, and which points have most of its error."""
     errors = series.per_point[frame]
     errors = np.sort(errors[np.isfinite(errors)])[::-1]
     sums = np.cumsum(errors)
     few = int(np.searchsorted(sums, SHARE * sums[-1])) + 1
-    because = f"; {cause}" if cause else ""
-    return (
-        f"{frame_heading(series, frame)}{because}; half of it from {few} of {len(errors)} points"
-        f" (Shift+W: the worst)"
-    )
+    half = f"half of it from {few} of {len(errors)} points"
+    point = f"{point} (Shift+W)" if point else ""
+    return "; ".join(part for part in (frame_heading(series, frame), known, half, point) if part)
 
 
 def ordinal(number: int) -> str:

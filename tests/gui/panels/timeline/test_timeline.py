@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
-from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton, QToolTip
+from PyQt6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QToolTip
 
 from nrsfm_gui.model.playback_order import Loop
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -236,9 +236,22 @@ def test_a_sentence_on_a_frame_goes_with_it(timeline):
     timeline.show_message(4, "Frame 5 is bad")
     assert QToolTip.text() == "Frame 5 is bad"
     timeline.set_frame(4)
-    assert timeline.curve._message_frame == 4
+    assert timeline._message_frame == 4
     timeline.set_frame(5)
-    assert timeline.curve._message_frame == -1
+    assert timeline._message_frame == -1
+
+
+@pytest.mark.parametrize("frame", [0, FRAMES // 2, FRAMES - 1])
+def test_a_sentence_on_a_frame_covers_neither_its_mark_nor_what_is_above_the_timeline(qtbot, timeline, frame):
+    timeline.show_message(frame, "Worst frame: 28, mean 3-D error 9.79 mm; " * 2)
+    (tip,) = (widget for widget in QApplication.topLevelWidgets() if widget.inherits("QTipLabel"))
+    qtbot.waitUntil(tip.isVisible)
+    area, strip = tip.geometry(), timeline.strip
+    corner = strip.mapToGlobal(QPoint(0, 0))
+    assert area.top() >= timeline.curve.mapToGlobal(QPoint(0, timeline.curve.height())).y()
+    center = corner.x() + axis_of(timeline.slider).center(frame)
+    assert area.left() > center or area.right() < center
+    assert corner.x() <= area.left() and area.right() <= corner.x() + strip.width()
 
 
 def test_without_errors_the_timeline_shows_how_to_get_them(timeline, near):

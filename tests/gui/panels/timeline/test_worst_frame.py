@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QToolTip
 
 from core import Settings, simulate
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
-from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, ordinal
+from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, largest, ordinal
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -92,3 +93,19 @@ def test_the_sentence_on_a_frame_shows_what_its_error_comes_from():
     assert "half of it from 1 of 10 points" in sentence
     assert "half of it from 5 of 10 points" in frame_sentence(series, 0)
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 22)] == ["1st", "2nd", "3rd", "4th", "11th", "22nd"]
+
+
+def test_the_worst_frame_is_reported_with_its_worst_point_of_those_that_are_drawn(
+    session, timeline, worst_frame, statuses
+):
+    errors = timeline.series.per_point[int(np.argmax(timeline.series.per_frame))]
+    first, second = np.argsort(-errors)[:2]
+    worst_frame.go_to_frame()
+    assert f"largest at point {first + 1}, " in statuses[-1]
+    assert f"largest at point {first + 1}, " in QToolTip.text().replace("\n", " ")
+    session.set_hidden((int(first),))
+    session.set_frame(0 if session.frame else 1)
+    worst_frame.go_to_frame()
+    assert f"largest at point {second + 1}, " in statuses[-1]
+    assert largest(np.full(3, np.nan), "mm", None) == ""
+    assert largest(np.array([1.0, 2.0]), "mm", ("nose", "chin")) == "largest at point 2, chin, 2.00 mm"
