@@ -98,10 +98,11 @@ class ScenePainter:
         view, scene = views.scene_view, views.display.scene
         _, self._size = labeled_size(options.width, options.height)
         self._orbit = None if locked else view.orbit_for(*self._size)
-        framing = None if scene is None else scene.shapes.framing
-        if self._orbit is not None and options.turns and view.fitted and framing is not None:
-            follow = views.session.appearance.follow
-            self._orbit = framing.fit_around(self._orbit, *self._size, follow=follow)
+        self._follow = views.session.appearance.follow
+        self._framing = scene.shapes.framing if scene is not None and view.fitted else None
+        if self._orbit is not None and self._framing is not None and (options.turns or view.turntable):
+            self._orbit = self._framing.fit_around(self._orbit, *self._size, follow=self._follow)
+            self._framing = None
         self._view = unseen(SceneView(software=True), options)
         self._view.setPalette(palette(theme or views.session.theme))
         self._view.set_camera_locked(locked)
@@ -109,7 +110,10 @@ class ScenePainter:
     def picture(self, frame: int, turned: float) -> QImage:
         """Return the picture of a frame."""
         self._view.set_scene(self.scene(frame))
-        orbit = self._orbit.turned(turned, 0.0) if self._orbit is not None else None
+        orbit = self._orbit
+        if orbit is not None and self._framing is not None:
+            orbit = self._framing.fit(orbit, *self._size, frame, follow=self._follow)
+        orbit = orbit.turned(turned, 0.0) if orbit is not None else None
         return self._view.render_image(
             self._options.width, self._options.height, orbit,
             labels=self._marks, transparent=self._transparent,
@@ -128,7 +132,7 @@ class ScenePainter:
             known += [points[np.isfinite(points).all(axis=1)] - scene.displacement for points in shapes]
         points = np.concatenate(known) if known else np.empty((0, 3))
         if self._orbit is not None and len(points):
-            self._orbit = self._orbit.fitted(points, *self._size)
+            self._orbit, self._framing = self._orbit.fitted(points, *self._size), None
 
     def close(self) -> None:
         """Drop the view."""

@@ -7,9 +7,22 @@ center less the median of all of them. A view that follows the object shows x - 
 makes the object less than GAIN times as large in its view, it stays: all d_f are zero.
 
 Size.  h_f(u) = max_p u . (x_fp - d_f) is how far frame f reaches in a direction u. It leaves out the
-outermost STRAYS of the points of a frame, which are errors in large clouds. Of the frames a high percentile
-counts. The points that reach just so far, one for each of many directions, are what a view is centered at.
-It is as near as shows half of the frames in the USUAL part of the picture and nearly all of them inside.
+outermost STRAYS of the points of a frame, which are errors in large clouds. The points that reach just so
+far, one for each of many directions, are the outline of the frame.
+
+Course.  A camera that looks in one direction has the outline of frame f just inside its picture from a
+distance D_f. It stays at the distance D from which half of the frames fill the USUAL part of the picture or
+more, and the first frame the FIRST part. Where the object grows, the camera goes back smoothly. With
+s = D_f / D, the object fills l(s, 1) of the picture in place of s, where
+
+    l(x, m) = x / (1 + |x / m|^p)^(1/p), p = SHARPNESS,
+
+is nearly x where |x| is below m, and never more than m. To the sides, the object is inside the picture as
+long as the camera is no farther than S_f from the place M_f in front of its middle. The camera stays at one
+place C, and goes along only where the object would leave the picture: it is at M_f + l(C - M_f, S_f). So no
+frame is cut, and what does not need the camera to move does not move it. Each frame counts as what the AHEAD
+ones before and after it need as well, and the course is smoothed over them. A view that is not to follow
+stays where nearly all frames are inside.
 
 Direction.  Up is where the cameras have it: the mean of their upward axes. In the coordinates of a truth it
 is the axis next to that. No coordinates in use have -z upwards: tracks of motion capture whose y points up
@@ -26,9 +39,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from core.foundation import read_only
-from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit, as_triple, free_area, upright
+from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, MIN_DISTANCE, Orbit, as_triple, upright
 
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
@@ -36,8 +50,10 @@ if TYPE_CHECKING:
 DIRECTIONS = 48  # in which the outermost point is kept
 MOST_FRAMES, MOST_POINTS = 48, 300  # that are looked at
 CENTER_POINTS = 100  # that a center is the mean of
-REACHED = 0.95  # of the frames are inside the picture to all sides
-FULL, USUAL = 1.0, 0.82  # of the free part of the picture that these fill, and that half of the frames do
+REACHED = 0.95  # of the frames are inside the picture to all sides of a camera that stays
+USUAL, FIRST = 0.88, 0.76  # of the free part of the picture that half of the frames and the first one fill
+AHEAD = 3  # frames before and after one that the camera has to show as well
+SHARPNESS = 6.0  # of the bend between a camera that stays and one that goes along
 STRAYS = 0.005  # of the points of a frame may be outside
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 SLACK = 0.35  # of their distance: farther outside, a point is a stray
@@ -59,6 +75,7 @@ class Framing:
     displacements: Floats  # (F, 3) of the object from its usual place
     outline: Floats  # (N, 3) outermost points of nearly all frames, without the displacements
     outlines: Floats  # (G, M, 3) the outermost points of frames by themselves, without the displacements
+    outlined: Ints  # (G,) those frames, ascending
     outline_in_space: Floats  # (N, 3) of nearly all frames, with the displacements
     farthest: Floats  # (N, 3) of all frames, with the displacements
     box: Floats  # (2, 3) lowest and highest corner of the outline
@@ -98,23 +115,17 @@ class Framing:
             by_cameras=rotations is not None,
         )
 
-    def fit(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
-        """Return the orbit that shows the object large, from the same direction, in a picture of a size.
+    def fit(self, orbit: Orbit, width: int, height: int, frame: int, *, follow: bool = True) -> Orbit:
+        """Return the orbit that shows a frame large, from the same direction, in a picture of a size.
 
-        Half of the frames fill no more than USUAL of it, and nearly all of them are inside.
+        The orbits of one frame after the other are the course of a camera: see the module. One that is not to
+        follow is the same for all frames.
         """
-        if not follow and self.moves:
+        if not follow:
             return orbit.fitted(self.outline_in_space, width, height)
-        low, high = free_area(width, height)
-        fitted = orbit.fitted(self.outline, width, height)
-        for _ in range(2):  # the second time because a perspective picture is not proportional
-            pixels, _depth = fitted.projection(width, height).pixels(self.outlines)
-            sides = np.ptp(pixels, axis=1) / (high - low)
-            reach = np.abs(pixels - (low + high) / 2).max(axis=1) / ((high - low) / 2)
-            usual, full = np.median(sides.max(axis=1)), np.quantile(reach.max(axis=1), REACHED)
-            if usual > 0 and full > 0:  # else all points are in one place
-                fitted = fitted.zoomed(float(min(USUAL / usual, FULL / full)))
-        return fitted
+        direction = replace(orbit, center=(0.0, 0.0, 0.0), distance=1.0)
+        centers, distances = _course(self, direction, width, height)
+        return replace(orbit, center=as_triple(centers[frame]), distance=float(distances[frame]))
 
     def fit_around(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
         """Return the orbit that can turn about the upright axis with the object inside the picture."""
@@ -143,6 +154,7 @@ def frame_points(points: Floats) -> Framing | None:
         displacements=read_only(path),
         outline=read_only(outline),
         outlines=read_only(moved.outlines),
+        outlined=read_only(chosen[moved.there], np.intp),
         outline_in_space=read_only(outline if moved is in_space else in_space.outline(REACHED)),
         farthest=read_only(in_space.outline(1.0)),
         box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
@@ -176,10 +188,14 @@ class _Reach:
         return cls(np.where(near[:, :, None], cloud, np.nan), *_outermost(cloud, near))
 
     @property
+    def there(self) -> Ints:
+        """Return the indices (G,) of the frames that have points."""
+        return np.flatnonzero(np.isfinite(self.reach[:, 0]))
+
+    @property
     def outlines(self) -> Floats:
         """Return the outermost points (G, M, 3) of the frames that have any."""
-        there = np.flatnonzero(np.isfinite(self.reach[:, 0]))
-        found: Floats = self.cloud[there[:, None], self.who[there]]
+        found: Floats = self.cloud[self.there[:, None], self.who[self.there]]
         return found
 
     def outline(self, share: float) -> Floats:
@@ -227,18 +243,59 @@ def _path(points: Floats) -> Floats:
     """Return the displacements (F, 3) of points (F, 3, P) from their usual place, smooth over the frames."""
     centers = _centers(points)
     found = np.flatnonzero(np.isfinite(centers[:, 0]))
-    frames = np.arange(len(points))
-    filled = np.stack([np.interp(frames, found, axis[found]) for axis in centers.T], axis=1)
-    reach = min(int(3 * SMOOTH), len(points) - 1)
+    filled = _interpolated(found, centers[found], len(points))
+    smooth = _smooth(filled, SMOOTH)
+    displacements: Floats = smooth - np.median(smooth, axis=0)
+    return displacements
+
+
+@lru_cache(maxsize=8)
+def _course(framing: Framing, direction: Orbit, width: int, height: int) -> tuple[Floats, Floats]:
+    """Return the centers (F, 3) and the distances (F,) of the orbits that show the frames."""
+    middle = framing.box.mean(axis=0)
+    bounds = direction.bounds(framing.outlines - middle, width, height)
+    first = float(bounds.distance[0]) / FIRST
+    frames = len(framing.displacements)
+    around = [
+        maximum_filter1d(_interpolated(framing.outlined, each, frames), 2 * AHEAD + 1, axis=0, mode="nearest")
+        for each in (bounds.ahead, -bounds.behind)
+    ]
+    bounds = replace(bounds, ahead=around[0], behind=-around[1])
+    least = np.maximum(bounds.distance, MIN_DISTANCE)
+    still = max(min(float(np.median(least)) / USUAL, first), MIN_DISTANCE)
+    distances = least / _limited(least / still, np.ones(1))
+    low, high = bounds.interval(distances)
+    place = (np.quantile(low, REACHED, axis=0) + np.quantile(high, 1.0 - REACHED, axis=0)) / 2
+    aside = (low + high) / 2
+    aside = aside + _limited(place - aside, (high - low) / 2)
+    smooth = _smooth(np.column_stack([aside, np.log(distances)]), AHEAD / 2)
+    return middle + smooth[:, :2] @ direction.rotation[:2], np.exp(smooth[:, 2])
+
+
+def _limited(values: Floats, most: Floats) -> Floats:
+    """Return values that bend so as to stay below `most` > 0: l(x, m) of the module."""
+    scale = np.maximum(np.maximum(np.abs(values), most), MIN_DISTANCE)
+    powers = np.abs(values / scale) ** SHARPNESS + (most / scale) ** SHARPNESS
+    limited: Floats = values * (most / scale) / powers ** (1.0 / SHARPNESS)
+    return limited
+
+
+def _interpolated(found: Ints, values: Floats, count: int) -> Floats:
+    """Return values (G, D) of ascending frames (G,) at all of `count` frames."""
+    return np.stack([np.interp(np.arange(count), found, axis) for axis in values.T], axis=1)
+
+
+def _smooth(filled: Floats, deviation: float) -> Floats:
+    """Return values (F, D) smoothed over the frames by a Gaussian."""
+    reach = min(int(3 * deviation), len(filled) - 1)
     if reach:
         # Mirrored about the first and the last frame, so that a straight path stays one.
         before, after = 2 * filled[0] - filled[reach:0:-1], 2 * filled[-1] - filled[-2 : -2 - reach : -1]
-        kernel = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / SMOOTH))
+        kernel = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / deviation))
         kernel /= kernel.sum()
         longer = np.concatenate([before, filled, after])
         filled = np.stack([np.convolve(axis, kernel, mode="valid") for axis in longer.T], axis=1)
-    displacements: Floats = filled - np.median(filled, axis=0)
-    return displacements
+    return filled
 
 
 def _centers(points: Floats) -> Floats:

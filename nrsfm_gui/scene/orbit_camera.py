@@ -24,6 +24,7 @@ LEAST = 0.4  # of the picture's width and height that remains of it, however sma
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
+MIN_DISTANCE = 1e-6  # of an orbit from its center
 DEFAULT_UP = (0.0, -1.0, 0.0)
 LEANING = 0.9  # cosine of the angle between x and the upward axis above which another axis points right
 PRESETS = {  # azimuth, elevation in degrees
@@ -137,7 +138,7 @@ class Orbit:
 
     def zoomed(self, factor: float) -> Orbit:
         """Enlarge by a factor."""
-        return replace(self, distance=float(np.clip(self.distance / factor, 1e-6, 1e9)))
+        return replace(self, distance=float(np.clip(self.distance / factor, MIN_DISTANCE, 1e9)))
 
     def preset(self, name: str) -> Orbit:
         """Look along an axis; `name` is a key of PRESETS."""
@@ -147,32 +148,26 @@ class Orbit:
     def fitted(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) fill the picture but for its margins, seen from the same direction.
 
-        A point at (x, z) right of and in front of the middle is inside where, of a camera at (c, d),
-
-            x - c <= r (z - d)  and  c - x <= l (z - d),
-
-        r and l being the tangents of the angles that the picture reaches to the right and to the left. So the
-        camera may be as near as d = (min(x + l z) - max(x - r z)) / (r + l), and c is between two bounds; the
-        same holds downwards. Parallel rays have the distance instead of the depths.
+        See `ViewBounds` for the derivation.
         """
         middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        view = (points - middle) @ self.rotation.T
-        low_pixels, high_pixels = free_area(width, height)
-        half = np.array([width, height]) / 2
-        forward = (high_pixels - half) / _focal(height)  # to the right, down
-        backward = (half - low_pixels) / _focal(height)
-        side, depth = view[:, :2], view[:, 2:]
+        bounds = self.bounds(points - middle, width, height)
+        low, high = bounds.interval(bounds.distance)
+        center = as_triple(middle + self.rotation.T @ np.append((low + high) / 2, 0.0))
+        return replace(self, center=center, distance=max(float(bounds.distance), MIN_DISTANCE))
+
+    def bounds(self, points: Floats, width: int, height: int) -> ViewBounds:
+        """Return where the camera has to be for points (..., N, 3) to be inside a picture of a size."""
+        view = points @ self.rotation.T
+        side, depth = view[..., :2], view[..., 2:]
         if self.orthographic:
-            low, high = side.max(axis=0), side.min(axis=0)
-            distance = ((low - high) / (forward + backward)).max()
-            shift = (low - forward * distance + high + backward * distance) / 2
-        else:
-            low, high = (side - forward * depth).max(axis=0), (side + backward * depth).min(axis=0)
-            nearest = ((high - low) / (forward + backward)).min()
-            distance = -nearest
-            shift = (low + forward * nearest + high - backward * nearest) / 2
-        center = as_triple(middle + self.rotation.T @ np.append(shift, 0.0))
-        return replace(self, center=center, distance=max(float(distance), 1e-6))
+            depth = np.zeros_like(depth)
+        low, high = free_area(width, height)
+        half = np.array([width, height]) / 2
+        forward, backward = (high - half) / _focal(height), (half - low) / _focal(height)
+        return ViewBounds(
+            (side - forward * depth).max(axis=-2), (side + backward * depth).min(axis=-2), forward, backward
+        )
 
     def around(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) stay in the picture, but for its margins, while it turns around them.
@@ -187,7 +182,7 @@ class Orbit:
             view = (points - middle) @ self.turned(turn, 0.0).rotation.T
             near = np.abs(view[:, :2]) / slope
             distance = max(distance, float((near if self.orthographic else near - view[:, 2:]).max()))
-        return replace(self, center=as_triple(middle), distance=max(distance, 1e-6))
+        return replace(self, center=as_triple(middle), distance=max(distance, MIN_DISTANCE))
 
     def projection(self, width: int, height: int) -> Projection:
         """Return the map to a picture of that size."""
@@ -198,6 +193,36 @@ class Orbit:
         far = FAR * self.distance
         near = -far if self.orthographic else NEAR * self.distance
         return Projection(R, t, K, self.orthographic, near, far, width, height)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewBounds:
+    """Where a camera has to be for points to be inside the free part of its picture.
+
+    A point at (x, z) right of and behind the origin is inside where, of a camera at (c, -d),
+
+        x - c <= r (z + d)  and  c - x <= l (z + d),
+
+    r and l being the tangents of the angles that the free part reaches to the right and to the left. So c is
+    between max(x - r z) - r d and min(x + l z) + l d, and the least d is where the two meet; the same holds
+    downwards. Parallel rays have all z = 0, and d is then what the height of the picture is proportional to.
+    """
+
+    ahead: Floats  # (..., 2) max(x - r z), max(y - r z)
+    behind: Floats  # (..., 2) min(x + l z), min(y + l z)
+    forward: Floats  # (2,) tangents r, to the right and down
+    backward: Floats  # (2,) l, to the left and up
+
+    @property
+    def distance(self) -> Floats:
+        """(...) the least distance."""
+        least: Floats = ((self.ahead - self.behind) / (self.forward + self.backward)).max(axis=-1)
+        return least
+
+    def interval(self, distance: Floats) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest places (..., 2) of the camera at distances (...)."""
+        away = np.asarray(distance)[..., None]
+        return self.ahead - self.forward * away, self.behind + self.backward * away
 
 
 def locked_projection(

@@ -141,36 +141,48 @@ class ViewCamera(QObject):
         self._move(viewpoint.orbit, locked=viewpoint.locked, fitted=viewpoint.fitted, aimed=viewpoint.aimed)
 
     def show_framing(
-        self, framing: Framing, width: int, height: int, *, follow: bool, aim: bool = False
+        self, framing: Framing, width: int, height: int, frame: int, *, follow: bool, aim: bool = False
     ) -> None:
-        """Show an object large, from the same direction or from the default one. Emits no `orbit_changed`."""
+        """Show a frame large, from the same direction or from the default one. Emits no `orbit_changed`."""
         orbit = self.orbit
         if aim:
             orbit = replace(framing.aim, orthographic=orbit.orthographic)
         self._change(
-            orbit=self._fitted(framing, orbit, width, height, follow=follow),
+            orbit=self.orbit_for(framing, width, height, frame, follow=follow, orbit=orbit),
             fitted=True,
             aimed=aim or self.aimed,
         )
 
-    def misses(self, framing: Framing, width: int, height: int, *, follow: bool) -> bool:
+    def misses(self, framing: Framing, width: int, height: int, frame: int, *, follow: bool) -> bool:
         """Return whether an object is clearly larger, smaller or elsewhere than what is shown."""
-        wanted = self._fitted(framing, self.orbit, width, height, follow=follow)
+        wanted = self.orbit_for(framing, width, height, frame, follow=follow)
         ratio = wanted.distance / self.orbit.distance
         off = float(np.linalg.norm(np.subtract(wanted.center, self.orbit.center))) / wanted.distance
         return not (1.0 / MISFIT < ratio < MISFIT and off < OFF_CENTER)
 
-    def fit(self, framing: Framing, width: int, height: int, *, follow: bool) -> None:
-        """Fill a picture with an object, seen from the same direction, or from all that it turns to."""
-        self._move(self._fitted(framing, self.orbit, width, height, follow=follow), fitted=True)
+    def fit(self, framing: Framing, width: int, height: int, frame: int, *, follow: bool) -> None:
+        """Fill a picture with a frame, seen from the same direction, or from all that it turns to."""
+        self._move(self.orbit_for(framing, width, height, frame, follow=follow), fitted=True)
 
     def fit_points(self, points: Floats, width: int, height: int) -> None:
         """Fill a picture with points (N, 3), seen from the same direction."""
         self._move(self.orbit.fitted(points, width, height), fitted=False)
 
-    def _fitted(self, framing: Framing, orbit: Orbit, width: int, height: int, *, follow: bool) -> Orbit:
-        fit = framing.fit_around if self.turning else framing.fit
-        return fit(orbit, width, height, follow=follow)
+    def orbit_for(
+        self,
+        framing: Framing,
+        width: int,
+        height: int,
+        frame: int,
+        *,
+        follow: bool,
+        orbit: Orbit | None = None,
+    ) -> Orbit:
+        """Return the orbit that fills a picture with a frame, from the direction of this one or another."""
+        orbit = orbit or self.orbit
+        if self.turning:
+            return framing.fit_around(orbit, width, height, follow=follow)
+        return framing.fit(orbit, width, height, frame, follow=follow)
 
     def preset(self, name: str, up: tuple[float, float, float]) -> None:
         """Look along an axis; `name` is a key of `orbit_camera.PRESETS`, `up` a unit vector."""

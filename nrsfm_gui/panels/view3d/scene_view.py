@@ -338,6 +338,7 @@ class SceneView(PointView):
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
         self._scene: Scene | None = None
+        self._fitted_to: Framing | None = None  # not that of the scene where the two are nearly the same
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the keys of the views act then
@@ -581,11 +582,10 @@ class SceneView(PointView):
 
     def orbit_for(self, width: int, height: int) -> Orbit:
         """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
-        framing, orbit = self._framing, self._camera.orbit
-        if framing is None or not self._camera.fitted:
-            return orbit
-        fit = framing.fit_around if self._camera.turning else framing.fit
-        return fit(orbit, width, height, follow=self._follows)
+        framing, scene = self._framing, self._scene
+        if framing is None or scene is None or not self._camera.fitted:
+            return self._camera.orbit
+        return self._camera.orbit_for(framing, width, height, scene.frame, follow=self._follows)
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
@@ -613,9 +613,9 @@ class SceneView(PointView):
         self._camera.report(before, text)
 
     def _fit(self) -> None:
-        framing = self._framing
-        if framing is not None:
-            self._camera.fit(framing, self.width(), self.height(), follow=self._follows)
+        self._fitted_to = framing = self._framing
+        if framing is not None and self._scene is not None:
+            self._camera.fit(framing, self.width(), self.height(), self._scene.frame, follow=self._follows)
 
     def _frame(self, old: Scene | None, scene: Scene) -> None:
         """Fit the view to a scene that is another one than before, unless a person has moved it."""
@@ -623,19 +623,24 @@ class SceneView(PointView):
         if framing is None:
             return
         camera, follow = self._camera, scene.appearance.follow
-        size = self.width(), self.height()
+        shown = self.width(), self.height(), scene.frame
         if old is None or before is None or old.subject[0] != scene.subject[0]:
-            camera.show_framing(framing, *size, follow=follow, aim=True)
+            self._fitted_to = framing
+            camera.show_framing(framing, *shown, follow=follow, aim=True)
         elif old.subject != scene.subject:
-            camera.show_framing(framing, *size, follow=follow, aim=camera.aimed)
+            self._fitted_to = framing
+            camera.show_framing(framing, *shown, follow=follow, aim=camera.aimed)
         elif camera.fitted:
             first = framing.by_cameras and not before.by_cameras
-            if camera.aimed and first:
-                camera.show_framing(framing, *size, follow=follow, aim=True)
-            elif follow != old.appearance.follow or (
-                framing is not before and camera.misses(framing, *size, follow=follow)
-            ):
-                camera.show_framing(framing, *size, follow=follow)
+            fitted_to = self._fitted_to or framing
+            # One that is nearly the same does not move the picture.
+            misses = framing is not fitted_to and camera.misses(framing, *shown, follow=follow)
+            if misses or (camera.aimed and first):
+                fitted_to = framing
+            self._fitted_to = fitted_to
+            moved = scene.frame != old.frame and not camera.turning
+            if moved or follow != old.appearance.follow or fitted_to is framing is not before:
+                camera.show_framing(fitted_to, *shown, follow=follow, aim=camera.aimed and first)
         elif follow != old.appearance.follow:  # the picture stays, and moves from now on, or does not
             moved = framing.displacements[scene.frame]
             camera.set_viewpoint(

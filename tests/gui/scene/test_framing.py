@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.foundation import rotation_from_vector
-from nrsfm_gui.scene.framing import REACHED, USUAL, frame_points
+from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, free_area, upright
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
@@ -29,27 +29,75 @@ def share(orbit: Orbit, points: np.ndarray) -> float:
     return float((np.ptp(pixels, axis=0) / (high - low)).max())
 
 
+def course(points: np.ndarray, *, orthographic: bool = False, follow: bool = True) -> list[Orbit]:
+    """Return the orbits that show the frames of points (F, 3, P) from the default direction."""
+    framing = frame_points(points)
+    aim = replace(framing.aim, orthographic=orthographic)
+    return [framing.fit(aim, *SIZE, frame, follow=follow) for frame in range(len(points))]
+
+
+def reach(orbit: Orbit, points: np.ndarray) -> float:
+    """Return how far points (P, 3) reach from the middle of the free part of a picture; above 1: outside."""
+    pixels, _ = orbit.projection(*SIZE).pixels(points)
+    low, high = free_area(*SIZE)
+    return float((np.abs(pixels - (low + high) / 2) / ((high - low) / 2)).max())
+
+
+def inflated(frames: int = 45) -> np.ndarray:
+    """Return a cloud (F, 3, P) that becomes three times as large."""
+    return bodies(frames) * np.linspace(1.0, 3.0, frames)[:, None, None]
+
+
+def risen(frames: int = 45) -> np.ndarray:
+    """Return a cloud (F, 3, P) half of which rises to three times its height, and comes down."""
+    points = bodies(frames)
+    points[:, 1, :30] -= 250.0 * np.sin(np.linspace(0.0, np.pi, frames))[:, None]
+    return points
+
+
 @pytest.mark.parametrize("orthographic", [False, True])
-def test_half_of_the_frames_fill_the_usual_part_of_the_view(orthographic):
+def test_a_trembling_object_fills_the_view_and_the_camera_hardly_moves(orthographic):
     points = bodies()
-    framing = frame_points(points)
-    orbit = framing.fit(replace(framing.aim, orthographic=orthographic), *SIZE)
-    found = [share(orbit, frame.T) for frame in points]
-    assert np.median(found) == pytest.approx(USUAL, abs=0.03)
+    orbits = course(points, orthographic=orthographic)
+    found = [share(orbit, frame.T) for orbit, frame in zip(orbits, points, strict=True)]
+    assert 0.7 < min(found) and max(found) < 0.95
+    distances = [orbit.distance for orbit in orbits]
+    assert max(distances) < 1.02 * min(distances)
 
 
-def test_nearly_all_frames_stay_in_the_picture_and_a_few_long_ones_do_not_shrink_it():
+@pytest.mark.parametrize("orthographic", [False, True])
+@pytest.mark.parametrize("make", [inflated, risen])
+def test_an_object_that_grows_is_large_at_first_and_never_cut_by_a_camera_that_goes_back(make, orthographic):
+    points = make()
+    orbits = course(points, orthographic=orthographic)
+    assert share(orbits[0], points[0].T) > 0.65
+    assert all(reach(orbit, frame.T) < 1.02 for orbit, frame in zip(orbits, points, strict=True))
+    still = course(points, orthographic=orthographic, follow=False)
+    assert len(set(still)) == 1
+    assert share(still[0], points[0].T) < 0.45
+
+
+def test_an_object_that_grows_is_seen_to_grow():
+    points = inflated()
+    shares = [share(orbit, frame.T) for orbit, frame in zip(course(points), points, strict=True)]
+    assert shares[-1] > shares[0] + 0.15
+    assert (np.diff(shares) > -0.02).all()
+
+
+def test_the_camera_moves_evenly():
+    away = np.log([orbit.distance for orbit in course(risen())])
+    assert np.abs(np.diff(away)).max() < 0.08
+    assert np.abs(np.diff(away, n=2)).max() < 0.03
+    assert (np.diff(np.sign(np.diff(away))) != 0).sum() < 8  # back and forth once, but for the trembling
+
+
+def test_a_few_long_frames_leave_the_others_as_large():
     points = bodies(frames=60)
-    usual = frame_points(points)
+    usual = course(points)
     points[30] *= 4.0
-    framing = frame_points(points)
-    orbit = framing.fit(framing.aim, *SIZE)
-    assert orbit.distance == pytest.approx(usual.fit(usual.aim, *SIZE).distance, rel=0.05)
-    inside = []
-    for frame in points:
-        pixels, _ = orbit.projection(*SIZE).pixels(frame.T)
-        inside.append(((pixels > 0) & (pixels < SIZE)).all())
-    assert np.mean(inside) >= REACHED
+    found = course(points)
+    for frame in (0, 15, 45, 59):
+        assert found[frame].distance == pytest.approx(usual[frame].distance, rel=0.05)
 
 
 def test_an_outlier_changes_neither_the_size_nor_the_floor():
@@ -67,12 +115,10 @@ def test_an_object_that_walks_is_followed_and_keeps_its_size():
     framing = frame_points(still + way[:, :, None])
     assert framing.moves
     np.testing.assert_allclose(framing.displacements, way - np.median(way, axis=0), atol=1.0)
-    alone = frame_points(still)
-    assert framing.fit(framing.aim, *SIZE).distance == pytest.approx(
-        alone.fit(alone.aim, *SIZE).distance, rel=0.1
-    )
-    followed, unmoved = (framing.fit(framing.aim, *SIZE, follow=on) for on in (True, False))
-    assert unmoved.distance > 2.0 * followed.distance
+    for frame, alone in ((0, course(still)[0]), (20, course(still)[20])):
+        assert framing.fit(framing.aim, *SIZE, frame).distance == pytest.approx(alone.distance, rel=0.1)
+        unmoved = framing.fit(framing.aim, *SIZE, frame, follow=False)
+        assert unmoved.distance > 2.0 * alone.distance
 
 
 def test_a_deformation_is_not_followed():

@@ -149,7 +149,8 @@ def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, sh
         where = pixel(view, scene, index)
         red, green, blue, _ = picture.pixelColor(where).getRgb()
         expected = table[int(min(scene.errors[index] / scene.color_limits[1], 1.0) * 255)]
-        assert np.abs(expected - (red, green, blue)).max() < 12
+        # Of a sphere, which is a little darker beside its middle.
+        assert np.abs(expected - (red, green, blue)).max() < 18
 
 
 def test_an_empty_scene_shows_what_to_do(view, known, near):
@@ -527,8 +528,8 @@ def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
         appearance=Appearance(frozenset({"estimate", "truth"})),
     )
     view.set_scene(scene)
-    found = near(view.grab_image(), DARK.estimate, tolerance=40)
-    found |= near(view.grab_image(), DARK.truth, tolerance=40)
+    found = near(view.grab_image(), DARK.estimate, tolerance=60)
+    found |= near(view.grab_image(), DARK.truth, tolerance=60)
     where, _ = view._projection().pixels(scene.estimate[::97])
     for x, y in np.round(where).astype(int):
         assert found[y - 2 : y + 3, x - 2 : x + 3].any()
