@@ -39,6 +39,7 @@ REFINED = "refined"  # the solution that a run ends with
 class _Kept:
     """What is shown again when a sequence is opened once more."""
 
+    sequence: Sequence
     settings: Settings | None = None  # None: it was not open yet
     rule: Penalty | None = None  # the last one that was not explicit weights
     runs: list[Run] = field(default_factory=list)
@@ -135,9 +136,9 @@ class Session(QObject):
         before, key = self.sequence, _key(sequence)
         if before is not None:
             self._kept[_key(before)] = _Kept(
-                self.settings, self._derived_penalty, self.runs, self.shown, self._made
+                before, self.settings, self._derived_penalty, self.runs, self.shown, self._made
             )
-        kept = self._kept.pop(key, _Kept())
+        kept = self._kept.pop(key, _Kept(sequence))
         self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         first = preset_for(sequence) if before is not None or self.settings == Settings() else self.settings
         self.set_settings(kept.settings or settings or first)  # while no run is shown that could follow them
@@ -236,11 +237,21 @@ class Session(QObject):
         change = ViewChange(part, description, before, after, apply)
         self.undo_stack.add_view_change(change, time.perf_counter())
 
+    def report_removal(self, sentence: str, entry: UndoEntry) -> None:
+        """Report what was removed, and let it be restored by a button and by the key of undo."""
+        self.undo_stack.push(entry)
+
+        def undo() -> None:
+            self.undo_stack.drop(entry)
+            entry.undo()
+
+        self.notifier.inform(sentence, action=("Undo", undo))
+
     def settings_of(self, sequence: Sequence) -> Settings | None:
         """Return the parameters of a sequence that is open or was left, None of any other."""
         if self.sequence is not None and _key(self.sequence) == _key(sequence):
             return self.settings
-        return self._kept.get(_key(sequence), _Kept()).settings
+        return self._kept.get(_key(sequence), _Kept(sequence)).settings
 
     @property
     def rule(self) -> Penalty:
@@ -289,8 +300,15 @@ class Session(QObject):
         self.set_shown(run)
 
     def everything(self) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
-        """Return the open sequence, its runs and the shown one; then those that were left with runs."""
-        left = [(kept.runs[0].sequence, kept.runs, kept.shown) for kept in self._kept.values() if kept.runs]
+        """Return the open sequence, its runs and the shown one; then those that were left.
+
+        One that was left without runs is there only where no file has it, as the tracks of a video.
+        """
+        left = [
+            (kept.sequence, kept.runs, kept.shown)
+            for kept in self._kept.values()
+            if kept.runs or kept.sequence.source is None
+        ]
         return tuple(left) if self.sequence is None else ((self.sequence, self.runs, self.shown), *left)
 
     def replace_everything(
@@ -298,17 +316,38 @@ class Session(QObject):
     ) -> None:
         """Forget what is there for sequences with parameters and runs; `set_sequence` then shows one."""
         self._kept = {
-            _key(sequence): _Kept(settings, None, runs, shown, max((run.number for run in runs), default=0))
+            _key(sequence): _Kept(
+                sequence, settings, None, runs, shown, max((run.number for run in runs), default=0)
+            )
             for sequence, settings, runs, shown in sequences
         }
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
-    def with_run(self, number: int, act: Callable[[Run], object]) -> None:
-        """Do something with a run of the open sequence, if it is still there.
+    def remove_sequence(self, sequence: Sequence) -> Callable[[], None]:
+        """Forget a sequence that was left, with its runs; what is returned restores it."""
+        key = _key(sequence)
+        kept = self._kept.pop(key, None)
+        self.runs_changed.emit()
+
+        def restore() -> None:
+            if kept is not None:
+                self._kept.setdefault(key, kept)
+                self.runs_changed.emit()
+
+        return restore
+
+    def runs_of(self, sequence: Sequence) -> list[Run]:
+        """Return the runs of a sequence that is open or was left."""
+        return next((runs for each, runs, _shown in self.everything() if each is sequence), [])
+
+    def with_run(
+        self, number: int, act: Callable[[Run], object], *, sequence: Sequence | None = None
+    ) -> None:
+        """Do something with a run of the open sequence, or of one that was left, if it is still there.
 
         A list that hangs open, or a name that is being typed, may be of a run that was forgotten meanwhile.
         """
-        run = _numbered(self.runs, number)
+        run = _numbered(self.runs if sequence is None else self.runs_of(sequence), number)
         if run is not None:
             act(run)
 
@@ -400,17 +439,22 @@ class Session(QObject):
         self.run_changed.emit(run)
 
     def restore_run(self, run: Run) -> None:
-        """Restore a forgotten run of this sequence in its place among the others."""
-        if run not in self.runs:
-            self.runs = sorted([*self.runs, run], key=lambda other: other.number)
+        """Restore a forgotten run in its place among the others of its sequence, if that is still there."""
+        kept = self._kept.get(_key(run.sequence))
+        if kept is not None:
+            kept.runs, run.sequence = _with(kept.runs, run), kept.sequence
+            self.runs_changed.emit()
+        elif self.sequence is not None and _key(self.sequence) == _key(run.sequence):
+            self.runs, run.sequence = _with(self.runs, run), self.sequence
             self.runs_changed.emit()
 
     def drop_run(self, run: Run) -> None:
-        """Forget a run without a result; where it is shown, the run before it is shown again."""
+        """Forget a run; where it is shown, the run before it is shown again."""
         for kept in self._kept.values():
             if run in kept.runs:
-                kept.runs.remove(run)
+                kept.runs = [other for other in kept.runs if other is not run]
                 kept.shown = _numbered(kept.runs, run.shown_before) if kept.shown is run else kept.shown
+                self.runs_changed.emit()
         if run in self.runs:
             self.runs = [other for other in self.runs if other is not run]
             if self.compared is run:
@@ -535,6 +579,11 @@ def preset_for(sequence: Sequence) -> Settings:
 
 def _solution(iterate: Iterate | None, name: str) -> Iterate | None:
     return iterate if iterate is None or name == REFINED else iterate.alternatives.get(name, iterate)
+
+
+def _with(runs: list[Run], run: Run) -> list[Run]:
+    """Return runs with one more in its place, if it is not there."""
+    return sorted({*runs, run}, key=lambda other: other.number)
 
 
 def _numbered(runs: list[Run], number: int | None) -> Run | None:

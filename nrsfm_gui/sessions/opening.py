@@ -46,7 +46,7 @@ from nrsfm_gui.text.import_text import asks_for_camera
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from PyQt6.QtWidgets import QWidget
 
@@ -95,7 +95,7 @@ class SequenceOpening(QObject):
     opened(Sequence)
         it has been read.
     listed(object)
-        a tuple of `SequenceEntry`: what a folder holds.
+        a tuple of `SequenceEntry`: what was found in all that was opened, in that order.
     session_read(SavedSession, Path), result_read(Sequence, SavedRun, Path)
         the file was a session, or a result.
     shown()
@@ -117,7 +117,7 @@ class SequenceOpening(QObject):
     asks
         whether files that are not clear are reported by `inspected`; a script cannot answer.
     entries
-        what was listed last: the sequences of the open folder.
+        what was listed last.
     """
 
     started = pyqtSignal(str)
@@ -139,7 +139,9 @@ class SequenceOpening(QObject):
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self.entries: tuple[SequenceEntry, ...] = ()
-        self._pending: tuple[SequenceEntry, ...] = ()  # that are listed once the inspected file is opened
+        self._pending: tuple[
+            SequenceEntry, ...
+        ] = ()  # found with the inspected file; listed once it is opened
         self.asks = True
 
     @property
@@ -173,8 +175,9 @@ class SequenceOpening(QObject):
         """Open a sequence that was inspected, and remember how."""
         assert sequence.source is not None  # it was read from a file
         self._store.set_imported(sequence.source, how)
-        listed = any(entry.file == sequence.source for entry in self._pending)
-        self._list(self._pending if listed and len(self._pending) > 1 else (entry_of(sequence),))
+        found = {entry.file for entry in (*self.entries, *self._pending) if entry.path_name}
+        own = () if sequence.source in found else (entry_of(sequence),)
+        self.list_entries((*self._pending, *own))
         self._show(sequence, sequence.source, how, answered=True)
 
     def give_up(self) -> None:
@@ -239,14 +242,14 @@ class SequenceOpening(QObject):
         entries, found = read
         if isinstance(found, FileContents):
             if imports or _is_question(found, how.reading, asks=asks):
-                self._pending = entries or self.entries
+                self._pending = entries
                 self.inspected.emit(found, how)
                 return
             if found.sequence is None:
                 self._fail(number, found.problem, "")
                 return
         if entries:
-            self._list(entries)
+            self.list_entries(entries)
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
         elif isinstance(found, OpenedResult):
@@ -272,9 +275,25 @@ class SequenceOpening(QObject):
             self.camera_known.emit(how.camera_model, how.intrinsics, answered)
         self.shown.emit()
 
-    def _list(self, entries: tuple[SequenceEntry, ...]) -> None:
-        self.entries = entries
-        self.listed.emit(entries)
+    def list_entries(self, entries: Iterable[SequenceEntry]) -> None:
+        """Add sequences to the list; one that was listed before stays in its place."""
+        known = {entry.file: entry for entry in self.entries}
+        self._set_entries((known | {entry.file: entry for entry in entries}).values())
+
+    def remove_entries(self, entries: Collection[SequenceEntry]) -> Callable[[], None]:
+        """Remove sequences from the list; what is returned restores them in their places."""
+        before = self.entries
+        self._set_entries(entry for entry in before if entry not in entries)
+
+        def restore() -> None:
+            after, self.entries = self.entries, before
+            self.list_entries(after)
+
+        return restore
+
+    def _set_entries(self, entries: Iterable[SequenceEntry]) -> None:
+        self.entries = tuple(entries)
+        self.listed.emit(self.entries)
 
     def _fail(self, number: int, sentence: str, details: str) -> None:
         if number == self._newest:
@@ -293,7 +312,8 @@ def _read(path: str | Path, reading: Mapping[str, Any]) -> Read:
         return bundled_samples(), read_sequence(path)
     if Path(path).suffix.lower() == SUFFIX:
         session = read_session(Path(path))
-        return _entries_of_source(session.sequences[session.current].sequence), session
+        found = [entry for saved in session.sequences for entry in _entries_of_source(saved.sequence)]
+        return tuple(found), session
     if is_result(Path(path)):
         result = read_opened_result(Path(path))
         return _entries_of_source(result.sequence), result
@@ -352,6 +372,8 @@ def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
     """Return what opening the file of a sequence would list, nothing where it is gone."""
     if sequence.source is None:
         return ()
+    if sequence.reading and sequence.source.exists():
+        return (entry_of(sequence),)  # without its options the file may not be clear
     if sample_name(sequence.source) is not None:
         return bundled_samples()
     try:

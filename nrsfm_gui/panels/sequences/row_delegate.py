@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QAbstractItemModel, QObject
     from PyQt6.QtGui import QPainter
 
+    from core import Sequence
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.text.run_rows import RunRow
 
 RUN = Qt.ItemDataRole.UserRole + 1  # a RunRow
 SHOWN = Qt.ItemDataRole.UserRole + 2  # whether it is the run that is shown
 COUNT = Qt.ItemDataRole.UserRole + 3  # of the runs of a sequence
+SEQUENCE = Qt.ItemDataRole.UserRole + 4  # of a run, or of a row that is in no list
 MARK = 13  # pixels of a pin and of a note
 GAP = 6  # pixels between the parts of a row
 LOSS_WIDTH = 260  # pixels of a row that has room for the loss, too
@@ -33,15 +35,15 @@ class RowDelegate(QStyledItemDelegate):
 
     Signals
     -------
-    title_edited(object, str)
-        the RunRow that was renamed, and what was written.
+    title_edited(Sequence, int, str)
+        the sequence and the number of the run that was renamed, and what was written.
     """
 
-    title_edited = pyqtSignal(object, str)
+    title_edited = pyqtSignal(object, int, str)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._edited: RunRow | None = None  # the run whose name is being edited
+        self._edited: tuple[Sequence, RunRow] | None = None  # the run whose name is being edited
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Paint a row: what the style paints without the text, then the parts."""
@@ -118,7 +120,7 @@ class RowDelegate(QStyledItemDelegate):
         """Begin with the name alone; numbers that come in later leave alone what is being written."""
         row = index.data(RUN)
         if isinstance(editor, QLineEdit) and row is not None and self._edited is None:
-            self._edited = row
+            self._edited = index.data(SEQUENCE), row
             editor.setText(row.name)
             editor.selectAll()
 
@@ -126,9 +128,10 @@ class RowDelegate(QStyledItemDelegate):
         self, editor: QWidget | None, model: QAbstractItemModel | None, index: QModelIndex
     ) -> None:
         """Request another name; the row has it once the session has."""
-        row = self._edited
-        if isinstance(editor, QLineEdit) and row is not None and editor.text().strip() != row.name:
-            self.title_edited.emit(row, editor.text().strip())
+        if isinstance(editor, QLineEdit) and self._edited is not None:
+            sequence, row = self._edited
+            if editor.text().strip() != row.name:
+                self.title_edited.emit(sequence, row.number, editor.text().strip())
 
     def destroyEditor(self, editor: QWidget | None, index: QModelIndex) -> None:
         """Allow the next name to be edited."""

@@ -57,17 +57,23 @@ class RunsController(QObject):
         self._settings = session.settings  # that were seen last
         panel.run_requested.connect(self.show)
         panel.pin_requested.connect(
-            lambda number, on: session.with_run(number, lambda run: session.pin_run(run, on))
+            lambda sequence, number, on: session.with_run(
+                number, lambda run: session.pin_run(run, on), sequence=sequence
+            )
         )
         panel.title_changed.connect(
-            lambda number, text: session.with_run(number, lambda run: self._rename(run, text))
+            lambda sequence, number, text: session.with_run(
+                number, lambda run: self._rename(run, text), sequence=sequence
+            )
         )
         panel.note_changed.connect(
             lambda number, note: session.with_run(number, lambda run: session.set_note(run, note))
         )
-        panel.delete_requested.connect(lambda number: session.with_run(number, self.forget))
+        panel.delete_requested.connect(
+            lambda sequence, number: session.with_run(number, self.forget, sequence=sequence)
+        )
         panel.parameters_requested.connect(self.use_parameters_of)
-        panel.forget_requested.connect(self.forget_all)
+        panel.forget_requested.connect(lambda sequence: self._forget_all(session.runs_of(sequence)))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
         control.branched.connect(self._on_branched)
@@ -99,12 +105,8 @@ class RunsController(QObject):
             self._forget([run])
 
     def forget_all(self) -> None:
-        """Stop, and forget the runs of the sequence but the pinned ones, with the offer to undo it."""
-        runs = [run for run in self._session.runs if not run.pinned]
-        if not runs:
-            self._notifier.inform("All runs are pinned, so that they are kept.")
-            return
-        self._forget(runs, front=None)
+        """Stop, and forget the runs of the open sequence but the pinned ones, with the offer to undo it."""
+        self._forget_all(self._session.runs)
 
     def use_parameters(self, run: Run) -> None:
         """Set the parameters of a run, as it is shown, with the offer to undo it."""
@@ -142,10 +144,21 @@ class RunsController(QObject):
         # The name that its parameters give is no title: it would stay when they change.
         self._session.rename_run(run, "" if text == run_name(run.settings) else text)
 
-    def _forget(self, runs: list[Run], front: int | None = -1) -> None:
-        """Forget runs. `front` is the run to show where the shown one goes: None, or -1 for a neighbor."""
+    def _forget_all(self, runs: list[Run]) -> None:
+        pinned = [run for run in runs if run.pinned]
+        if len(pinned) == len(runs):
+            self._notifier.inform("All runs are pinned, so that they are kept.")
+        else:
+            self._forget([run for run in runs if not run.pinned], front=None, kept=len(pinned))
+
+    def _forget(self, runs: list[Run], front: int | None = -1, kept: int = 0) -> None:
+        """Forget runs of a sequence, which is left with some that are kept.
+
+        `front` is the run to show where the shown one goes: None, or -1 for a neighbor.
+        """
         session, control = self._session, self._control
         sequence, shown, compared = session.sequence, session.shown, session.compared
+        here = runs[0].sequence is sequence
 
         def forget() -> None:
             if control.current in runs:
@@ -154,36 +167,24 @@ class RunsController(QObject):
                 session.drop_run(run)
             if shown in runs and front is None:
                 session.set_shown(None)
-            elif session.shown is None and session.runs:
+            elif shown in runs and session.shown is None and session.runs:
                 session.set_shown(session.runs[-1])
 
         def restore() -> None:
-            if session.sequence is not sequence:
-                self._notifier.inform("These runs are of another sequence: open it to restore them.")
-                return
             for run in runs:
                 session.restore_run(run)
-            session.set_shown(shown)
-            session.set_compared(compared)
+            if here and session.sequence is sequence:
+                session.set_shown(shown)
+                session.set_compared(compared)
 
         forget()
-        kept = sum(run.pinned for run in session.runs)
-        words = (
-            f"Run {runs[0].number} is forgotten." if len(runs) == 1 else f"{len(runs)} runs are forgotten."
-        )
-        if front is None and kept:
-            words += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
         what = f"run {runs[0].number}" if len(runs) == 1 else f"{len(runs)} runs"
-        entry = UndoEntry(f"{what} forgotten", undo=restore, redo=forget)
-        session.undo_stack.push(entry)
-
-        def undo() -> None:
-            session.undo_stack.drop(entry)
-            restore()
-
-        self._notifier.inform(
-            f"{words} Ctrl+Z restores {'it' if len(runs) == 1 else 'them'}.", action=("Undo", undo)
-        )
+        what += "" if here else f" of {runs[0].sequence.name}"
+        sentence = f"{what[0].upper()}{what[1:]} {'is' if len(runs) == 1 else 'are'} forgotten."
+        if kept:
+            sentence += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
+        sentence += f" Ctrl+Z restores {'it' if len(runs) == 1 else 'them'}."
+        session.report_removal(sentence, UndoEntry(f"{what} forgotten", undo=restore, redo=forget))
 
     # -- what the session has come to -----------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 """The tree of sequences and runs: object, camera path with a cell per camera, and the runs below it.
 
-A sequence of the session that is in no list, like the tracks of a video, has a row of its own at the top.
+Rows stay in the order in which they came. A sequence of the session that is in no list, like the tracks of a
+video, has a row of its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QModelIndex, Qt, pyqtSignal
@@ -21,12 +23,13 @@ from PyQt6.QtWidgets import (
 )
 
 from core import CameraModel
-from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SHOWN, RowDelegate
+from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SEQUENCE, SHOWN, RowDelegate
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from PyQt6.QtGui import QKeyEvent, QMouseEvent
 
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
 ENTRY = Qt.ItemDataRole.UserRole  # the SequenceEntry of a cell
-SEQUENCE = Qt.ItemDataRole.UserRole + 4  # of a run, or of a row that is in no list
 CELL_WIDTH = 32  # pixels
 
 
@@ -61,15 +63,19 @@ class SequenceTree(Themed, QTreeWidget):
         a run of the open sequence that was chosen, or clicked with Ctrl held.
     left_requested(Sequence, int)
         a sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
-    title_changed(int, str)
-        a run of the open sequence, and what was written in place of its name.
+    title_changed(Sequence, int, str)
+        a run, and what was written in place of its name.
+    delete_requested(Sequence, int)
+        a run that is to be forgotten.
+    remove_requested(object, object)
+        tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     """
 
     GESTURES = (
         ("Click, Return", "open a sequence, or show a run"),
         ("Ctrl+click", "compare a run with the one that is shown"),
-        ("F4, Delete", "rename or forget a run"),
-        ("Right click", "all that can be done with a run"),
+        ("F4, Delete", "rename or forget a run; Delete removes a sequence from the list"),
+        ("Right click", "all that can be done with a run or a sequence"),
         ("Letters", "go to the row that begins so"),
     )
 
@@ -77,14 +83,17 @@ class SequenceTree(Themed, QTreeWidget):
     run_requested = pyqtSignal(int)
     compare_requested = pyqtSignal(int)
     left_requested = pyqtSignal(object, int)
-    title_changed = pyqtSignal(int, str)
+    title_changed = pyqtSignal(object, int, str)
+    delete_requested = pyqtSignal(object, int)
+    remove_requested = pyqtSignal(object, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: tuple[SequenceRow, ...] = ()
         self.shown: int | None = None  # the run of the open sequence that is shown
         self._entries: tuple[SequenceEntry, ...] = ()
-        self._paths: dict[tuple[str, str], QTreeWidgetItem] = {}  # the rows of the list
+        self._tops: dict[Path, tuple[list[SequenceEntry], QTreeWidgetItem]] = {}  # an object, or a file
+        self._paths: dict[tuple[Path, str], QTreeWidgetItem] = {}  # the rows of what can be opened
         self._others: list[QTreeWidgetItem] = []  # the rows of sequences that are in no list
         self._words: tuple[str, ...] = ()  # of the filter
         self.setAccessibleName("Sequences and runs")
@@ -133,24 +142,36 @@ class SequenceTree(Themed, QTreeWidget):
         runs = () if self.open is None else self.open.runs
         return next((run for run in runs if run.number == number), None)
 
-    def item(self, number: int) -> QTreeWidgetItem | None:
-        """Return the row of a run of the open sequence."""
-        return None if self.open is None else self._run(self.open.sequence, number)
+    def item(self, number: int, sequence: Sequence | None = None) -> QTreeWidgetItem | None:
+        """Return the row of a run, of the open sequence where none is given."""
+        if sequence is None and self.open is not None:
+            sequence = self.open.sequence
+        return None if sequence is None else self._run(sequence, number)
 
-    def rename(self, number: int) -> None:
+    def rename(self, item: QTreeWidgetItem) -> None:
         """Edit the name of a run in its row."""
-        item = self.item(number)
-        if item is not None:
-            self.scrollToItem(item)
-            self.editItem(item, 0)
+        self.scrollToItem(item)
+        self.editItem(item, 0)
 
     def number_of(self, item: QTreeWidgetItem | None) -> int:
         """Return the number of a run of the open sequence, -1 for every other row."""
-        row = None if item is None else item.data(0, RUN)
-        return (
-            row.number
-            if row is not None and item is not None and self.is_open(item.data(0, SEQUENCE))
-            else -1
+        if item is None or item.data(0, RUN) is None or not self.is_open(item.data(0, SEQUENCE)):
+            return -1
+        return int(item.data(0, RUN).number)
+
+    def entries_of(self, item: QTreeWidgetItem) -> tuple[SequenceEntry, ...]:
+        """Return what a row of the list can open: of an object all of it, of a run nothing."""
+        cells = (item.data(column, ENTRY) for column in COLUMNS.values())
+        below = [entry for child in _children(item) for entry in self.entries_of(child)]
+        return (*(entry for entry in cells if entry is not None), *below)
+
+    def sequences_of(self, item: QTreeWidgetItem) -> tuple[Sequence, ...]:
+        """Return what the session holds of a row of the list."""
+        entries = self.entries_of(item)
+        return tuple(
+            row.sequence
+            for row in self.rows
+            if item.data(0, SEQUENCE) is row.sequence or self._entry_of(row.sequence) in entries
         )
 
     def _apply_theme(self, _theme: Theme) -> None:
@@ -159,26 +180,52 @@ class SequenceTree(Themed, QTreeWidget):
     # -- the list -------------------------------------------------------------------------------------------
 
     def _fill_entries(self) -> None:
+        """Make the rows of what is listed; those of an object that is listed as before stay as they are."""
         self.blockSignals(True)
-        self.clear()
-        self._paths, self._others = {}, []
-        objects: dict[str, QTreeWidgetItem] = {}
-        paths = {(entry.object_name, entry.path_name) for entry in self._entries}
+        wanted: dict[Path, list[SequenceEntry]] = {}
         for entry in self._entries:
-            key = (entry.object_name, entry.path_name)
-            if key not in self._paths:
-                alone = not entry.path_name and sum(name == entry.object_name for name, _ in paths) == 1
-                if alone:
-                    self._paths[key] = QTreeWidgetItem(self, [entry.object_name])
-                else:
-                    if entry.object_name not in objects:
-                        objects[entry.object_name] = QTreeWidgetItem(self, [entry.object_name])
-                    name = entry.path_name or entry.file.name
-                    self._paths[key] = QTreeWidgetItem(objects[entry.object_name], [name])
-            self._fill_cell(self._paths[key], entry)
-        for row in objects.values():
-            row.setExpanded(len(objects) == 1)
+            wanted.setdefault(_place_of(entry), []).append(entry)
+        old = {place: top for place, (there, top) in self._tops.items() if wanted.get(place) != there}
+        following: QTreeWidgetItem | None = None
+        for place, entries in reversed(wanted.items()):
+            if place not in self._tops or place in old:
+                top, before = QTreeWidgetItem(), old.get(place)
+                self.insertTopLevelItem(self._index(before or following), top)
+                self._fill_object(top, place, entries)
+                top.setExpanded(len(wanted) == 1 if before is None else before.isExpanded())
+            following = self._tops[place][1]
+        for place, top in old.items():
+            self.takeTopLevelItem(self.indexOfTopLevelItem(top))
+            if place not in wanted:
+                del self._tops[place]
+        rows = {(_place_of(entry), entry.path_name) for entry in self._entries}
+        self._paths = {key: item for key, item in self._paths.items() if key in rows}
+        self._name_objects()
         self.blockSignals(False)
+
+    def _fill_object(self, top: QTreeWidgetItem, place: Path, entries: list[SequenceEntry]) -> None:
+        self._tops[place] = entries, top
+        rows: dict[str, QTreeWidgetItem] = {}
+        for entry in entries:
+            if entry.path_name not in rows:
+                rows[entry.path_name] = QTreeWidgetItem(top, [entry.path_name]) if entry.path_name else top
+            self._fill_cell(rows[entry.path_name], entry)
+        self._paths |= {(place, name): row for name, row in rows.items()}
+
+    def _name_objects(self) -> None:
+        """Write the folder beside what has the name of something else in the list."""
+        count = Counter(entries[0].object_name for entries, _top in self._tops.values())
+        for place, (entries, top) in self._tops.items():
+            name = entries[0].object_name
+            text = name if count[name] == 1 else f"{name} ({place.parent.name})"
+            if top.text(0) != text:
+                top.setText(0, text)
+            if entries[0].path_name:
+                top.setToolTip(0, str(place))
+
+    def _index(self, item: QTreeWidgetItem | None) -> int:
+        """Return the place of a row of the top level, that behind all of them for None."""
+        return self.topLevelItemCount() if item is None else self.indexOfTopLevelItem(item)
 
     def _fill_cell(self, row: QTreeWidgetItem, entry: SequenceEntry) -> None:
         camera = entry.camera or CameraModel.PERSPECTIVE  # of a broken file it may be unknown
@@ -189,7 +236,7 @@ class SequenceTree(Themed, QTreeWidget):
         tip = entry.problem or f"{entry.frames} frames × {entry.points} points"
         row.setToolTip(column, f"{describe(entry)}\n{tip}" + ("" if entry.problem else "\nClick to open"))
         if not entry.problem:
-            row.setToolTip(0, f"{entry.frames} frames × {entry.points} points")
+            row.setToolTip(0, f"{entry.frames} frames × {entry.points} points\n{entry.file}")
 
     def _entry_of(self, sequence: Sequence) -> SequenceEntry | None:
         """Return the entry of the list that a sequence was read from."""
@@ -223,7 +270,7 @@ class SequenceTree(Themed, QTreeWidget):
     def _row_of(self, sequence: Sequence) -> QTreeWidgetItem | None:
         entry = self._entry_of(sequence)
         if entry is not None:
-            return self._paths[entry.object_name, entry.path_name]
+            return self._paths[_place_of(entry), entry.path_name]
         return next((item for item in self._others if item.data(0, SEQUENCE) is sequence), None)
 
     def _add_other(self, sequence: Sequence) -> QTreeWidgetItem:
@@ -234,12 +281,13 @@ class SequenceTree(Themed, QTreeWidget):
         item.setData(0, SEQUENCE, sequence)
         size = f"{sequence.frame_count} frames × {sequence.point_count} points"
         item.setToolTip(0, f"{size}\n{sequence.source or 'not saved in a file'}")
-        self.insertTopLevelItem(len(self._others), item)
+        self.addTopLevelItem(item)
         self._others.append(item)
         return item
 
     def _fill_runs(self, item: QTreeWidgetItem, rows: list[SequenceRow]) -> None:
         """Show the runs of the sequences of a row: those of both cameras where both have some."""
+        rows = sorted(rows, key=lambda row: COLUMNS[row.sequence.camera])  # whichever is open
         wanted = [(row, run) for row in rows for run in row.runs]
         several = len({row.sequence.camera for row, _run in wanted}) > 1
         there = [(item.child(k).data(0, SEQUENCE), item.child(k).data(0, RUN).number)  # type: ignore[union-attr]
@@ -282,7 +330,7 @@ class SequenceTree(Themed, QTreeWidget):
             here = opened is not None and item.data(0, SEQUENCE) is opened
             for column in COLUMNS.values():
                 cell = item.data(column, ENTRY)
-                lit = here and bool(item.text(column)) if cell is None else cell is entry
+                lit = here and bool(item.text(column)) if cell is None else cell == entry
                 here = here or lit
                 color = self._theme.warning if cell is not None and cell.problem else self._theme.accent
                 foreground = QBrush(qcolor("#ffffff" if lit else color))
@@ -354,11 +402,19 @@ class SequenceTree(Themed, QTreeWidget):
         super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
-        """Open the row on Return; `itemActivated` would also be emitted by a double click."""
+        """Open, rename or remove the row; `itemActivated` would also be emitted by a double click."""
         assert event is not None
         item = self.currentItem()
+        row = None if item is None else item.data(0, RUN)
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
             self._open(item)
+        elif event.key() == Qt.Key.Key_F4 and item is not None and row is not None:
+            self.rename(item)
+        elif event.key() == Qt.Key.Key_Delete and item is not None:
+            if row is None:
+                self.remove_requested.emit(self.entries_of(item), self.sequences_of(item))
+            else:
+                self.delete_requested.emit(item.data(0, SEQUENCE), row.number)
         else:
             super().keyPressEvent(event)
 
@@ -380,9 +436,8 @@ class SequenceTree(Themed, QTreeWidget):
             item.setExpanded(not item.isExpanded())
 
     def _on_item_double_clicked(self, item: QTreeWidgetItem) -> None:
-        number = self.number_of(item)
-        if number >= 0:
-            self.rename(number)
+        if self.number_of(item) >= 0:
+            self.rename(item)
 
     def _open(self, item: QTreeWidgetItem) -> None:
         """Open a row: of cells the perspective one first."""
@@ -426,13 +481,18 @@ class SequenceTree(Themed, QTreeWidget):
         self.setItemDelegateForColumn(0, row)
         for column in COLUMNS.values():
             self.setItemDelegateForColumn(column, cell)
-        row.title_edited.connect(lambda run, text: self.title_changed.emit(run.number, text))
+        row.title_edited.connect(self.title_changed)
 
 
 def describe(entry: SequenceEntry) -> str:
     """Return object, path and camera as text."""
     camera = "" if entry.camera is None else entry.camera.value
     return " · ".join(part for part in (entry.object_name, entry.path_name, camera) if part)
+
+
+def _place_of(entry: SequenceEntry) -> Path:
+    """Return where an object lies, with all its paths and cameras, or the file that is one sequence."""
+    return entry.file.parents[2] if entry.path_name else entry.file
 
 
 def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Settings
+from nrsfm_gui.model.undo import UndoEntry
+from nrsfm_gui.panels.sequences.sequence_tree import describe
 from nrsfm_gui.scene import summaries
 
 if TYPE_CHECKING:
-    from core import Sequence
+    from collections.abc import Callable
+
+    from core import Sequence, SequenceEntry
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.notifier import Actions
@@ -67,6 +71,7 @@ class SequencesController(QObject):
             ended.connect(lambda *_: self._show_activity())
         panel.sequence_requested.connect(opening.open_entry)
         panel.left_requested.connect(self._on_left_requested)
+        panel.remove_requested.connect(self._on_remove_requested)
 
     def give_settings(self, settings: Settings) -> None:
         """Set the parameters that the sequence that is opened next begins with."""
@@ -101,6 +106,45 @@ class SequencesController(QObject):
         if number >= 0:
             self._session.with_run(number, self._session.set_shown)
 
+    def _on_remove_requested(
+        self, entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]
+    ) -> None:
+        """Remove sequences from the list with their runs, with the offer to undo it; the open one stays."""
+        here = self._session.sequence
+        others = tuple(each for each in sequences if each is not here)
+        pinned = [run for each in others for run in self._session.runs_of(each) if run.pinned]
+        if here in sequences:
+            entries = tuple(entry for entry in entries if entry.file != here.source)
+        if pinned:
+            text = "A run of it is pinned, so that it is kept."
+            again = ("Remove it all the same", lambda: self._remove(entries, others))
+            self._notifier.inform(text, action=again)
+        elif entries or others:
+            self._remove(entries, others)
+        else:
+            self._notifier.inform("The open sequence stays in the list. Open another one to remove it.")
+
+    def _remove(self, entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]) -> None:
+        session, count = self._session, sum(len(self._session.runs_of(each)) for each in sequences)
+        restores: list[Callable[[], object]] = []
+
+        def remove() -> None:
+            restores[:] = [self._opening.remove_entries(entries), *map(session.remove_sequence, sequences)]
+
+        def restore() -> None:
+            for each in restores:
+                each()
+
+        remove()
+        number = max(len(entries), len(sequences))
+        what = _title(entries, sequences) if number == 1 else f"{number} sequences"
+        runs = f", with {count} run{'s' if count > 1 else ''}" if count else ""
+        sentence = (
+            f"{what} {'is' if number == 1 else 'are'} removed from the list{runs}. "
+            f"Ctrl+Z restores {'it' if number == 1 else 'them'}."
+        )
+        session.report_removal(sentence, UndoEntry(f"{what} removed", undo=restore, redo=remove))
+
     def _on_opened(self, sequence: Sequence) -> None:
         session, left = self._session, self._session.sequence
         self.leaving.emit()
@@ -124,3 +168,7 @@ class SequencesController(QObject):
             action = (("Use those here, too", lambda: session.set_settings(others)),)
         if any(sentences):
             self._notifier.inform(" ".join(filter(None, sentences)), action=action)
+
+
+def _title(entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]) -> str:
+    return describe(entries[0]) if entries else sequences[0].name

@@ -1,6 +1,7 @@
 """The panel Sequences: what can be opened, and the runs of what was; a filter above, the note on a run below.
 
-A context menu and keys act on runs: F4 or a double click renames, Delete deletes, Ctrl+click compares.
+A context menu and keys act on runs: F4 or a double click renames, Delete deletes, Ctrl+click compares. Delete
+on a sequence removes it from the list.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -20,19 +20,18 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.panels.sequences.row_delegate import RUN
-from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SEQUENCE, SequenceTree
+from nrsfm_gui.panels.sequences.row_delegate import RUN, SEQUENCE
+from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SequenceTree
 from nrsfm_gui.widgets.fields import tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from core import SequenceEntry
+    from core import Sequence, SequenceEntry
     from nrsfm_gui.text.run_rows import SequenceRow
 
 HINT = "Drop a file or folder here\nor Open (Ctrl+O)"
 MORE = "What can be done with the run that is shown"
-KEYS = {"F4": "rename", "Delete": "delete"}
 
 
 class SequencesPanel(QWidget):
@@ -44,23 +43,28 @@ class SequencesPanel(QWidget):
         a sequence of the list; or one that the session holds, with the run to show, -1 for none of them.
     run_requested(int), compare_requested(int)
         the number of the run to show, or to compare with the one shown; -1 leaves the choice open.
-    pin_requested(int, bool), delete_requested(int), parameters_requested(int)
-        what to do with a run.
-    forget_requested()
-        the runs of the open sequence are to be forgotten.
-    title_changed(int, str), note_changed(int, str)
-        the new text; "" removes it.
+    parameters_requested(int)
+        the number of the run of the open sequence whose parameters are to be set.
+    pin_requested(Sequence, int, bool), delete_requested(Sequence, int)
+        what to do with a run of a sequence, which need not be open.
+    forget_requested(Sequence)
+        the runs of a sequence are to be forgotten.
+    remove_requested(object, object)
+        tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
+    title_changed(Sequence, int, str), note_changed(int, str)
+        the new text, of a run of any sequence or of the open one; "" removes it.
     """
 
     sequence_requested = pyqtSignal(object)
     left_requested = pyqtSignal(object, int)
     run_requested = pyqtSignal(int)
     compare_requested = pyqtSignal(int)
-    pin_requested = pyqtSignal(int, bool)
-    delete_requested = pyqtSignal(int)
+    pin_requested = pyqtSignal(object, int, bool)
+    delete_requested = pyqtSignal(object, int)
     parameters_requested = pyqtSignal(int)
-    forget_requested = pyqtSignal()
-    title_changed = pyqtSignal(int, str)
+    forget_requested = pyqtSignal(object)
+    remove_requested = pyqtSignal(object, object)
+    title_changed = pyqtSignal(object, int, str)
     note_changed = pyqtSignal(int, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -83,14 +87,12 @@ class SequencesPanel(QWidget):
             (self.run_requested, self.tree.run_requested),
             (self.compare_requested, self.tree.compare_requested),
             (self.title_changed, self.tree.title_changed),
+            (self.delete_requested, self.tree.delete_requested),
+            (self.remove_requested, self.tree.remove_requested),
         ):
             of_tree.connect(signal)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.customContextMenuRequested.connect(self._on_context_menu_requested)
-        for key, name in KEYS.items():
-            shortcut = QShortcut(QKeySequence(key), self.tree)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(lambda name=name: self._on_key_pressed(name))
         self._note = QLineEdit()
         self._note.setPlaceholderText("Note on this run")
         self._note.setAccessibleName("Note on the run that is shown")
@@ -129,55 +131,66 @@ class SequencesPanel(QWidget):
 
     def menu_of(self, number: int) -> QMenu:
         """Return the context menu of a run of the open sequence."""
-        row = self.tree.row(number)
-        assert row is not None  # it has a row
+        item = self.tree.item(number)
+        assert item is not None  # it has a row
+        return self.menu_at(item)
+
+    def menu_at(self, item: QTreeWidgetItem) -> QMenu:
+        """Return the context menu of a row of the tree."""
         menu = QMenu(self)
-        if number != self.tree.shown:
+        if item.data(0, RUN) is not None:
+            self._add_actions_of_run(menu, item)
+        else:
+            self._add_actions_of_sequence(menu, item)
+        return menu
+
+    def _add_actions_of_run(self, menu: QMenu, item: QTreeWidgetItem) -> None:
+        row, sequence = item.data(0, RUN), item.data(0, SEQUENCE)
+        number, here = row.number, self.tree.is_open(sequence)
+        if not here:
+            words = f"&Open {sequence.name} and show run {number}"
+            menu.addAction(words, lambda: self.left_requested.emit(sequence, number))
+        elif number != self.tree.shown:
             menu.addAction("&Show", lambda: self.run_requested.emit(number))
             words = "Stop &comparing" if row.compared else "&Compare with the shown run"
             menu.addAction(words, lambda: self.compare_requested.emit(number))
         else:
             menu.addAction("&Compare with another\tCtrl+D", lambda: self.compare_requested.emit(-1))
         menu.addSeparator()
-        menu.addAction("&Rename\tF4", lambda: self.tree.rename(number))
-        menu.addAction("&Note…", lambda: self._write_note(number))
+        menu.addAction("&Rename\tF4", lambda: self._rename(sequence, number))
+        if here:
+            menu.addAction("&Note…", lambda: self._write_note(number))
         words = "Un&pin" if row.pinned else "Kee&p (pin), so that Forget runs leaves it"
-        menu.addAction(words, lambda: self.pin_requested.emit(number, not row.pinned))
-        menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))
+        menu.addAction(words, lambda: self.pin_requested.emit(sequence, number, not row.pinned))
+        if here:
+            menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))
         menu.addSeparator()
-        menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(number))
-        menu.addAction("&Forget the runs of this sequence", self.forget_requested.emit)
-        return menu
+        menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(sequence, number))
+        menu.addAction("&Forget the runs of this sequence", lambda: self.forget_requested.emit(sequence))
 
-    def menu_at(self, item: QTreeWidgetItem) -> QMenu:
-        """Return the context menu of a row of the tree."""
-        number = self.tree.number_of(item)
-        if number >= 0:
-            return self.menu_of(number)
-        menu = QMenu(self)
-        run, sequence = item.data(0, RUN), item.data(0, SEQUENCE)
-        if sequence is not None and not self.tree.is_open(sequence):
-            words = "&Open" if run is None else f"&Open {sequence.name} and show run {run.number}"
-            chosen = -1 if run is None else run.number
-            menu.addAction(words, lambda: self.left_requested.emit(sequence, chosen))
+    def _add_actions_of_sequence(self, menu: QMenu, item: QTreeWidgetItem) -> None:
+        entries, sequences = self.tree.entries_of(item), self.tree.sequences_of(item)
+        own = item.data(0, SEQUENCE)
+        if own is not None and not self.tree.is_open(own):
+            menu.addAction("&Open", lambda: self.left_requested.emit(own, -1))
         for camera, column in COLUMNS.items():
             entry = item.data(column, ENTRY)
             if entry is not None:
                 words = f"Open with the {camera.value} camera"
                 menu.addAction(words, lambda entry=entry: self.sequence_requested.emit(entry))
-        if self.tree.row(self.tree.shown) is not None and item.font(0).bold():
-            menu.addSeparator()
-            menu.addAction("&Forget the runs of this sequence", self.forget_requested.emit)
-        return menu
+        menu.addSeparator()
+        held = [row.sequence for row in self.tree.rows if row.sequence in sequences and row.runs]
+        for sequence in held:
+            words = f"&Forget the runs of {sequence.name}" if len(held) > 1 else "&Forget its runs"
+            menu.addAction(words, lambda sequence=sequence: self.forget_requested.emit(sequence))
+        menu.addAction("&Remove from the list\tDel", lambda: self.remove_requested.emit(entries, sequences))
 
     # -- requests -------------------------------------------------------------------------------------------
 
-    def _on_key_pressed(self, name: str) -> None:
-        number = self.tree.number_of(self.tree.currentItem())
-        if number >= 0 and name == "rename":
-            self.tree.rename(number)
-        elif number >= 0:
-            self.delete_requested.emit(number)
+    def _rename(self, sequence: Sequence, number: int) -> None:
+        item = self.tree.item(number, sequence)
+        if item is not None:  # it may have been forgotten while the menu was open
+            self.tree.rename(item)
 
     def _commit_note(self) -> None:
         # Only what was typed: another sequence has runs of the same numbers.

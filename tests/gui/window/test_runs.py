@@ -42,16 +42,16 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
     gone = 1 + max(run.number for run in runs)
     before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
     for signal, words in (
-        (panel.run_requested, ()),
-        (panel.pin_requested, (True,)),
-        (panel.title_changed, ("a name",)),
-        (panel.note_changed, ("a note",)),
-        (panel.delete_requested, ()),
-        (panel.parameters_requested, ()),
-        (panel.compare_requested, ()),
-        (window.parameters_panel.run_parameters_requested, ()),
+        (panel.run_requested, (gone,)),
+        (panel.pin_requested, (window.session.sequence, gone, True)),
+        (panel.title_changed, (window.session.sequence, gone, "a name")),
+        (panel.note_changed, (gone, "a note")),
+        (panel.delete_requested, (window.session.sequence, gone)),
+        (panel.parameters_requested, (gone,)),
+        (panel.compare_requested, (gone,)),
+        (window.parameters_panel.run_parameters_requested, (gone,)),
     ):
-        signal.emit(gone, *words)
+        signal.emit(*words)
     window.compare_panel.run_chosen.emit(f"{gone}|refined")
     now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
     assert now == before and window.session.compared is None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QSettings
+from PyQt6.QtCore import QSettings, Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import (
@@ -16,6 +17,7 @@ from core import (
     Sequence,
     Settings,
     simulate,
+    write_npz,
 )
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
@@ -23,6 +25,9 @@ from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LIGHT_WORK = Settings(rank=2, refine="none")
 
@@ -272,3 +277,70 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     window.run_control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)
     assert run.history.ticks[0].text == "penalty WNN → weights: starts again"
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Return a folder of two sequences; a third lies beside it."""
+    for name in ("place/one", "place/two", "three"):
+        file = tmp_path / f"{name}.npz"
+        file.parent.mkdir(exist_ok=True)
+        write_npz(tracked(file.stem, ""), file)
+    return tmp_path / "place"
+
+
+def test_the_list_keeps_what_was_opened_until_it_is_removed(qtbot, make_window, make_stream, folder):
+    window = make_window(make_stream(length=5))
+    opening, tree, session = window.sequence_opening, window.sequences_panel.tree, window.session
+
+    def names():
+        window.runs_controller.flush()
+        return [tree.topLevelItem(k).text(0) for k in range(tree.topLevelItemCount())]
+
+    def open_(path):
+        with qtbot.waitSignal(opening.shown):
+            opening.open(path)
+
+    open_(folder)
+    window.parameters_controller.run_from_scratch()
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
+    (run,) = session.runs
+    open_(folder.parent / "three.npz")
+    assert names() == ["one", "two", "three"]
+    open_(folder)
+    assert names() == ["one", "two", "three"]
+    open_(folder.parent / "three.npz")
+
+    def delete(name):
+        tree.setFocus()
+        tree.setCurrentItem(tree.topLevelItem(names().index(name)))
+        qtbot.keyClick(tree, Qt.Key.Key_Delete)
+
+    for name in ("two", "one", "three"):
+        delete(name)
+    assert names() == ["three"] and "stays in the list" in window.message_bar.text
+    assert [row.runs for row in tree.rows] == [()]
+    session.undo()
+    assert names() == ["one", "three"] and session.runs_of(tree.rows[1].sequence) == [run]
+    session.undo()
+    assert names() == ["one", "two", "three"]
+    session.redo()
+    assert names() == ["one", "three"]
+    session.pin_run(run, True)
+    delete("one")
+    assert names() == ["one", "three"] and "pinned" in window.message_bar.text
+    window.message_bar.message.actions[0][1]()
+    assert names() == ["three"] and "one" in window.message_bar.text and "1 run" in window.message_bar.text
+
+
+def test_a_sequence_of_no_file_stays_in_the_list_when_it_is_left_without_runs(
+    make_window, make_stream, first
+):
+    window = make_window(make_stream())
+    show(window, first)
+    show(window, tracked("second", "2"))
+    window.runs_controller.flush()
+    assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second", "first"]
+    window.sequences_panel.remove_requested.emit((), (first,))
+    window.runs_controller.flush()
+    assert [row.sequence.name for row in window.sequences_panel.tree.rows] == ["second"]

@@ -39,8 +39,6 @@ def parts(qtbot, show, session, control, display, messages, press_action, add_th
     """Return the parts with three runs that are over, the last of another penalty; it is shown."""
     panel = SequencesPanel()
     show(panel, 400, 300)
-    with qtbot.waitActive(panel):  # its keys are shortcuts
-        panel.activateWindow()
     controller = RunsController(session, control, display, panel, session)
     add_three_runs(session)
     display.refresh()

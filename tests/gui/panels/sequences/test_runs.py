@@ -58,7 +58,7 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
     panel.set_rows(held(sequence, *(row(number) for number in range(20, 0, -1))), 20)
     written = []
     panel.title_changed.connect(lambda *given: written.append(given))
-    panel.tree.rename(20)
+    panel.tree.rename(panel.tree.item(20))
     editor = panel.tree.findChild(QLineEdit)
     qtbot.keyClicks(editor, "half a ")
     changed = (replace(row(number, pinned=True), tip="more") for number in range(20, 0, -1))
@@ -66,12 +66,12 @@ def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
     qtbot.keyClicks(editor, "name")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(written))
-    assert written == [(20, "half a name")]
+    assert written == [(sequence, 20, "half a name")]
 
 
 def test_what_the_parameters_call_a_run_is_no_title(parts):
     run = parts.session.shown
-    parts.sequences_panel.title_changed.emit(run.number, line(parts, 3).text(0))
+    parts.sequences_panel.title_changed.emit(run.sequence, run.number, line(parts, 3).text(0))
     assert run.title == ""
 
 
@@ -162,12 +162,50 @@ def test_reset_reports_that_every_run_is_pinned(parts):
     assert numbers(parts) == [1, 2, 3] and "All runs are pinned" in parts.message_bar.text
 
 
-def test_undo_leaves_runs_where_another_sequence_was_opened(parts, make_known):
+def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_restored(qtbot, parts, make_known):
+    session, panel = parts.session, parts.sequences_panel
+    left, runs = session.sequence, list(session.runs)
+    session.set_sequence(make_known(frames=6).sequence)
+    other = session.add_run(QUICK)
+    parts.runs_controller.flush()
+
+    def row_of(number):
+        return panel.tree.item(number, left)
+
+    def choose(number, name):
+        menu = panel.menu_at(row_of(number))
+        next(each for each in menu.actions() if each.text().replace("&", "").startswith(name)).trigger()
+        parts.display.refresh()
+
+    panel.tree.setFocus()
+    panel.tree.setCurrentItem(row_of(2))
+    qtbot.keyClick(panel.tree, Qt.Key.Key_F4)
+    write(qtbot, parts, "mine")
+    assert runs[1].title == "mine" and row_of(2).text(0) == "mine"
+    choose(1, "Keep")
+    assert runs[0].pinned
+    panel.tree.setCurrentItem(row_of(3))
+    qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
+    assert session.runs_of(left) == runs[:2] and session.shown is other
+    assert parts.message_bar.text == f"Run 3 of {left.name} is forgotten. Ctrl+Z restores it."
+    offer(parts, "Undo")
+    assert session.runs_of(left) == runs and session.shown is other
+    choose(2, "Forget the runs")
+    assert session.runs_of(left) == runs[:1] and "1 stays, pinned" in parts.message_bar.text
+    _text, undo = parts.message_bar.message.actions[0]
+    session.set_sequence(left)
+    undo()
+    assert session.runs == runs and {run.sequence for run in runs} == {session.sequence}
+
+
+def test_runs_whose_sequence_is_gone_are_not_restored(parts, make_known):
     press(parts, "Delete")
     _text, undo = parts.message_bar.message.actions[0]
+    left = parts.session.sequence
     parts.session.set_sequence(make_known(frames=6).sequence)
+    parts.session.remove_sequence(left)
     undo()
-    assert parts.session.runs == [] and "another sequence" in parts.message_bar.text
+    assert parts.session.runs == parts.session.runs_of(left) == []
 
 
 def test_forgetting_the_run_under_way_stops_it(qtbot, parts):
@@ -241,7 +279,8 @@ def test_without_truth_a_row_has_the_reprojection_error(show):
 def test_the_context_menu_requests_what_its_entries_name(qtbot):
     panel = SequencesPanel()
     qtbot.addWidget(panel)
-    panel.set_rows(held(simulate("paper", frames=4, points=16), row(2), row(1, pinned=True)), 2)
+    sequence = simulate("paper", frames=4, points=16)
+    panel.set_rows(held(sequence, row(2), row(1, pinned=True)), 2)
     asked = []
     panel.pin_requested.connect(lambda *given: asked.append(("pin", *given)))
     panel.compare_requested.connect(lambda *given: asked.append(("compare", *given)))
@@ -249,7 +288,7 @@ def test_the_context_menu_requests_what_its_entries_name(qtbot):
     for action in panel.menu_of(1).actions():
         if action.text().replace("&", "").split("\t")[0] in ("Unpin", "Compare with the shown run", "Delete"):
             action.trigger()
-    assert asked == [("compare", 1), ("pin", 1, False), ("delete", 1)]
+    assert asked == [("compare", 1), ("pin", sequence, 1, False), ("delete", sequence, 1)]
     shown = [action.text() for action in panel.menu_of(2).actions()]
     assert not any("shown run" in text or "Show" in text for text in shown)
 
@@ -276,7 +315,7 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     parts.runs_controller.flush()
     item = tree.item(run.number)
     assert item.text(0) == f"{run_title(run)} ← 1, stopped"
-    tree.rename(run.number)
+    tree.rename(item)
     editor = tree.findChild(QLineEdit)
     assert editor.text() == run_title(run)  # what is beside it is no part of the name
     qtbot.keyClick(editor, Qt.Key.Key_Escape)

@@ -31,6 +31,8 @@ ENTRIES = (
     SequenceEntry("back", P, "", Path("back.mat"), 150, 245),
 )
 
+NEW = SequenceEntry("new", P, "", Path("new.mat"), 10, 20)
+
 
 def row(number, **changes):
     texts = {"loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
@@ -225,23 +227,74 @@ def test_a_click_on_a_run_that_was_left_requests_its_sequence_with_it(tree, qtbo
     tree.menu_at(run).actions()[0].trigger()
     with qtbot.waitSignal(tree.left_requested):
         qtbot.keyClick(tree.tree, Qt.Key.Key_Return)
-    qtbot.keyClick(tree.tree, Qt.Key.Key_Delete)  # acts on runs of the open sequence only
     assert asked == []
 
 
 def test_a_sequence_that_is_in_no_list_has_a_row_while_the_session_holds_it(tree, qtbot):
     own = held(None, row(1))
     tree.set_rows([own], 1)
-    assert rows(tree)[:2] == ["video P", "  bilinear, WNN"] and item(tree, "video").font(0).bold()
+    assert rows(tree)[-2:] == ["video P", "  bilinear, WNN"] and item(tree, "video").font(0).bold()
     tree.set_rows([held(ENTRIES[1]), replace(own, open=False)], None)
     assert not item(tree, "video").font(0).bold()
     with qtbot.waitSignal(tree.left_requested) as caught:
         click(tree, qtbot, item(tree, "video"), 0)
     assert caught.args == [own.sequence, -1]
-    tree.set_entries(ENTRIES[:2])  # another folder
-    assert rows(tree)[0] == "video P"
+    tree.set_entries((*ENTRIES, NEW))
+    assert rows(tree)[-3:] == ["video P", "  bilinear, WNN", "new P"]  # as they came
     tree.set_rows([held(ENTRIES[1])], None)
-    assert rows(tree) == ["balloon", "  circle P O"]
+    assert rows(tree)[-2:] == ["back P", "new P"]
+
+
+def test_rows_stay_in_their_places_and_unfolded_while_others_come_and_go(tree):
+    tree.set_rows([held(ENTRIES[1], row(1))], 1)
+    paper = item(tree, "paper")
+    paper.setExpanded(True)
+    circle = item(tree, "balloon", "circle")
+    tree.set_entries((*ENTRIES, NEW))
+    assert rows(tree)[-2:] == ["back P", "new P"] and item(tree, "paper") is paper and paper.isExpanded()
+    assert item(tree, "balloon", "circle") is circle and runs_below(circle)
+    tree.set_entries((*ENTRIES[:4], ENTRIES[-1], NEW))
+    assert rows(tree) == ["balloon", "  circle P O", "  flyby P O", "back P", "new P"]
+    tree.set_entries((*ENTRIES, NEW))
+    assert rows(tree) == ["balloon", "  circle P O", "  flyby P O", "paper", "  line P !", "back P", "new P"]
+    tree.set_rows([held(ENTRIES[2])], None)
+    tree.set_entries([replace(each) for each in (*ENTRIES, NEW)])  # found once more
+    assert item(tree, "balloon", "flyby").font(0).bold()
+    tree.set_rows([held(ENTRIES[1], row(1))], 1)
+    tree.set_entries((*ENTRIES[1:], NEW))  # one camera of a path
+    assert rows(tree)[:3] == ["balloon", "  circle P", "  flyby P O"]
+    assert runs_below(item(tree, "balloon", "circle"))
+
+
+def test_sequences_of_one_name_in_different_places_are_told_apart(tree):
+    place = Path("elsewhere") / "balloon"
+    other = replace(ENTRIES[1], file=place / "sequence" / "perspective" / "circle.txt")
+    tree.set_entries(
+        (*ENTRIES, other, replace(NEW, file=Path("b/new.mat")), replace(NEW, file=Path("c/new.mat")))
+    )
+    tops = [text for text in rows(tree) if not text.startswith(" ")]
+    assert tops == ["balloon ()", "paper", "back P", "balloon (elsewhere)", "new (b) P", "new (c) P"]
+
+
+def test_the_runs_of_both_cameras_keep_their_order_whichever_is_open(tree):
+    one, other = held(ENTRIES[1], row(1)), held(ENTRIES[0], row(2), open=False)
+    tree.set_rows([one, other], 1)
+    before = runs_below(item(tree, "balloon", "circle"))
+    tree.set_rows([replace(other, open=True), replace(one, open=False)], 2)
+    assert runs_below(item(tree, "balloon", "circle")) == before
+
+
+def test_delete_and_the_menu_request_that_a_row_is_removed_with_what_the_session_holds_of_it(tree, qtbot):
+    left, own = held(ENTRIES[-1], row(7), open=False), held(None, open=False)
+    tree.set_rows([held(ENTRIES[1]), left, own], None)
+    asked = []
+    tree.remove_requested.connect(lambda *given: asked.append(given))
+    tree.tree.setCurrentItem(item(tree, "back"))
+    qtbot.keyClick(tree.tree, Qt.Key.Key_Delete)
+    for name in ("video", "paper"):
+        actions = tree.menu_at(item(tree, name)).actions()
+        next(each for each in actions if "Remove" in each.text()).trigger()
+    assert asked == [((ENTRIES[-1],), (left.sequence,)), ((), (own.sequence,)), (ENTRIES[4:6], ())]
 
 
 def test_the_filter_finds_runs_by_name_and_note_and_their_sequences(tree):
