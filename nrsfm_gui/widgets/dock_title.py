@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPoint, QSize, Qt
+from PyQt6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import (
     QApplication,
@@ -78,9 +78,12 @@ class DockTitle(QWidget):
         for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._show_buttons(False)
+        self._rest = QTimer(self)  # a restored layout shows one dock after the other
+        self._rest.setSingleShot(True)
+        self._rest.timeout.connect(self._update_name)
         # A method is disconnected with the title; a function would be called while the window is destroyed.
-        dock.visibilityChanged.connect(self._update_name)
-        dock.topLevelChanged.connect(self._update_name)
+        dock.visibilityChanged.connect(self._on_dock_changed)
+        dock.topLevelChanged.connect(self._on_dock_changed)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._on_focus_changed)
@@ -132,15 +135,20 @@ class DockTitle(QWidget):
         for button in self._buttons:
             button.setVisible(shown)
 
-    def _update_name(self, _changed: bool = False) -> None:
+    def _on_dock_changed(self, _changed: bool) -> None:
+        self._rest.start()
+
+    def _update_name(self) -> None:
         """Leave the name out where a tab shows it."""
         window = self._dock.parentWidget()
         tabbed = isinstance(window, QMainWindow) and bool(
             [dock for dock in window.tabifiedDockWidgets(self._dock) if not dock.isHidden()]
         )
-        self._tabbed = tabbed and not self._dock.isFloating()
-        self._name.setVisible(not self._tabbed)
-        self.updateGeometry()
+        tabbed = tabbed and not self._dock.isFloating()
+        if tabbed != self._tabbed:
+            self._tabbed = tabbed
+            self._name.setVisible(not tabbed)
+            self.updateGeometry()
 
     def _change_floating(self) -> None:
         self._dock.setFloating(not self._dock.isFloating())

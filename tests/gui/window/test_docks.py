@@ -6,7 +6,9 @@ import pytest
 
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions.view_state import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.widgets.dock_title import DockTitle
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
@@ -50,3 +52,19 @@ def test_keys_of_the_window_work_while_a_dock_floats(qtbot, window):
     qtbot.wait(5)
     window.toolbars.actions["last"].trigger()
     assert window.session.frame == window.session.sequence.frame_count - 1
+
+
+def test_the_name_of_a_panel_with_a_tab_is_not_written_twice_when_a_layout_is_restored(qtbot, window):
+    layout, titles = layout_of(window), window.findChildren(DockTitle)
+
+    def named():
+        return {title.accessibleName() for title in titles if title._name.isVisible()}
+
+    qtbot.waitUntil(lambda: window.dock_layout.settled)
+    before = named()
+    assert "Header of Sequences" in before and "Header of Parameters" not in before
+    show_layout(window, layout)
+    window.dock_layout.adopt()
+    qtbot.waitUntil(lambda: window.dock_layout.settled)
+    qtbot.wait(20)
+    assert named() == before
