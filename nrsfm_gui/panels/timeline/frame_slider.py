@@ -146,7 +146,10 @@ class FrameSlider(Themed, QAbstractSlider):
         """Explain the marks in the tooltip."""
         if event is not None and event.type() == QEvent.Type.ToolTip:
             position = event.pos()  # type: ignore[attr-defined]
-            frame = self._axis().frame_at(position.x())
+            axis = self._axis()
+            frame = axis.frame_at(position.x())
+            if self._reference >= 0 and abs(position.x() - axis.center(self._reference)) <= BADGE / 2:
+                frame = self._reference  # the badge is wider than a frame
             text = f"frame {frame + 1}"
             if frame == self._reference:
                 text += ": K, the intrinsics, can be estimated from its ground truth"

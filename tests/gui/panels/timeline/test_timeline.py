@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
-from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
+from PyQt6.QtGui import QContextMenuEvent, QHelpEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QToolTip
 
 from nrsfm_gui.model.playback_order import Loop
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
+from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import heat_image
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
@@ -541,3 +542,17 @@ def test_the_right_button_selects_the_point_and_asks_for_its_menu(timeline, qtbo
     timeline.set_selection((4, 5), 5)
     QCoreApplication.sendEvent(timeline.strip, event)
     assert selected == [4] and len(asked) == 2  # several stay selected
+
+
+def test_the_badge_of_the_intrinsics_is_explained_all_over(qtbot):
+    slider = FrameSlider()
+    qtbot.addWidget(slider)
+    slider.resize(640, 20)
+    slider.setMaximum(299)
+    slider.set_truth_frames((150,), 150)
+    slider.show()
+    axis = FrameAxis(300, slider.width())
+    for aside, explained in ((-5, True), (0, True), (5, True), (15, False)):
+        where = QPoint(round(axis.center(150)) + aside, 10)
+        QApplication.sendEvent(slider, QHelpEvent(QEvent.Type.ToolTip, where, slider.mapToGlobal(where)))
+        assert ("frame 151: K, the intrinsics" in QToolTip.text()) is explained
