@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
+CLAUSE_ENDS = re.compile(r"(?<=[,·]) ")
 SIGN = 10.0  # width of a sign, pixels
 GAP = 7.0  # between sign and text
 GROUND = 0.7  # opacity of what is behind the entries: points may lie there
@@ -54,20 +56,44 @@ def paint_legend(
     middle = y + height / 2
     area = QRectF()
     for entry in entries:
-        width = SIGN + GAP + metrics.horizontalAdvance(entry.text)
+        text = entry.text
+        if horizontal_to is not None:
+            room = horizontal_to - left - SIGN - GAP
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        width = SIGN + GAP + metrics.horizontalAdvance(text)
         if horizontal_to is not None and x > left and x + width > horizontal_to:
             x, middle = left, middle + height
         place = QRectF(x, middle - height / 2, width, height)
         painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
         _paint_sign(painter, entry, x, middle)
         painter.setPen(qcolor(theme.muted))
-        painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), entry.text)
+        painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), text)
         area = area.united(place)
         if horizontal_to is None:
             middle += height
         else:
             x += width + BETWEEN
     return area
+
+
+def fitting_lines(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:
+    """Return the clauses of a text in lines of a width; the last ones are left out where they have no room.
+
+    Clauses end in "," or " ·". A first clause that is too long by itself is elided.
+    """
+    lines = [""]
+    for clause in CLAUSE_ENDS.split(text):
+        longer = f"{lines[-1]} {clause}".lstrip()
+        if metrics.horizontalAdvance(longer) <= width:
+            lines[-1] = longer
+        elif lines[-1] and len(lines) < most and metrics.horizontalAdvance(clause) <= width:
+            lines.append(clause)
+        elif not lines[-1]:
+            lines[-1] = metrics.elidedText(clause, Qt.TextElideMode.ElideRight, width)
+        else:
+            break
+    lines[-1] = lines[-1].rstrip(",")
+    return [line.removesuffix(" ·") for line in lines]
 
 
 def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) -> None:

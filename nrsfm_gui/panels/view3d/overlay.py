@@ -15,6 +15,7 @@ from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import (
     GROUND,
     LegendEntry,
+    fitting_lines,
     paint_legend,
     paint_message,
     paint_point_numbers,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
 
 MARGIN = 12.0
+CAPTION, MOST_LINES = 0.12, 2  # of the picture's height, and lines: the most that the caption fills
 ABOVE = 6.0  # pixels between a message and the label below it
 RING = 7.0  # radius around the selected point, pixels, and
 AROUND = 4.0  # how much larger it is than the radius of the point at least
@@ -72,7 +74,7 @@ def paint_overlay(
     if locked:
         _paint_border(painter, scene, projection, theme)
     _paint_rings(painter, scene, projection, theme, hovered)
-    caption = _paint_caption(painter, scene, theme, status)
+    caption = _paint_caption(painter, scene, projection, theme, status)
     legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
     areas = [*covered, caption, legend]
     if scene.color_missing:
@@ -137,32 +139,34 @@ def _paint_missing(
     painter: QPainter, text: str, projection: Projection, theme: Theme, areas: list[QRectF]
 ) -> QRectF:
     """Paint the reason for missing colors in the lower left corner, above other labels."""
-    metrics = QFontMetricsF(painter.font())
-    place = QRectF(
-        MARGIN,
-        projection.height - MARGIN - metrics.height(),
-        metrics.horizontalAdvance(text),
-        metrics.height(),
-    )
+    flags = int(Qt.AlignmentFlag.AlignLeft) | int(Qt.TextFlag.TextWordWrap)
+    room = QRectF(MARGIN, 0.0, projection.width - 2 * MARGIN, projection.height - MARGIN)
+    place = QFontMetricsF(painter.font()).boundingRect(room, flags, text)
+    place.moveBottom(room.bottom())
     for area in areas:
         if area.intersects(place):
             place.moveBottom(area.top() - ABOVE)
     painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
     painter.setPen(qcolor(theme.muted))
-    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    painter.drawText(place, flags, text)
     return place
 
 
-def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, status: str) -> QRectF:
-    """Paint the caption in the upper left corner; return its area."""
+def _paint_caption(
+    painter: QPainter, scene: Scene, projection: Projection, theme: Theme, status: str
+) -> QRectF:
+    """Paint the caption in the upper left corner, in up to two lines; return its area."""
     text = scene.caption + (f" · {status}" if status else "")
     painter.save()
     painter.setFont(_font(painter, bold=True))
     metrics = QFontMetricsF(painter.font())
-    place = QRectF(MARGIN, MARGIN, metrics.horizontalAdvance(text), metrics.height())
+    most = min(max(int(CAPTION * projection.height / metrics.height()), 1), MOST_LINES)
+    lines = fitting_lines(text, metrics, projection.width - 2 * MARGIN, most)
+    place = QRectF(MARGIN, MARGIN, max(map(metrics.horizontalAdvance, lines)), len(lines) * metrics.height())
     painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
     painter.setPen(qcolor(theme.text))
-    painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
+    for row, line in enumerate(lines):
+        painter.drawText(QPointF(MARGIN, MARGIN + row * metrics.height() + metrics.ascent()), line)
     painter.restore()
     return place
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
-from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
@@ -22,7 +23,7 @@ from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from PyQt6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 
@@ -39,6 +40,9 @@ PRESETS = {
     "top": ("Top", "Look from above"),
     "iso": ("Iso", "Look from the upper right"),
 }
+MENU_TEXTS = {  # of buttons whose short names need the other buttons beside them
+    "orthographic": "Orthographic", "lock": "Camera of the frame", "turntable": "Turn slowly"
+}  # fmt: skip
 EDGE = 10  # pixels between the border and the controls
 ZOOM_PER_NOTCH = 1.15
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
@@ -77,6 +81,15 @@ class ViewButtons(QWidget):
             group.addButton(button)
             button.clicked.connect(lambda _, refined=bool(refined): self.refined_requested.emit(refined))
         self._row.addSpacing(6)
+        self._menu_button = self._add("View", "Directions, projection and motion of the view", "view_menu")
+        self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self._menu_button)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self._menu_button.setMenu(self._menu)
+        self._menu_button.hide()
+        self._in_menu: list[QToolButton] = []  # those that have no room
+        self._laid_out: tuple[Hashable, ...] = ()  # what the room was last divided for
+        self._moves = False  # whether there is an object to follow
         self._presets: list[QToolButton] = []
         for name, (text, tip) in PRESETS.items():
             button = self._add(text, tip, name)
@@ -113,7 +126,7 @@ class ViewButtons(QWidget):
 
     def set_follow(self, *, moves: bool, on: bool) -> None:
         """Show whether the view moves with the object; hidden where the object does not move."""
-        self._follow.setVisible(moves)
+        self._moves = moves
         self._follow.setChecked(on)
 
     def set_solution(self, *, refined: bool | None) -> None:
@@ -128,15 +141,37 @@ class ViewButtons(QWidget):
         return "" if self._refined is None else self._solutions[int(self._refined)].objectName()
 
     def fit_width(self, width: int) -> None:
-        """Hide the presets where the width is too small for all buttons, then the choice of the solution."""
-        for button in self._presets:
+        """Move buttons into a menu until the others have room: first the presets, last the solutions."""
+        key = (width, self._refined is None, self._moves, self.fontMetrics().averageCharWidth())
+        if key == self._laid_out:
+            return
+        self._laid_out = key
+        others = [self._orthographic, self._lock, self._turntable, *([self._follow] if self._moves else [])]
+        groups = [self._presets, others, self._solutions if self._refined is not None else []]
+        for button in (*self._solutions, self._follow, self._menu_button):
+            button.hide()
+        for button in chain(*groups):
             button.show()
-        for button in self._solutions:
-            button.setVisible(self._refined is not None)
-        for group in (self._presets, self._solutions):
-            if self.sizeHint().width() > width:
-                for button in group:
-                    button.hide()
+        self._in_menu = []
+        for group in groups:
+            if self.sizeHint().width() <= width:
+                break
+            for button in group:
+                button.hide()
+            self._in_menu += group
+            self._menu_button.setVisible(bool(self._in_menu))
+
+    def _fill_menu(self) -> None:
+        """List the buttons that have no room."""
+        self._menu.clear()
+        for button in self._in_menu:
+            entry = self._menu.addAction(MENU_TEXTS.get(button.objectName(), button.text()))
+            assert entry is not None  # Qt returns what it has added
+            entry.setToolTip(button.toolTip())
+            entry.setCheckable(button.isCheckable())
+            entry.setChecked(button.isChecked())
+            entry.setEnabled(button.isEnabled())
+            entry.triggered.connect(button.click)
 
     def lay_out(self) -> None:
         """Put the visible buttons next to each other at once."""

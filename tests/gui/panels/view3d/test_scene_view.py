@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
+from PyQt6.QtGui import QFontMetricsF, QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -20,6 +20,7 @@ from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import MARGINS
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
+from nrsfm_gui.widgets.picture_labels import fitting_lines
 from nrsfm_gui.widgets.style import palette
 
 SIZE = (640, 480)
@@ -546,3 +547,43 @@ def test_the_caption_and_the_legend_are_above_what_is_fitted(view, known, shapes
     painter.end()
     rows = [y for y in range(SIZE[1]) if any(picture.pixel(x, y) for x in range(SIZE[0]))]
     assert 20 < rows[-1] < MARGINS[1]
+
+
+@pytest.mark.parametrize("refined", [None, True])
+@pytest.mark.parametrize("width", [345, 420, 520, 690, 900])
+def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, shapes, qtbot, width, refined):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view.set_solution(refined=refined)
+    view.resize(width, 365)
+    buttons = view.buttons
+    menu = view.findChild(QToolButton, "view_menu")
+    menu.menu().aboutToShow.emit()
+    entries = {action.text(): action for action in menu.menu().actions()}
+    row = [each for each in buttons.findChildren(QToolButton) if each.isVisible()]
+    assert all(buttons.rect().contains(each.geometry()) for each in row)
+    assert buttons.geometry().left() >= 0 and buttons.geometry().right() < width
+    assert menu.isVisible() is bool(entries)
+    shown = {each.objectName() for each in row} - {"view_menu"}
+    wanted = {"front", "side", "top", "iso", "orthographic", "lock", "turntable", "look", "fit"}
+    wanted |= set() if refined is None else {"bilinear", "refined"}
+    assert shown <= wanted
+    assert len(entries) == len(wanted - shown)
+    if "Top" in entries:
+        entries["Top"].trigger()
+    else:
+        qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
+    assert view.orbit.elevation == 90
+
+
+@pytest.mark.parametrize("width", [180, 345, 690])
+def test_a_caption_is_in_few_lines_and_loses_its_last_clauses(qapp, width):
+    text = "frame 51: 3.21 mm, 4.8 % of the object · per-frame similarity, of the nearest frame with truth"
+    metrics = QFontMetricsF(qapp.font())
+    for most in (1, 2):
+        lines = fitting_lines(text, metrics, width, most)
+        assert 1 <= len(lines) <= most
+        assert all(metrics.horizontalAdvance(line) <= width for line in lines)
+        assert text.replace(" ·", "").startswith(" ".join(lines).replace(" ·", ""))
+        assert lines[0].startswith("frame 51: 3.21 mm")
+        assert not lines[-1].endswith((",", "·"))
+    assert fitting_lines("a long word without an end", metrics, 40, 2)[0].endswith("…")
