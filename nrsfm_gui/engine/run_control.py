@@ -17,7 +17,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
-from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
 from nrsfm_gui.engine.time_left import TimeLeft
 from nrsfm_gui.model.changes import live_settings, named, one_gesture, parameters, waiting_sentence
 from nrsfm_gui.model.run import Run, RunState
@@ -194,6 +194,7 @@ class RunControl(QObject):
             self._follow(self._session.shown)
             run = self.current
         if run is not None and run.state is RunState.RUNNING and not self._delay:
+            PANEL_TURNS.notice_drag()
             # Two threads that both compute switch thousands of times, and each needs twice as long. While the
             # solver computes the next iterate, nothing in the window is urgent.
             self._threads[run].await_answer(ANSWER_SECONDS)

@@ -1,8 +1,8 @@
 """Throttle and debounce: limits on the rate of work for requests.
 
-`Throttle` calls a function at most once in an interval, `Debounce` once requests have rested. Their speeds
-have names. A `QTimer` is for clocks, which run without requests: playback, polling a run, how long a message
-stays. Where another one is used, a comment there states why.
+`Throttle` calls a function at most once in an interval, `Debounce` once requests have rested, `Deferred` once
+events have. Their speeds have names. A `QTimer` is for clocks, which run without requests: playback, polling
+a run, how long a message stays. Where another one is used, a comment there states why.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,8 @@ State = TypeVar("State")
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 FRAME_MILLISECONDS = 33  # every second refresh of a display
 DRAG_MILLISECONDS = 80  # between two pictures of the other views while parameters are dragged
+TURN_MILLISECONDS = 40  # between the updates of two panels meanwhile
+DRAG_RESTS = 0.25  # seconds without a change of a parameter, after which a drag is over
 READING_MILLISECONDS = 100  # numbers that change faster cannot be read
 TYPING_MILLISECONDS = 200  # without another key or movement, after which a value counts
 SERIES_MILLISECONDS = 300  # between two computations over all frames, while a run goes on
@@ -62,11 +64,11 @@ class Throttle(QObject):
         """Call the function soon; connected to every signal of what it shows."""
         if self._timer.isActive():
             return
-        rest = 1000 * (self._called_at + self._seconds - time.perf_counter())
-        if rest <= 0 and not self._delay:
+        wait = max(1000 * (self._called_at + self._seconds - time.perf_counter()), self._delay)
+        if wait <= 0:
             self.run()
         else:
-            self._timer.start(round(max(rest, self._delay)))
+            self._start(wait)
 
     def run(self) -> None:
         """Call the function now."""
@@ -83,11 +85,38 @@ class Throttle(QObject):
         """Drop what was requested."""
         self._timer.stop()
 
+    def _start(self, wait: float) -> None:
+        """Call the function after so many milliseconds."""
+        self._timer.start(round(wait))
+
+
+class PanelTurns:
+    """While parameters are dragged, panels are updated in turn, with time for the picture in between."""
+
+    def __init__(self) -> None:
+        self._dragged_at = self._last = float("-inf")
+
+    def notice_drag(self) -> None:
+        """Note that a parameter was changed that a run follows."""
+        self._dragged_at = time.perf_counter()
+
+    def next(self, wait: float) -> float:
+        """Return how many milliseconds an update has to wait that would be made after so many."""
+        now = time.perf_counter()
+        if now - self._dragged_at > DRAG_RESTS:
+            return wait
+        self._last = max(now + FRAME_MILLISECONDS / 1000, self._last + TURN_MILLISECONDS / 1000)
+        return max(wait, 1000 * (self._last - now))
+
+
+PANEL_TURNS = PanelTurns()
+
 
 class PanelUpdater(Throttle):
     """Updates one panel: a frame after a change, at most once in an interval, and where its state differs.
 
-    The frame is left to the picture: what a mouse moves is drawn first, the numbers of it follow.
+    The frame is left to the picture: what a mouse moves is drawn first, the numbers of it follow. While
+    parameters are dragged, panels follow one by one (`PANEL_TURNS`).
 
     Parameters
     ----------
@@ -120,6 +149,9 @@ class PanelUpdater(Throttle):
         self.cancel()
         self._shown = _NOTHING
 
+    def _start(self, wait: float) -> None:
+        super()._start(PANEL_TURNS.next(wait))
+
     def _update(self) -> None:
         """Show the present state, where it is not shown yet."""
         state, shown = self._resolve(), self._shown
@@ -136,6 +168,42 @@ class PanelUpdater(Throttle):
 
 
 _NOTHING = object()
+
+
+class Deferred(QObject):
+    """Calls a function when the events that wait are processed, and before anything is painted.
+
+    Parameters
+    ----------
+    function
+        without parameters.
+    parent
+        as of any QObject.
+    """
+
+    _requested = pyqtSignal()
+
+    def __init__(self, function: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self._function = function
+        self.pending = False  # whether a call was requested
+        self._requested.connect(self.flush, Qt.ConnectionType.QueuedConnection)  # type: ignore[call-arg]  # not in the stub
+
+    def request(self, *_: object) -> None:
+        """Call the function soon; requests meanwhile are one call."""
+        if not self.pending:
+            self.pending = True
+            self._requested.emit()
+
+    def flush(self) -> None:
+        """Call the function now, if it was requested."""
+        if self.pending:
+            self.pending = False
+            self._function()
+
+    def cancel(self) -> None:
+        """Drop what was requested."""
+        self.pending = False
 
 
 class Debounce(QTimer):

@@ -20,6 +20,7 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import (
     DRAG_MILLISECONDS,
+    DRAG_RESTS,
     FRAME_MILLISECONDS,
     READING_MILLISECONDS,
     REFRESH_MILLISECONDS,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.shapes import Shapes
 
 REST = 4.0  # times the duration of the last computation, to leave the processor to the solver
-DRAG_RESTS = 0.25  # seconds without a change, after which the frames that are not shown are computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 

@@ -14,7 +14,13 @@ from PyQt6.QtCore import QObject
 from core import PRESETS, ExplicitWeights
 from core.cameras import Calibration
 from core.penalties import penalty_name
-from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, TYPING_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.engine.throttle import (
+    FRAME_MILLISECONDS,
+    TYPING_MILLISECONDS,
+    Debounce,
+    Deferred,
+    PanelUpdater,
+)
 from nrsfm_gui.model.changes import unapplied
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
@@ -64,9 +70,7 @@ class ParametersController(QObject):
         self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
         self._camera = PanelUpdater(self._resolve_camera, panel.set_calibration, self)
         self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
-        self._drag = Debounce(
-            self._on_plot_dragged, 0, self
-        )  # ends with the mouse events that wait: all of them are one change
+        self._drag = Deferred(self._on_plot_dragged, self)  # all mouse events that wait are one change
         self._announced = False  # whether it was reported that a preset makes a run of its own
         panel.settings_changed.connect(self._on_panel_changed)
         panel.preset_chosen.connect(self._on_preset_chosen)
@@ -109,9 +113,7 @@ class ParametersController(QObject):
     def commit(self) -> None:
         """Set what was typed or dragged last."""
         self._form.flush()
-        if self._drag.isActive():
-            self._drag.cancel()
-            self._on_plot_dragged()
+        self._drag.flush()
         self._panel.flush()
 
     @property

@@ -14,7 +14,7 @@ from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
-from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, Deferred, PanelUpdater
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     SYMBOLS,
@@ -121,14 +121,15 @@ class ParametersPanel(QScrollArea):
         self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
-        self._next = Debounce(self.flush, 0, self)
+        self._dragged = Deferred(self._accept, self)  # all events of the mouse that wait are one change
+        self._derived = PanelUpdater(lambda: self._settings, self._show_derived, self)
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
         form.advanced.toggled.connect(self.advanced_toggled)
         form.edited.connect(self._on_form_edited)
-        form.dragged.connect(self._on_form_dragged)
+        form.dragged.connect(self._dragged.request)
         form.chosen.connect(self._on_form_chosen)
         form.preset.chosen.connect(self._on_preset_chosen)
         form.problem.chosen.connect(self._on_problem_chosen)
@@ -223,6 +224,7 @@ class ParametersPanel(QScrollArea):
             if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
                 text.setText(getattr(settings, name) or "")
         self._penalty.set_penalty(settings.penalty, settings.rank)
+        self._derived.forget()
         self._form.set_preset(settings)
         self._read()  # what is accepted of a preset depends on the sequence
 
@@ -284,7 +286,7 @@ class ParametersPanel(QScrollArea):
     @property
     def pending(self) -> bool:
         """Whether something was typed or dragged that `flush` has not read yet."""
-        return self._timer.isActive() or self._next.isActive()
+        return self._timer.isActive() or self._dragged.pending
 
     def set_difference(self, number: int, names: str) -> None:
         """Show which parameters differ from those of the shown run; "" for none."""
@@ -332,16 +334,25 @@ class ParametersPanel(QScrollArea):
 
     def flush(self) -> None:
         """Read every field now; called before a run starts, so that what was typed last counts."""
+        self._accept()
+        self._derived.flush()
+
+    # -- what happens in it ---------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        """Read every field; what follows from them is shown later: the picture comes first."""
         self._timer.cancel()
-        self._next.cancel()
+        self._dragged.cancel()
         read = self._read()
         if read is not None and read != self._settings:
             self._settings = read
-            self.settings_changed.emit(read)  # first: the solver can begin meanwhile
-            self._form.set_preset(read)
-            self._penalty.show_weights(self._settings.penalty, self._settings.rank)
+            self.settings_changed.emit(read)
+            self._derived.request()
 
-    # -- what happens in it ---------------------------------------------------------------------------------
+    def _show_derived(self, settings: Settings) -> None:
+        """Show which preset settings are near to, and the weights that they give."""
+        self._form.set_preset(settings)
+        self._penalty.show_weights(settings.penalty, settings.rank)
 
     def _set_message(self, name: str, sentence: str) -> None:
         self._forms[name].set_message(name, sentence)
@@ -351,10 +362,6 @@ class ParametersPanel(QScrollArea):
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
         self._timer.request()
-
-    def _on_form_dragged(self) -> None:
-        """Read every field once the events that wait are done: all of the mouse are one change."""
-        self._next.request()
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
@@ -369,7 +376,8 @@ class ParametersPanel(QScrollArea):
         for name, read in readers.items():
             try:
                 value = read()
-                self._settings.with_changes(**{name: value})
+                if value != getattr(self._settings, name):
+                    self._settings.with_changes(**{name: value})
                 if name == "rank":
                     self._check_rank(value)
                 if name == "hide" and value is not None and self._sequence is not None:

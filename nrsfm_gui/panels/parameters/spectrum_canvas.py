@@ -261,6 +261,7 @@ class SpectrumCanvas(pg.PlotWidget):
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
         self._ticks: dict[str, list[tuple[float, str]]] = {}  # heights and texts of both vertical axes
+        self._marked: dict[str, list[tuple[float, str]]] = {}  # places and texts that the axes show
         self._adapt_axes()
         plot.getViewBox().sigResized.connect(self._adapt_axes)
         self.setMinimumHeight(LEAST_HEIGHT)
@@ -291,14 +292,20 @@ class SpectrumCanvas(pg.PlotWidget):
         ticks = self._ticks[side]
         room = max(int((self.height() - AXIS) / (TICK_LINES * self.fontMetrics().height())), 2)
         every = -(-len(ticks) // room)
-        self.getPlotItem().getAxis(side).setTicks([ticks[::every]])
+        self._mark_axis(side, ticks[::every])
 
     def show_columns(self) -> None:
         """Show the numbers of the columns: as many of them as there is room for."""
         columns = self.parts.columns
         width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
         every = math.ceil(self.fontMetrics().horizontalAdvance(f" {columns} ") / max(width, 1.0))
-        self.getPlotItem().getAxis("bottom").setTicks([[(k, str(k)) for k in range(1, columns + 1, every)]])
+        self._mark_axis("bottom", [(k, str(k)) for k in range(1, columns + 1, every)])
+
+    def _mark_axis(self, side: str, ticks: list[tuple[float, str]]) -> None:
+        """Set the ticks of an axis where they are others: it is drawn anew then."""
+        if ticks != self._marked.get(side):
+            self._marked[side] = ticks
+            self.getPlotItem().getAxis(side).setTicks([ticks])
 
     @property
     def dragged_handle(self) -> int | None:

@@ -5,9 +5,19 @@ from __future__ import annotations
 import itertools
 import time
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject
+from PyQt6.QtWidgets import QWidget
 
-from nrsfm_gui.engine.throttle import READING_MILLISECONDS, Debounce, PanelUpdater, Throttle
+from nrsfm_gui.engine.throttle import (
+    DRAG_RESTS,
+    PANEL_TURNS,
+    READING_MILLISECONDS,
+    TURN_MILLISECONDS,
+    Debounce,
+    Deferred,
+    PanelUpdater,
+    Throttle,
+)
 
 
 def test_the_first_request_is_served_at_once_and_of_many_the_last(qtbot):
@@ -130,3 +140,59 @@ def test_a_call_waits_until_requests_rest(qtbot):
     debounce.cancel()
     qtbot.wait(160)
     assert len(at) == 1
+
+
+def test_panels_follow_a_drag_one_by_one(qtbot):
+    owner, at, value = QObject(), [], 0
+    updaters = [
+        PanelUpdater(lambda: value, lambda _: at.append(time.perf_counter()), owner) for _ in range(5)
+    ]
+    PANEL_TURNS.notice_drag()
+    for updater in updaters:
+        updater.request()
+    qtbot.waitUntil(lambda: len(at) == 5)
+    apart = [late - early for early, late in itertools.pairwise(at)]
+    assert min(apart) > 0.5e-3 * TURN_MILLISECONDS
+    at.clear()
+    qtbot.wait(round(1200 * DRAG_RESTS))
+    value = 1
+    for updater in updaters:
+        updater.request()
+    assert PANEL_TURNS.next(30.0) == 30.0
+    qtbot.waitUntil(lambda: len(at) == 5)
+
+
+def test_a_deferred_call_follows_the_events_that_wait_and_precedes_painting(qtbot):
+    order = []
+
+    class Painted(QWidget):
+        def paintEvent(self, event):
+            order.append("painted")
+
+        def event(self, event):
+            if event.type() == QEvent.Type.User:
+                deferred.request()
+                self.update()
+                order.append("event")
+            return super().event(event)
+
+    widget = Painted()
+    deferred = Deferred(lambda: order.append("called"), widget)
+    qtbot.addWidget(widget)
+    widget.show()
+    qtbot.waitExposed(widget)
+    qtbot.wait(50)
+    order.clear()
+    for _ in range(3):
+        QCoreApplication.postEvent(widget, QEvent(QEvent.Type.User))
+    qtbot.waitUntil(lambda: "painted" in order)
+    assert order[:5] == ["event"] * 3 + ["called", "painted"]
+    deferred.request()
+    deferred.cancel()
+    assert not deferred.pending
+    qtbot.wait(20)
+    assert order.count("called") == 1
+    deferred.request()
+    deferred.flush()
+    deferred.flush()
+    assert order.count("called") == 2
