@@ -82,9 +82,10 @@ def chosen_mesh(
 
 def face_normals(points: Floats, faces: Ints) -> Floats:
     """Return the normals (T, 3) of triangles of points (P, 3): twice as long as their triangle is large."""
-    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
-    normals: Floats = np.cross(b - a, c - a)
-    return normals
+    a, b, c = points.T[:, faces.T].transpose(1, 0, 2)  # (3, T) each
+    (ux, uy, uz), (vx, vy, vz) = b - a, c - a
+    # np.cross takes three times as long for as many as are drawn at each movement of the mouse.
+    return np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1)
 
 
 def vertex_normals(points: Floats, faces: Ints) -> Floats:

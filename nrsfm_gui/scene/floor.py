@@ -12,11 +12,12 @@ area of points that cover the usual FOOTPRINT of an object evenly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.foundation import read_only
 from nrsfm_gui.model.nice_ticks import nice_step, ticks
 from nrsfm_gui.scene.orbit_camera import upright
 
@@ -48,6 +49,7 @@ class Floor:
     radius: float
 
     @classmethod
+    @lru_cache(maxsize=4)  # it stays while the object deforms
     def below(cls, framing: Framing, frame: int) -> Floor:
         """Return the floor below the object as it is in a frame."""
         size = float(np.linalg.norm(framing.box[1] - framing.box[0]))
@@ -57,9 +59,10 @@ class Floor:
         center = middle + (level - middle @ framing.up) * framing.up
         return cls(center, framing.up, level, nice_step(2.0 * radius, CELLS), radius)
 
+    @cached_property
     def segments(self) -> tuple[Floats, Floats]:
-        """Return the lines of the grid as pairs of points (2M, 3), and their opacities (2M,), 0 to 1."""
-        right, _, ahead = upright(self.up)
+        """The lines of the grid as pairs of points (2M, 3), and their opacities (2M,), 0 to 1."""
+        right, _, ahead = self._axes
         pairs = []
         for along, across in ((right, ahead), (ahead, right)):
             middle = float(self.center @ across)
@@ -73,7 +76,7 @@ class Floor:
         away = np.linalg.norm(segments.mean(axis=1) - self.center, axis=1) / self.radius
         opacity = np.clip((1.0 - away) / (1.0 - CLEAR), 0.0, 1.0)
         opacity = np.repeat(np.ceil(SHADES * opacity) / SHADES, 2)
-        return segments.reshape(-1, 3), opacity
+        return read_only(segments.reshape(-1, 3)), read_only(opacity)
 
     def shadow(self, points: Floats) -> tuple[Floats, Floats]:
         """Return places (SHADOW_SIDE^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
@@ -83,10 +86,7 @@ class Floor:
         points
             (P, 3) what the shadow is of; NaN where unknown.
         """
-        right, _, ahead = upright(self.up)
-        side = np.linspace(-self.radius, self.radius, SHADOW_SIDE)
-        across, along = np.meshgrid(side, side)
-        places = self.center + across.reshape(-1, 1) * right + along.reshape(-1, 1) * ahead
+        right, _, ahead = self._axes
         known = points[np.isfinite(points).all(axis=1)]
         offset = known[:: max(1, len(known) // SHADOW_POINTS)] - self.center
         weights = np.exp(-np.maximum(offset @ self.up, 0.0) / (SHADOW_HEIGHT * self.radius))
@@ -102,7 +102,20 @@ class Floor:
                 counts += np.bincount(cell, weights * share_down * share, counts.size).reshape(counts.shape)
         blurred = _blur() @ counts @ _blur().T
         usual = len(offset) / (FOOTPRINT * (cells * self.radius) ** 2)
-        return places, 1.0 - np.exp(-blurred.ravel() / max(usual, 1e-12))
+        return self._places, 1.0 - np.exp(-blurred.ravel() / max(usual, 1e-12))
+
+    @cached_property
+    def _axes(self) -> Floats:
+        """(3, 3) rows: unit vectors along the floor to the right, downward, and ahead."""
+        return upright(self.up)
+
+    @cached_property
+    def _places(self) -> Floats:
+        """(SHADOW_SIDE^2, 3) where the shadow is found, row by row."""
+        right, _, ahead = self._axes
+        side = np.linspace(-self.radius, self.radius, SHADOW_SIDE)
+        across, along = np.meshgrid(side, side)
+        return read_only(self.center + across.reshape(-1, 1) * right + along.reshape(-1, 1) * ahead)
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ world.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -186,13 +187,18 @@ class Orbit:
 
     def projection(self, width: int, height: int) -> Projection:
         """Return the map to a picture of that size."""
-        R = self.rotation
-        t = -R @ np.array(self.center) + np.array([0.0, 0.0, self.distance])
-        f = _focal(height) / (self.distance if self.orthographic else 1.0)
-        K = np.array([[f, 0, width / 2], [0, f, height / 2], [0, 0, 1]])
-        far = FAR * self.distance
-        near = -far if self.orthographic else NEAR * self.distance
-        return Projection(R, t, K, self.orthographic, near, far, width, height)
+        return _projection(self, width, height)
+
+
+@lru_cache(maxsize=16)  # the same for many pictures, and asked for several times for each
+def _projection(orbit: Orbit, width: int, height: int) -> Projection:
+    R = orbit.rotation
+    t = -R @ np.array(orbit.center) + np.array([0.0, 0.0, orbit.distance])
+    f = _focal(height) / (orbit.distance if orbit.orthographic else 1.0)
+    K = np.array([[f, 0, width / 2], [0, f, height / 2], [0, 0, 1]])
+    far = FAR * orbit.distance
+    near = -far if orbit.orthographic else NEAR * orbit.distance
+    return Projection(R, t, K, orbit.orthographic, near, far, width, height)
 
 
 @dataclass(frozen=True, eq=False)

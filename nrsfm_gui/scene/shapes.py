@@ -100,7 +100,8 @@ class Shapes:
     held_out: float | None = None
     outliers: Bools | None = None  # (F, P) those of the truth that is drawn; None where it has none
     truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
-
+    # The distance of a typical point from the middle of the object, in `unit`; outliers do not count.
+    typical_radius: float = 1.0
     e3d: float | None = None  # normalized as published, see `core.evaluation.e3d_global`
 
     @cached_property
@@ -109,12 +110,6 @@ class Shapes:
         if self.truth_size is None and self.points is not None:
             return object_size(self.points)
         return self.truth_size
-
-    @cached_property
-    def typical_radius(self) -> float:
-        """The distance of a typical point from the middle of the object, in `unit`; outliers do not count."""
-        source = self.points if self.truth is None else self.truth
-        return 1.0 if source is None else typical_radius(source)
 
     @property
     def alignment_name(self) -> str:
@@ -223,6 +218,7 @@ def build_shapes(
         held_out=float(np.sqrt(np.mean(held**2))) if held.size else None,
         outliers=background.outliers if aligned and alignment.outliers else None,
         truth_size=None if truth is None else _truth_size(sequence),
+        typical_radius=typical_radius(Q if truth is None else truth),
         e3d=_normalized_error(sequence, found),
         why_no_std=found.why_no_std,
     )
@@ -267,6 +263,7 @@ def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
         image_extent=background.image_extent,
         outliers=background.outliers,
         truth_size=None if truth is None else _truth_size(sequence),
+        typical_radius=1.0 if truth is None else typical_radius(truth),
     )
 
 

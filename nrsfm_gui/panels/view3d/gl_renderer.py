@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from nrsfm_gui.scene.orbit_camera import Projection
+
 SHAPES = {"sphere": 0.0, "ring": 1.0, "disk": 2.0}  # what the shader calls them
 
 
@@ -357,6 +359,7 @@ class OpenGLRenderer:
         self._side = (0, 0)
         # What the graphics card draws and is not read back yet.
         self._begun: tuple[dict[str, Drawn], RenderRequest] | None = None
+        self._projected: tuple[Projection, float] | None = None  # what the shaders know, of which ratio
         self._context = QOpenGLContext()
         self._context.setFormat(QSurfaceFormat.defaultFormat())
         if not self._context.create():
@@ -470,11 +473,9 @@ class OpenGLRenderer:
         red, green, blue, opacity = request.background.getRgbF()
         GL.glClearColor(red * opacity, green * opacity, blue * opacity, opacity)
         GL.glClear(GL.GL_COLOR_BUFFER_BIT | GL.GL_DEPTH_BUFFER_BIT)
-        # Upside down, because rows are read from the lowest to the highest.
-        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ request.projection.clip_matrix()
         # Only surfaces and dots hide what is behind them: the soft edge of a line would cut holes into dots.
         (GL.glEnable if request.smooth else GL.glDisable)(GL.GL_LINE_SMOOTH)
-        self._set_projection(matrix, request)
+        self._set_projection(request)
         for kind in (TriangleMesh, LineSegments, PointCloud):
             for name in names:
                 item = self._items[name]
@@ -494,10 +495,15 @@ class OpenGLRenderer:
                     (self._plain if _normals(part) is None else self._lit).use()
                 item.draw()
 
-    def _set_projection(self, matrix: Array, request: RenderRequest) -> None:
-        """Give the shaders what they know of the projection."""
+    def _set_projection(self, request: RenderRequest) -> None:
+        """Give the shaders what they know of the projection, where it is another one."""
         projection, ratio = request.projection, request.ratio
+        if self._projected == (projection, ratio):
+            return
+        self._projected = None
         R, t = projection.R, projection.t
+        # Upside down, because rows are read from the lowest to the highest.
+        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ projection.clip_matrix()
         for program in (self._plain, self._lit, self._dots, self._flat_dots):
             program.use()
             program.set_matrix(u_clip=matrix)
@@ -513,6 +519,7 @@ class OpenGLRenderer:
                 u_towards=-matrix[2:, :3] @ R[2],
                 u_ratio=ratio,
             )
+        self._projected = projection, ratio
 
     def _light_by_depth(self, parts: dict[str, Drawn], request: RenderRequest) -> None:
         """Darken what lies deeper than its surroundings, where points are very many."""

@@ -261,7 +261,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     parts: dict[str, Part] = {}
     show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.floor is not None:
-        lines, opacities = scene.floor.segments()
+        lines, opacities = scene.floor.segments
         faded = filled(theme.grid, len(lines))
         faded[:, 3] = np.rint(255 * opacities)
         parts["grid"] = LineSegments.between(lines, faded)

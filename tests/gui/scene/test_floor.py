@@ -38,7 +38,7 @@ def test_the_floor_is_below_all_points_of_all_frames(framing):
 def test_the_grid_lies_in_the_floor_is_round_and_fades_out_around_the_object(framing):
     _, found = framing
     floor = Floor.below(found, 12)
-    lines, opacity = floor.segments()
+    lines, opacity = floor.segments
     np.testing.assert_allclose(lines @ floor.up, floor.level, atol=1e-9 * floor.radius)
     away = np.linalg.norm(lines - floor.center, axis=1)
     assert away.max() <= floor.radius * (1 + 1e-9)
@@ -53,7 +53,7 @@ def test_the_lines_stay_in_place_while_the_object_moves_over_them(framing):
     _, found = framing
     for frame in (0, 13, 29):
         floor = Floor.below(found, frame)
-        lines, _ = floor.segments()
+        lines, _ = floor.segments
         pairs = lines.reshape(-1, 2, 3)
         along = pairs[:, 1] - pairs[:, 0]
         along /= np.linalg.norm(along, axis=1, keepdims=True)
