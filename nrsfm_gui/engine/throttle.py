@@ -68,7 +68,7 @@ class Throttle(QObject):
         if wait <= 0:
             self.run()
         else:
-            self._start(wait)
+            self.run_after(wait)
 
     def run(self) -> None:
         """Call the function now."""
@@ -85,8 +85,8 @@ class Throttle(QObject):
         """Drop what was requested."""
         self._timer.stop()
 
-    def _start(self, wait: float) -> None:
-        """Call the function after so many milliseconds."""
+    def run_after(self, wait: float) -> None:
+        """Call the function once, after so many milliseconds."""
         self._timer.start(round(wait))
 
 
@@ -149,8 +149,9 @@ class PanelUpdater(Throttle):
         self.cancel()
         self._shown = _NOTHING
 
-    def _start(self, wait: float) -> None:
-        super()._start(PANEL_TURNS.next(wait))
+    def run_after(self, wait: float) -> None:
+        """Update the panel after so many milliseconds, or later while others have their turn."""
+        super().run_after(PANEL_TURNS.next(wait))
 
     def _update(self) -> None:
         """Show the present state, where it is not shown yet."""
