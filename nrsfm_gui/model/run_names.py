@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from core import METHODS, ExplicitWeights
+from core import METHODS, ExplicitWeights, Settings
 from core.reconstruction import preset_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from core import Penalty, Settings
+    from core import Penalty
     from nrsfm_gui.model.run import Run
 
 # A line of the list of runs has space for about twenty letters.
@@ -50,26 +50,33 @@ def _method_text(settings: Settings) -> str:
 
 
 def distinction(settings: Settings, runs: Collection[Settings]) -> str:
-    """Return what at most half of some runs have in common with these settings: "rank 8, xi 0.3".
+    """Return what distinguishes settings from those of other runs, the rarest first: "rank 8, xi 0.3".
 
-    Where they are the usual ones of these runs it is the rank and the name: that is cut where it is narrow.
+    What all have is left out. Where they have the same it is what the recommended preset lacks, or the name.
     """
-    count = Counter(part for each in runs for part in _parts(each))
-    rare = [part for part in _parts(settings) if 2 * count[part] <= len(runs)]
-    return ", ".join(rare or [f"rank {settings.rank}", run_name(settings)])
+    count = Counter(part for each in runs for part in _parts(each).items())
+    keys = Counter(key for key, _text in count)  # in how many variants
+    other = [part for part in _parts(settings).items() if keys[part[0]] > 1 and part[1]]
+    if not other and preset_name(settings) is None and Settings() not in runs:
+        return distinction(settings, (settings, Settings()))
+    return ", ".join(text for _key, text in sorted(other, key=count.__getitem__)) or run_name(settings)
 
 
-def _parts(settings: Settings) -> list[str]:
-    """Return the settings that runs are distinguished by, each in a word or two."""
-    penalty = penalty_text(settings.penalty)
-    explicit = isinstance(settings.penalty, ExplicitWeights)
-    parts = [f"rank {settings.rank}", f"eta {settings.eta:g}"]
-    parts += [penalty] if explicit else penalty.split(", ")
-    parts.append(_method_text(settings))
-    parts += ["low rank"] if settings.problem == "lowrank" else []
-    parts += [settings.loss.capitalize()] if settings.loss != "squared" else []
-    parts += ["hidden tracks"] if settings.hide is not None else []
-    return parts + ([f"{settings.mirror} mirrored"] if settings.mirror is not None else [])
+def _parts(settings: Settings) -> dict[str, str]:
+    """Return the settings that runs are distinguished by, each in a word or two, "" where it is usual."""
+    penalty = settings.penalty
+    parts = {"rank": f"rank {settings.rank}", "eta": f"eta {settings.eta:g}"}
+    if isinstance(penalty, ExplicitWeights):
+        parts["penalty"] = penalty_text(penalty)
+    else:
+        parts |= {"penalty": penalty.short, **_numbers_of(penalty)}
+    return parts | {
+        "method": _method_text(settings),
+        "problem": "low rank" if settings.problem == "lowrank" else "",
+        "loss": settings.loss.capitalize() if settings.loss != "squared" else "",
+        "hide": "hidden tracks" if settings.hide is not None else "",
+        "mirror": f"{settings.mirror} mirrored" if settings.mirror is not None else "",
+    }
 
 
 def penalty_text(penalty: Penalty) -> str:
@@ -77,8 +84,13 @@ def penalty_text(penalty: Penalty) -> str:
     word = penalty.short
     if isinstance(penalty, ExplicitWeights):
         return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
-    numbers = ((entry.name, getattr(penalty, entry.name)) for entry in fields(penalty))  # type: ignore[arg-type]
-    return ", ".join((word, *(f"{name} {value:g}" for name, value in numbers)))
+    return ", ".join((word, *_numbers_of(penalty).values()))
+
+
+def _numbers_of(penalty: Penalty) -> dict[str, str]:
+    """Return the numbers of a penalty by their names: "xi 0.5"."""
+    names = [entry.name for entry in fields(penalty)]  # type: ignore[arg-type]
+    return {name: f"{name} {getattr(penalty, name):g}" for name in names}
 
 
 def option_texts(settings: Settings) -> list[str]:
@@ -97,7 +109,11 @@ def run_title(run: Run) -> str:
     return run.title or run_name(run.settings)
 
 
-def numbered_title(run: Run, solution: str = "refined") -> str:
-    """Return the number of a run and its name: "3 recommended", or "3 bilinear" of one of its solutions."""
-    other = run.last is not None and solution in run.last.alternatives
-    return f"{run.number} {solution if other else run_title(run)}"
+def numbered_title(run: Run, solution: str = "refined", runs: Collection[Run] = ()) -> str:
+    """Return the number of a run and its name: "3: recommended", or "3: bilinear" of one of its solutions.
+
+    Where it has no title it is named by what distinguishes it from other `runs`: "3: rank 8".
+    """
+    if run.last is not None and solution in run.last.alternatives:
+        return f"{run.number}: {solution}"
+    return f"{run.number}: {run.title or distinction(run.settings, [each.settings for each in runs])}"

@@ -153,7 +153,8 @@ class CommandPaletteController(QObject):
     def _of_runs(self) -> Iterable[PaletteEntry]:
         for run in self._session.runs:
             show = partial(self._session.with_run, run.number, self._session.set_shown)
-            yield PaletteEntry(numbered_title(run), "", settings_text(run.settings), show, "run")
+            title = numbered_title(run, runs=self._session.runs)
+            yield PaletteEntry(title, "", settings_text(run.settings), show, "run")
 
 
 def _plain(title: str) -> str:

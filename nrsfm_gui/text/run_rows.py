@@ -36,7 +36,7 @@ class RunRow:
     pinned: bool = False
     compared: bool = False  # whether it is compared with the shown run
     origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
-    distinction: str = ""  # "rank 8, xi 0.3": what few of the runs in the list have
+    distinction: str = ""  # "rank 8, xi 0.3": what not all runs in the list have
     why_other_loss: str = ""  # why its loss does not compare with that of the run shown
 
 

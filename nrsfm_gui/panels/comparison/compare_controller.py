@@ -227,14 +227,14 @@ class CompareController(QObject):
             return None
         known = display.errors.incumbent, display.compared_incumbent
         others = (
-            (_key(run, solution), numbered_title(run, solution))
+            (_key(run, solution), numbered_title(run, solution, session.runs))
             for run in reversed(session.runs)
             for solution in (REFINED, *(() if run.last is None else run.last.alternatives))
             if run is not first or solution != session.solution
         )
         return CompareState(
-            first=numbered_title(first, session.solution),
-            second=numbered_title(second, session.compared_solution),
+            first=numbered_title(first, session.solution, (first, second)),
+            second=numbered_title(second, session.compared_solution, (first, second)),
             key=_key(second, session.compared_solution),
             others=tuple(others),
             rows=tuple(compare_rows(first, second, known)),
@@ -261,8 +261,8 @@ class CompareController(QObject):
         view = self._second_view()
         self._stage.show_two(
             (
-                numbered_title(first, session.solution),
-                numbered_title(second, session.compared_solution),
+                numbered_title(first, session.solution, (first, second)),
+                numbered_title(second, session.compared_solution, (first, second)),
             )
         )
         view.set_scene(

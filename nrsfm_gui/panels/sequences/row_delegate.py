@@ -106,12 +106,13 @@ class RowDelegate(QStyledItemDelegate):
                 painter.setFont(font)
                 painter.setPen(QColor(ink))
                 painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
-                right -= width + 2 * GAP
-        name_font = QFont(font)
-        name_font.setBold(shown)
+                right -= width + GAP
         place = QRect(left, area.top(), max(right - left, 0), area.height())
-        name = theme.other if row.compared else theme.text
-        used = _paint_text(painter, place, row.distinction or row.name, name_font, name)
+        name, color = row.distinction or row.name, theme.other if row.compared else theme.text
+        bold = QFont(font)
+        bold.setBold(True)
+        fits = QFontMetrics(bold).horizontalAdvance(name) <= place.width()
+        used = _paint_text(painter, place, name, bold if shown and fits else font, color)
         _paint_text(painter, place.adjusted(used + GAP, 0, 0, 0), row.origin, font, theme.muted)
 
     # -- the name of a run ----------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
 ENTRY = Qt.ItemDataRole.UserRole  # the SequenceEntry of a cell
 CELL_WIDTH = 32  # pixels
+INDENTATION = 10  # pixels: "recommended" fits below object and path in a dock of the usual width
 
 
 class _Cell(QStyledItemDelegate):
@@ -469,7 +470,7 @@ class SequenceTree(Themed, QTreeWidget):
         for column in COLUMNS.values():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, CELL_WIDTH)
-        self.setIndentation(14)
+        self.setIndentation(INDENTATION)
         self.setUniformRowHeights(True)
         self.setExpandsOnDoubleClick(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

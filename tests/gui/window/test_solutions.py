@@ -94,7 +94,7 @@ def test_a_run_is_compared_with_its_own_bilinear_solution(window, sequence, end)
     bilinear = build_shapes(sequence, end.alternatives["bilinear"]).points
     np.testing.assert_allclose(window.display.together.points, bilinear)
     assert window.display.together.mean > 0.1
-    assert window.compare_panel.second == "1 bilinear"
+    assert window.compare_panel.second == "1: bilinear"
     controller.swap()
     window.display.refresh()
     assert session.solution == "bilinear" and session.compared_solution == "refined"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QRect, Qt
 from PyQt6.QtWidgets import QLineEdit, QPushButton
 
-from core import Settings, simulate
+from core import CameraModel, SequenceEntry, Settings, simulate
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import distinction, run_name, run_title
+from nrsfm_gui.model.run_names import distinction, numbered_title, run_name, run_title
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -329,17 +330,40 @@ def test_a_row_shows_what_distinguishes_its_run_from_the_others(parts):
     parts.runs_controller.flush()
     run, first = session.runs[-1], session.runs[0]
     written = parts.sequences_panel.tree.row(run.number)
-    assert "rank 3, eta 0.07" in written.distinction
+    assert written.distinction == "eta 0.07, rank 3, WNN"
     assert run_title(run) in written.tip
     assert parts.sequences_panel.tree.row(first.number).distinction.startswith("rank 2")
     eight, twelve = (QUICK.with_changes(rank=rank) for rank in (8, 12))
     assert [distinction(each, [eight, twelve]) for each in (eight, twelve)] == ["rank 8", "rank 12"]
-    usual = f"rank 8, {run_name(eight)}"
-    assert distinction(eight, [eight, eight, twelve]) == usual  # what most of them have
+    assert distinction(eight, [eight, eight, twelve]) == "rank 8"  # what most of them have, too
+    third = twelve.with_changes(eta=0.07)
+    assert distinction(third, [eight, twelve, third]) == "eta 0.07, rank 12"  # what it alone has first
+    assert numbered_title(first, runs=session.runs[:2]) == "1: rank 2"
     session.rename_run(run, "mine")
     parts.runs_controller.flush()
     assert parts.sequences_panel.tree.row(run.number).distinction == ""
-    assert distinction(QUICK, [QUICK]) == f"rank 2, {run_name(QUICK)}"
+    assert numbered_title(run, runs=session.runs) == f"{run.number}: mine"
+    assert distinction(QUICK, [QUICK]) == "rank 2, bilinear"  # what is unlike the preset
+    assert distinction(Settings(), [Settings()]) == "recommended"
+    few = Settings(starts=3)
+    assert distinction(few, [few]) == run_name(few)
+
+
+@pytest.mark.parametrize(("name", "fits"), [("recommended", True), ("rank 12, xi 0.25 and more", False)])
+def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(show, name, fits):
+    """At 1280 x 800 it stands below an object and a path, beside an error of three digits."""
+    panel, pictures = SequencesPanel(), []
+    show(panel, 240, 400)
+    file = Path("face/sequence/perspective/circle.txt")
+    panel.set_entries([SequenceEntry("face", CameraModel.PERSPECTIVE, "circle", file)])
+    sequence = replace(simulate("paper", frames=4, points=16), source=file)
+    panel.set_rows(held(sequence, replace(row(1), distinction=name, error="0.337 mm")), 1)
+    for width in (240, 250):
+        panel.resize(width, 400)
+        tree = panel.tree
+        place = tree.visualItemRect(tree.item(1))
+        pictures.append(tree.viewport().grab(QRect(0, place.top(), 158, place.height())).toImage())
+    assert (pictures[0] == pictures[1]) == fits
 
 
 def test_the_right_button_shows_no_other_run(qtbot, parts):
