@@ -2,11 +2,7 @@
 
 The floor is perpendicular to the upward axis of the scene, below the lowest point of all frames. Its lines
 are at multiples of a round step, so that they stay in place while the object moves over them, and fade out
-around the object.
-
-Shadow.  The object keeps light from the floor below it. A share exp(-n / m) of it arrives where n points are
-above a unit of area, after a blur, those at a height h counted exp(-h / H) each; m is the number per unit of
-area of points that cover the usual FOOTPRINT of an object evenly.
+around the object. The shadow on it is that of `core.io.writers.FLOOR`.
 """
 
 from __future__ import annotations
@@ -18,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.foundation import read_only
+from core.io.writers import FLOOR
 from nrsfm_gui.model.nice_ticks import nice_step, ticks
 from nrsfm_gui.scene.orbit_camera import upright
 
@@ -25,16 +22,10 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.scene.framing import Framing
 
-REACH = 0.85  # of the diagonal of the object's box: the radius of the floor
-BELOW = 0.03  # of it: from the lowest point down to the floor
 CELLS = 12  # about so many across the floor
 PIECES = 12  # of a line, each of one opacity
 SHADES = 8  # different opacities
-SHADOW_SIDE = 36  # places along each side of the shadow
-SHADOW_POINTS = 4000  # that it is found from, about
-SHADOW_HEIGHT = 0.6  # H, of the radius
-BLUR = 0.06  # standard deviation, of the radius
-FOOTPRINT = 0.25  # of the square of the radius
+SHADOW_POINTS = 4000  # that the shadow is found from, about
 CLEAR = 0.3  # of the radius, where the lines are not faded
 
 
@@ -54,8 +45,8 @@ class Floor:
         """Return the floor below the object as it is in a frame."""
         size = float(np.linalg.norm(framing.box[1] - framing.box[0]))
         middle = framing.box.mean(axis=0) + framing.displacements[frame]
-        level = framing.level - BELOW * size
-        radius = REACH * size
+        level = framing.level - FLOOR.below * size
+        radius = FLOOR.reach * size
         center = middle + (level - middle @ framing.up) * framing.up
         return cls(center, framing.up, level, nice_step(2.0 * radius, CELLS), radius)
 
@@ -79,7 +70,7 @@ class Floor:
         return read_only(segments.reshape(-1, 3)), read_only(opacity)
 
     def shadow(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return places (SHADOW_SIDE^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
+        """Return places (FLOOR.side^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
 
         Parameters
         ----------
@@ -89,19 +80,19 @@ class Floor:
         right, _, ahead = self._axes
         known = points[np.isfinite(points).all(axis=1)]
         offset = known[:: max(1, len(known) // SHADOW_POINTS)] - self.center
-        weights = np.exp(-np.maximum(offset @ self.up, 0.0) / (SHADOW_HEIGHT * self.radius))
-        counts = np.zeros((SHADOW_SIDE, SHADOW_SIDE))
-        cells = (SHADOW_SIDE - 1) / (2.0 * self.radius)
+        weights = np.exp(-np.maximum(offset @ self.up, 0.0) / (FLOOR.height * self.radius))
+        counts = np.zeros((FLOOR.side, FLOOR.side))
+        cells = (FLOOR.side - 1) / (2.0 * self.radius)
         u, v = (cells * (offset @ axis + self.radius) for axis in (right, ahead))
-        inside = (u >= 0) & (u < SHADOW_SIDE - 1) & (v >= 0) & (v < SHADOW_SIDE - 1)
+        inside = (u >= 0) & (u < FLOOR.side - 1) & (v >= 0) & (v < FLOOR.side - 1)
         column, row = u[inside].astype(int), v[inside].astype(int)
         du, dv, weights = u[inside] - column, v[inside] - row, weights[inside]
         for down, share_down in ((0, 1.0 - dv), (1, dv)):  # a point belongs to the four places around it
             for aside, share in ((0, 1.0 - du), (1, du)):
-                cell = (row + down) * SHADOW_SIDE + column + aside
+                cell = (row + down) * FLOOR.side + column + aside
                 counts += np.bincount(cell, weights * share_down * share, counts.size).reshape(counts.shape)
         blurred = _blur() @ counts @ _blur().T
-        usual = len(offset) / (FOOTPRINT * (cells * self.radius) ** 2)
+        usual = len(offset) / (FLOOR.footprint * (cells * self.radius) ** 2)
         return self._places, 1.0 - np.exp(-blurred.ravel() / max(usual, 1e-12))
 
     @cached_property
@@ -111,17 +102,17 @@ class Floor:
 
     @cached_property
     def _places(self) -> Floats:
-        """(SHADOW_SIDE^2, 3) where the shadow is found, row by row."""
+        """(FLOOR.side^2, 3) where the shadow is found, row by row."""
         right, _, ahead = self._axes
-        side = np.linspace(-self.radius, self.radius, SHADOW_SIDE)
+        side = np.linspace(-self.radius, self.radius, FLOOR.side)
         across, along = np.meshgrid(side, side)
         return read_only(self.center + across.reshape(-1, 1) * right + along.reshape(-1, 1) * ahead)
 
 
 @lru_cache(maxsize=1)
 def _blur() -> Floats:
-    """Return the matrix (SHADOW_SIDE, SHADOW_SIDE) of a Gaussian along one axis of the shadow."""
-    side = np.linspace(-1.0, 1.0, SHADOW_SIDE)
-    weights = np.exp(-0.5 * np.square((side[:, None] - side) / BLUR))
+    """Return the matrix (FLOOR.side, FLOOR.side) of a Gaussian along one axis of the shadow."""
+    side = np.linspace(-1.0, 1.0, FLOOR.side)
+    weights = np.exp(-0.5 * np.square((side[:, None] - side) / FLOOR.blur))
     blur: Floats = weights / weights.sum(axis=1).max()
     return blur

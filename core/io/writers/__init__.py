@@ -12,13 +12,14 @@ from .options import (
     numbered,
 )
 from .page import shape_page
-from .shading import SHADING, sphere_diameter, typical_radius
+from .shading import FLOOR, SHADING, sphere_diameter, typical_radius
 
 __all__ = [
     "ALIGNMENTS",
     "COLORS",
     "COORDINATES",
     "DEFAULT_FPS",
+    "FLOOR",
     "FRAMES",
     "INTERPOLATIONS",
     "KINDS",

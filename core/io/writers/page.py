@@ -37,7 +37,7 @@ from .options import (
     with_progress,
 )
 from .scene import TURN, VIRIDIS, cameras_of, compare, require_finite
-from .shading import ON_SURFACE, SHADING, sphere_diameter, typical_radius
+from .shading import FLOOR, ON_SURFACE, SHADING, sphere_diameter, typical_radius
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats, Ints
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 TEMPLATE = Path(__file__).with_name("page.html")
 UNKNOWN = 65535  # of a number of 16 bits
 OFTEN = 0.4  # share of frames with a ground truth from which on a page opens with the 3-D error
+LOWEST = 0.02  # share of the frames that may reach below the floor
 COMMON = 0.99  # share of the values that the colors cover: few outliers leave them as they are
 
 
@@ -146,6 +147,7 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "ball": sphere_diameter(result.point_count, typical_radius(drawn)) / 2,
         "onSurface": ON_SURFACE,
         "shading": asdict(SHADING) | {"halfway": SHADING.halfway},
+        "floor": asdict(FLOOR) | _floor(drawn),
         "shape": packed["shape"],
         "truth": packed.get("truth"),
         "truthName": "ground truth" if compared is None else compared.name,
@@ -158,6 +160,16 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "colors": list(VIRIDIS),
         "often": compared is not None and bool(np.isfinite(compared.errors).any(axis=1).mean() >= OFTEN),
     }
+
+
+def _floor(drawn: Floats) -> dict[str, float]:
+    """Return the level and the radius of a floor below shapes (F, 3, P), y up.
+
+    A few frames that reach farther down do not move it.
+    """
+    size = float(np.linalg.norm(np.ptp(drawn, axis=(0, 2))))
+    lowest = float(np.quantile(drawn[:, 1].min(axis=1), LOWEST))
+    return {"level": lowest - FLOOR.below * size, "radius": FLOOR.reach * size or 1.0}
 
 
 def _flat(rotations: Floats) -> list[list[float]]:

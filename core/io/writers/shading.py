@@ -14,6 +14,11 @@ middle, where n = (x, y, -sqrt(1 - x^2 - y^2)), it has the color
 
 h being the unit vector halfway between those to the light and to the viewer.
 
+Floor.  Below the object is a round floor, lit in the middle; its opacity falls to 0 at its edge. The object
+keeps light from it. A share exp(-n / m) arrives where n points are above a unit of area, after a blur, those
+at a height h counted exp(-h / H) each; m is the number per unit of area of points that cover the usual
+footprint of an object evenly.
+
 Sizes.  A point is a sphere in the unit of the shape: a share of the object's size, and of many points what
 keeps them apart, so that nearer ones are larger.
 """
@@ -94,12 +99,56 @@ class Shading:
         return factor, self.gloss * np.maximum(normals @ np.array(self.halfway), 0.0) ** self.sharpness
 
 
+@dataclass(frozen=True)
+class FloorShading:
+    """The floor below an object and the shadow on it; see the module. Lengths are shares of its radius."""
+
+    reach: float  # the radius, of the diagonal of the object's box
+    below: float  # from the lowest point down to the floor, of that diagonal
+    height: float  # H
+    blur: float  # standard deviation
+    footprint: float  # of the square of the radius
+    darkest: float  # opacity of the shadow
+    fading: float  # exponent of the fall of the light
+    side: int  # places along each side of the shadow
+
+    def opacities(self, dark: Floats, away: Floats) -> tuple[Floats, Floats]:
+        """Return the opacity of the floor, and the share of the shadow's color in it.
+
+        Parameters
+        ----------
+        dark
+            (N,) what is kept from places by the object, 0 to 1.
+        away
+            (N,) their distances from the middle of the floor.
+
+        Returns
+        -------
+        tuple[Floats, Floats]
+            (N,) each, 0 to 1.
+
+        Examples
+        --------
+        >>> from core.io.writers import FLOOR
+        >>> opacity, shadow = FLOOR.opacities(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0]))
+        >>> opacity.tolist(), shadow.tolist()
+        ([1.0, 1.0, 0.0], [0.0, 0.85, 0.0])
+        """
+        inward = np.clip(1.0 - away, 0.0, 1.0)
+        dark = self.darkest * dark * np.minimum(2.0 * inward, 1.0)
+        opacity: Floats = dark + inward**self.fading * (1.0 - dark)
+        return opacity, np.divide(dark, opacity, out=np.zeros_like(dark), where=opacity > 0)
+
+
 def _unit(x: float, y: float, z: float) -> tuple[float, float, float]:
     length = (x * x + y * y + z * z) ** 0.5
     return x / length, y / length, z / length
 
 
 SHADING = Shading(_unit(-0.34, -0.52, -0.78), ambient=0.4, rim=0.65, gloss=0.3, sharpness=30.0)
+FLOOR = FloorShading(
+    reach=0.85, below=0.03, height=0.6, blur=0.06, footprint=0.25, darkest=0.85, fading=1.5, side=36
+)
 
 
 def sphere_diameter(count: int, size: float, *, on_surface: bool = False) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from PyQt6.QtGui import QImage
 
 from core.foundation import read_only
-from core.io.writers import SHADING, sphere_diameter
+from core.io.writers import FLOOR, SHADING, sphere_diameter
 from nrsfm_gui.model.mesh import face_normals, vertex_normals
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
@@ -42,7 +42,6 @@ HALO_MIDDLE, HALO_RIM = 0.75, 0.4  # opacity
 MOST_RINGS = 150  # selected points that are circled; more are marked by larger disks behind them
 FINE_MESH = 2000  # triangles from which a surface is drawn without its points and edges
 SOFT = 0.25  # how far the color of a surface is from that of its points, towards the background
-SHADOW = 0.85  # opacity of the darkest shadow
 MARK_MARGIN = 6.0  # pixels by which those are larger
 FAINT = 0.12  # opacity of the surface of the truth behind the estimate
 
@@ -317,13 +316,10 @@ def _floor(floor: Floor, points: Floats, theme: Theme) -> Sheet:
     """Return the floor, which fades out around its center, with the shadow of points (P, 3)."""
     places, dark = floor.shadow(points)
     away = np.linalg.norm(places - floor.center, axis=1) / floor.radius
-    fade = np.clip(1.0 - away, 0.0, 1.0) ** 1.5
-    dark = SHADOW * dark * np.clip(2.0 * (1.0 - away), 0.0, 1.0)
-    opacity = dark + fade * (1.0 - dark)
-    mixed = np.divide(dark, opacity, out=np.zeros_like(dark), where=opacity > 0)[:, None]
+    opacity, mixed = FLOOR.opacities(dark, away)
     colors = np.empty((len(places), 4), dtype=np.uint8)
     light, shadow = (rgba_bytes(color)[:3].astype(float) for color in (theme.floor, theme.shadow))
-    colors[:, :3] = np.rint(light + mixed * (shadow - light))
+    colors[:, :3] = np.rint(light + mixed[:, None] * (shadow - light))
     colors[:, 3] = np.rint(255 * opacity)
     return Sheet(places, colors, _squares(math.isqrt(len(places))), solid=False)
 

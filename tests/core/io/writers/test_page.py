@@ -499,3 +499,31 @@ def test_one_frame_has_a_page_without_a_film(opened):
     browser = opened(frame=None, options={"frame": 3})
     assert browser.run("facts.textContent").startswith("frame 4 · 7 points")
     assert lively(browser.picture()) > 0.005
+
+
+def test_the_shape_casts_a_soft_shadow_on_a_floor_that_can_be_left_out(opened, browser, small_result):
+    bare = replace(small_result, truth=None, visible=np.ones((5, 7), dtype=bool))
+    opened(bare, frame=4)
+    with_floor = browser.picture()
+    browser.press("g")
+    without = browser.picture()
+    darker = (without - with_floor).max(axis=2)
+    assert (darker > 4).mean() > 0.01  # a shadow
+    rows = np.flatnonzero((darker > 4).any(axis=1))
+    assert rows.mean() > 0.55 * len(without)  # below the shape
+    assert np.abs(np.diff(darker[darker.sum(axis=1).argmax()])).max() < 40  # soft
+    browser.press("g")
+    assert np.array_equal(browser.picture(), with_floor)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844), (900, 420)])
+def test_no_frame_is_cut(opened, browser, small_result, size):
+    opened(replace(small_result, truth=None), frame=1, size=size)
+    browser.press("g")
+    for _ in range(small_result.frame_count):
+        color = np.ptp(browser.picture(), axis=2) > 60
+        color[:220, -160:] = False  # the scale of the colors
+        assert color.any()
+        edges = (color[0], color[-1], color[:, 0], color[:, -1])
+        assert not any(edge.any() for edge in edges)
+        browser.press("ArrowRight")
