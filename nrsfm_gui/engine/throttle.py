@@ -91,7 +91,11 @@ class Throttle(QObject):
 
 
 class PanelTurns:
-    """While parameters are dragged, panels are updated in turn, with time for the picture in between."""
+    """While parameters are dragged, panels are updated seldom and in turn: the picture has the time.
+
+    An update of the loss with its paint takes as long as one of the 3-D view. An eye that follows the shape
+    does not read numbers meanwhile.
+    """
 
     def __init__(self) -> None:
         self._dragged_at = self._last = float("-inf")
@@ -105,7 +109,7 @@ class PanelTurns:
         now = time.perf_counter()
         if now - self._dragged_at > DRAG_RESTS:
             return wait
-        self._last = max(now + FRAME_MILLISECONDS / 1000, self._last + TURN_MILLISECONDS / 1000)
+        self._last = max(now + SERIES_MILLISECONDS / 1000, self._last + TURN_MILLISECONDS / 1000)
         return max(wait, 1000 * (self._last - now))
 
 
