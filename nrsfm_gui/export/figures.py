@@ -275,11 +275,11 @@ def make_figure(views: ViewSources, panels: dict[str, Figure], name: str, frames
         return ShapesFigure(views, parse_frames(frames, sequence.frame_count))
     if name == "tracks":
         return TracksFigure(views)
+    views.display.refresh()
     if name in panels:
         if panels[name].missing:
             raise InputError(f"There is no figure of the {FIGURES[name].title}: {panels[name].missing}")
         return panels[name]
-    views.display.refresh()
     scene = views.display.scene
     series = None if scene is None else error_series(sequence, scene.shapes)
     if series is None:

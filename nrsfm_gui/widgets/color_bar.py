@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
+from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QImage, QLinearGradient, QPainter, QPen
 from PyQt6.QtWidgets import QMenu, QWidget
 
 from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 STOPS = 32
+BAR_STEPS = 256  # pixels of the picture of an upright bar
 WIDTH, HEIGHT = 230, 40  # of the widget, pixels
 BAR = 10.0  # height of the colors
 GRIP = 12.0  # pixels from an end within which the mouse drags it
@@ -114,11 +115,16 @@ def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
 
 def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
     """Paint the scale of errors upright, 0 at the bottom, without text."""
-    gradient = QLinearGradient(QPointF(0, area.bottom()), QPointF(0, area.top()))
+    gradient = QLinearGradient(QPointF(0, BAR_STEPS), QPointF(0, 0))
     for share, color in _stops(COLOR_MAPS[0]):
         gradient.setColorAt(share, color)
+    bar = QImage(BAR_STEPS // 8, BAR_STEPS, QImage.Format.Format_RGB32)  # brushes of an SVG have one color
+    inside = QPainter(bar)
+    inside.fillRect(bar.rect(), gradient)
+    inside.end()
+    painter.drawImage(area, bar)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
-    painter.setBrush(gradient)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(area)
 
 

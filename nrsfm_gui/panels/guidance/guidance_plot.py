@@ -197,6 +197,7 @@ class GuidancePlot(Themed, QWidget):
             yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + HEADROOM * (up[1] - up[0])),
             padding=0,
         )
+        plot.setLabel("bottom", curves.name)
         plot.setLabel("left", f"hidden ({curves.unit})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
         if curves.integer:

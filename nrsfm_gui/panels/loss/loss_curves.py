@@ -32,7 +32,7 @@ LOWEST = "lowest loss"  # the name of the line where there is one run only
 LEAST_WIDTH = 420  # pixels of a plot that has a legend
 LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
 MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
-LEAST_SPAN_SHARE = 1e-6  # of a value at the right, that its axis holds at least
+LEAST_SPAN_SHARE = 1e-3  # of a value at the right, that its axis holds at least
 MARGIN = 0.08  # of a range of values, below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
@@ -357,7 +357,7 @@ class RightCurve:
         seen = y[(x >= left) & (x <= right) & np.isfinite(y)]
         if seen.size:
             low, high = float(seen.min()), float(seen.max())
-            span = max(high - low, LEAST_SPAN_SHARE * max(abs(high), 1.0))
+            span = max(high - low, LEAST_SPAN_SHARE * abs(high)) or LEAST_SPAN_SHARE
             bottom, top = below_names(low, low + span, self._plot.getViewBox().height())
             self._box.setYRange(max(bottom, 0.0) if low >= 0 else bottom, top, padding=0)
 

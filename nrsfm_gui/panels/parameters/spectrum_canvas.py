@@ -35,8 +35,8 @@ REACH = 14  # pixels around a handle within which the mouse drags it
 LOW = 0.34  # of the picture's height: below it a click in a bar means the bar
 LEAST_HEIGHT = 116  # pixels
 TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of the lower axis
-# From this height on the axes have their full names.
-ROOMY = 180
+# Pixels of height, from which the axes have their full names, and from which the lower one has a name.
+ROOMY, TALL = 180, 270
 STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
@@ -282,6 +282,10 @@ class SpectrumCanvas(pg.PlotWidget):
             axis = self.getPlotItem().getAxis(side)  # whose plot would show it with the label
             if axis.labelText != label:
                 axis.setLabel(label)
+        axis = self.getPlotItem().getAxis("bottom")
+        label = "component k" if self.height() >= TALL else ""
+        if axis.labelText != label:
+            axis.setLabel(label or None)
 
     def set_ticks(self, side: str, ticks: list[tuple[float, str]]) -> None:
         """Mark heights, 0 to 1, on an axis with texts: as many of them as there is room for."""

@@ -60,6 +60,7 @@ class PointsController(QObject):
         ):  # fmt: skip
             signal.connect(self._request)
         display.refreshed.connect(self._updater.flush)
+        panel.curves.export_began.connect(self._updater.run)  # the panel may be hidden
         panel.became_visible.connect(self._updater.run)
         panel.frame_requested.connect(session.set_frame)
 

@@ -27,6 +27,7 @@ class PointsCurves(Themed, QWidget):
     """Stacked plots on one axis of frames. A click requests the frame."""
 
     frame_requested = pyqtSignal(int)  # 0-based
+    export_began = pyqtSignal()  # what is shown is about to be read, in a hidden panel, too
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +64,7 @@ class PointsCurves(Themed, QWidget):
 
     def _shown_charts(self) -> list[tuple[FrameChart, int]]:
         """Return the plots from the top, and the pixels by which each is higher than an equal share."""
+        self.export_began.emit()
         shown = [chart for chart in self._charts if not chart.isHidden()]
         return [(chart, AXIS_HEIGHT - NO_AXIS_HEIGHT if chart is shown[-1] else 0) for chart in shown]
 

@@ -43,6 +43,7 @@ INTERACTIVE_ONLY = 1  # key of QGraphicsItem.data: whether an item serves the mo
 INCH = 2.54  # centimeters
 SIDES = (2.0, 100.0)  # centimeters: least and most of width and height
 RESOLUTIONS = (50, 1200)  # dots per inch of a PNG, likewise
+LEAST_MARGINS = (6, 0, 6, 0)  # pixels: pyqtgraph places the names of axes a little beyond their ends
 KEY = 9.0  # side of the colored square next to a name, pixels
 
 
@@ -357,7 +358,9 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
 
     Meanwhile symbols are drawings, not pictures of symbols, and what only serves the mouse is hidden.
     """
-    before = widget.size()
+    before, plot = widget.size(), widget.getPlotItem()
+    margins = plot.getContentsMargins()
+    plot.setContentsMargins(*map(max, margins, LEAST_MARGINS))
     _resize(widget, size)
     everything = widget.scene().items()
     items = [item for item in everything if isinstance(item, pg.GraphicsItem)]
@@ -377,6 +380,7 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
             item.setExportMode(False)
         for item in marked:
             item.setOpacity(1.0)
+        plot.setContentsMargins(*margins)
         _resize(widget, before)
 
 

@@ -50,6 +50,8 @@ COMMANDS = {
     LINE: "L",
     QPainterPath.ElementType.CurveToElement: "C",
 }
+LEAST_CELL = 2.0  # units of the page, from which pixels of a picture are seen as cells
+CELL_PIXELS = 2  # that each unit of the page has then
 LEAST_STEP = 0.1  # pixels between two vertices of a line
 CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.DirtyClipRegion
 
@@ -200,13 +202,20 @@ class _SvgPaintEngine(QPaintEngine):
 
     def drawPixmap(self, place: QRectF, pixmap: QPixmap, part: QRectF) -> None:
         """Embed a picture."""
+        picture = pixmap.copy(part.toAlignedRect())
+        painter = self._painter()
+        length = math.sqrt(abs(painter.transform().determinant()) * place.width() * place.height())
+        larger = length / math.sqrt(max(picture.width() * picture.height(), 1))
+        if larger >= LEAST_CELL and not painter.renderHints() & QPainter.RenderHint.SmoothPixmapTransform:
+            # Renderers smooth pictures that they enlarge, whatever `image-rendering` says.
+            picture = picture.scaled(picture.size() * round(CELL_PIXELS * larger))
         content = QBuffer()
         content.open(QIODevice.OpenModeFlag.WriteOnly)
-        pixmap.copy(part.toAlignedRect()).save(content, "PNG")
+        picture.save(content, "PNG")
         encoded = base64.b64encode(content.data().data()).decode("ascii")
         self._write(
             f'<image x="{_number(place.x())}" y="{_number(place.y())}" width="{_number(place.width())}"'
-            f' height="{_number(place.height())}"{_matrix(self._painter().transform())}'
+            f' height="{_number(place.height())}"{_matrix(painter.transform())}'
             f' preserveAspectRatio="none" xlink:href="data:image/png;base64,{encoded}"/>'
         )
 

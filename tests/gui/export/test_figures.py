@@ -15,7 +15,9 @@ from nrsfm_gui.export.export_request import FIGURES, parse_frames
 from nrsfm_gui.export.figures import make_figure
 from nrsfm_gui.model.theme import DARK, PAPER
 from nrsfm_gui.panels.guidance.guidance_plot import GuidancePlot
+from nrsfm_gui.panels.points.points_controller import PointsController
 from nrsfm_gui.panels.points.points_curves import PointsCurves
+from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.plots.frame_chart import Plot
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize
@@ -101,6 +103,10 @@ def test_a_heat_map_has_axes_and_the_scale_of_its_colors(solved, tmp_path, drawn
         assert words in text
     colors = {image.pixelColor(x, image.height() // 2).name() for x in range(0, image.width(), 3)}
     assert len(colors) > 6  # the errors of a row differ
+    right = range(image.width() - 240, image.width() - 1, 2)
+    rows = range(10, image.height() - 60, 5)
+    bar = max(({image.pixelColor(x, y).name() for y in rows} for x in right), key=len)
+    assert len(bar) > 0.8 * len(rows)  # the scale is a gradient
 
 
 def test_the_window_keeps_its_colors_and_size(solved, tmp_path, near):
@@ -161,6 +167,28 @@ def test_curves_of_points_have_paper_colors_and_names(qapp, solved, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert ">point 3</text>" in text and ">point 5</text>" in text
     assert PAPER.accent in text and DARK.panel not in text and DARK.accent not in text
+
+
+def test_points_that_are_selected_are_exported_while_their_panel_is_hidden(qtbot, solved, tmp_path):
+    panel = PointsPanel()
+    qtbot.addWidget(panel)
+    PointsController(solved.session, solved.display, panel, solved.session)
+    solved.export_controller._figures["points"] = panel.curves.figure
+    solved.session.set_selection((2, 4))
+    path = tmp_path / "points.svg"
+    solved.export_controller.save_figure("points", path, COLUMN)
+    assert ">point 5</text>" in path.read_text(encoding="utf-8")
+
+
+def test_the_names_of_axes_are_on_the_page(solved):
+    with solved.loss_plot.figure.layout(FigureSize().pixels):
+        widget = solved.loss_plot.plot_widget
+        names = [widget.getPlotItem().getAxis(side).label for side in ("left", "right", "bottom")]
+        shown = [name for name in names if name.isVisible()]
+        assert len(shown) >= 2
+        for name in shown:
+            area = name.mapRectToScene(name.boundingRect())
+            assert area.left() >= 0 and area.right() <= widget.width(), name.toPlainText()
 
 
 @pytest.mark.parametrize("software", [False, True], ids=["OpenGL", "software"])

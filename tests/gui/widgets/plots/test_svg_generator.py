@@ -73,6 +73,14 @@ def pictures(painter: QPainter) -> None:
     painter.drawPixmap(QRectF(0, 0, 60, 30), pixmap, QRectF(5, 5, 20, 20))
 
 
+def cells(painter: QPainter) -> None:
+    """Draw a picture of four pixels that are large."""
+    image = QImage(2, 2, QImage.Format.Format_RGB32)
+    for place, color in enumerate(("red", "green", "blue", "black")):
+        image.setPixelColor(place % 2, place // 2, QColor(color))
+    painter.drawImage(QRectF(20, 10, 90, 60), image)
+
+
 def painted(device, draw) -> None:
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -91,7 +99,7 @@ def page() -> SvgGenerator:
     return SvgGenerator(SIZE, resolution=96, title="a <page>", name="page")
 
 
-@pytest.mark.parametrize("draw", [clips, lines, shapes, pictures])
+@pytest.mark.parametrize("draw", [clips, lines, shapes, pictures, cells])
 def test_a_page_shows_what_an_image_shows(qapp, tmp_path, render_svg, draw):
     device, image = page(), QImage(SIZE, QImage.Format.Format_RGB32)
     path = tmp_path / "page.svg"
