@@ -12,6 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
+from core.reconstruction import VERDICT_KINDS
 from core.solvers import Status
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
@@ -234,21 +235,21 @@ class StateCards(QObject):
         self._over, self._announced = None, run
         if self._messages.text:
             return  # what is shown there is more important
-        sentence = result_sentence(run, known, run.sequence)
+        parts = [result_sentence(run, known, run.sequence)]
         actions: list[tuple[str, Callable[[], object]]] = [("Go to the worst frame", self._show_worst)]
         for verdict in verdicts_on(run)[:1]:
-            sentence += f" {verdict.sentence}"
+            parts.append(VERDICT_KINDS[verdict.kind])  # Numbers has the evidence
             if verdict.action is not None:
                 actions.insert(0, (verdict.action.capitalize(), partial(self._act, verdict)))
         wrong = outliers_sentence(run)
         if wrong:
-            sentence += f" {wrong}"
+            parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
-        self._notifier.inform(sentence, action=tuple(actions))
+        self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
 
 def outliers_sentence(run: Run) -> str:
-    """Return a sentence about tracks of a run that may be wrong, "" where none stand out."""
+    """Return that tracks of a run may be wrong, "" where none stand out."""
     if run.last is None:
         return ""
     found = find_outliers(bilinear_residuals(run.sequence, run.last))
@@ -256,26 +257,21 @@ def outliers_sentence(run: Run) -> str:
         found.share < MANY_OUTLIERS and not np.nanmax(found.residuals) > GROSS * found.threshold
     ):
         return ""
-    plural = found.count > 1
-    return (
-        f"{found.count} observation{'s do' if plural else ' does'} not fit it "
-        f"({100 * found.share:.2g} %): their tracks may be wrong."
-    )
+    many = "s do" if found.count > 1 else " does"
+    return f"{found.count} observation{many} not fit the shapes ({100 * found.share:.2g} %)"
 
 
 def result_sentence(run: Run, known: Incumbent, sequence: Sequence) -> str:
-    """Return a sentence about the result of a run that has ended."""
+    """Return how a run ended and how good it is, for the beginning of a sentence."""
     last = run.last
     status = "is over" if last is None else last.status.value
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
-    distances = [f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"]
-    if known.error is not None:
-        distances.append(
-            f"{summaries.measure(known.error, known.unit)} from {truth_phrase(sequence.truth_name)}"
-            f" ({known.alignment})"
-        )
-    return f"Run {run.number} {status} in {summaries.seconds(known)}: {', '.join(distances)}."
+    if known.error is None:
+        distance = f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"
+    else:
+        distance = f"{summaries.measure(known.error, known.unit)} from {truth_phrase(sequence.truth_name)}"
+    return f"Run {run.number} {status} in {summaries.seconds(known)}, {distance}"
 
 
 def _copy(text: str) -> None:

@@ -146,7 +146,8 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     states.announces = True
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
-    for part in ("px from the tracks", "mm from the ground truth", "per-frame similarity"):
+    assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
+    for part in (" in ", "mm from the ground truth"):
         assert part in messages.text
     press(qtbot, messages, "Go to the worst frame")
     assert asked == ["worst"]
@@ -181,6 +182,6 @@ def test_tracks_that_may_be_wrong_are_announced_with_the_result(
     session.set_settings(QUICK.with_changes(rotations="truth", starts=1))
     session.set_sequence(replace(sequence, tracks=tracks, digest="wrong"))
     control.start(warm=False)
-    qtbot.waitUntil(lambda: "their tracks may be wrong" in messages.text, timeout=30_000)
+    qtbot.waitUntil(lambda: "not fit the shapes (" in messages.text, timeout=30_000)
     press(qtbot, messages, "Find outliers")
     assert asked == ["outliers"]
