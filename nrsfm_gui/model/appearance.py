@@ -83,7 +83,7 @@ class Appearance:
     mesh_source: str = "automatic"  # a key of MESH_SOURCES
     point_size: float = 1.0  # times the size that suits the number of points
     labels: str = "selected"  # a key of LABELS
-    follow: bool = True  # whether the view moves with an object that moves through space
+    follow: bool = True  # whether the view goes along with an object that moves or grows
     triangulation: Triangulation | None = None  # that was loaded; compared by identity
 
     def __post_init__(self) -> None:

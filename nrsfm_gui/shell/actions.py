@@ -236,7 +236,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "appearance_controller.ask_for_triangulation", (),
                with_sequence),
     ActionSpec("follow", "&View", "F&ollow the object",
-               "Keep an object that moves through space in the middle of the 3-D view; off: the view stays",
+               "Go along with an object that moves or grows in the 3-D view; off: the view stays",
                "scene_view_controller.set_follow", (), with_sequence, checkable=True,
                checked=lambda s: s.follows),
     ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",

@@ -610,6 +610,8 @@ class SceneView(PointView):
     def set_viewpoint(self, viewpoint: Viewpoint) -> None:
         """Look from a place where the view was before, as `viewpoint_changed` had it."""
         self._camera.set_viewpoint(viewpoint)
+        if viewpoint.fitted:  # perhaps to another frame, or in a view of another size
+            self._fit()
 
     def end_gesture(self) -> None:
         """Emit `viewpoint_changed` of a gesture that would end by itself, such as turns of the wheel."""

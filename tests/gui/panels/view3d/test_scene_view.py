@@ -587,3 +587,25 @@ def test_a_caption_is_in_few_lines_and_loses_its_last_clauses(qapp, width):
         assert lines[0].startswith("frame 51: 3.21 mm")
         assert not lines[-1].endswith((",", "·"))
     assert fitting_lines("a long word without an end", metrics, 40, 2)[0].endswith("…")
+
+
+def test_a_fitted_view_goes_back_from_an_object_that_grows_until_a_person_moves_it(view, known, shapes):
+    size = np.linspace(1.0, 3.0, known.sequence.frame_count)[:, None, None]
+    points = size * shapes.points
+    grown = replace(shapes, points=points, framing=frame_points(points))
+
+    def distance(frame, *, follow=True):
+        appearance = Appearance(follow=follow)
+        view.set_scene(build_scene(known.sequence, grown, frame=frame, appearance=appearance))
+        return view.orbit.distance
+
+    first = distance(0)
+    at_first = view.viewpoint
+    assert distance(known.sequence.frame_count - 1) > 1.2 * first
+    last = view.orbit
+    turn_wheel(view, 1)
+    moved = distance(5)
+    assert distance(0) == distance(11) == moved
+    view.set_viewpoint(at_first)  # which was of another frame
+    assert view.orbit == last
+    assert distance(0, follow=False) == distance(11, follow=False)
