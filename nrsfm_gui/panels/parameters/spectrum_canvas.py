@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 BAR_WIDTH = 0.56
+MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar
 KEPT, DROPPED, POINTED = 150, 50, 225  # of 255: how strongly bars are painted
 HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
-GHOST_HEIGHT = 0.3
+GHOST_HEIGHT, GHOST_WIDTH = 0.3, 30  # of the picture's height, and pixels of its column at least
 HEADROOM = 0.06  # above the top of the scales
 NEAR_TOP = 0.85  # above it the number is below the handle
 REACH = 14  # pixels around a handle within which the mouse drags it
@@ -100,7 +101,7 @@ class SpectrumItems:
         """Show bars; those from `kept` on are to be dropped."""
         self._heights, self._kept = heights, kept
         self._draw_bars()
-        self._place_ghost()
+        self.place_ghost()
 
     def set_handles(self, shares: Floats) -> None:
         """Show handles."""
@@ -108,7 +109,7 @@ class SpectrumItems:
         self._shares = shares
         self._draw_handles()
         if others:
-            self._place_ghost()
+            self.place_ghost()
 
     def point_at(self, bar: int | None) -> None:
         """Show the bases that a click on a bar would keep; None shows those that are kept."""
@@ -191,14 +192,17 @@ class SpectrumItems:
         )
         self._line.setData(k, self._shares)
 
-    def _place_ghost(self) -> None:
+    def place_ghost(self) -> None:
+        """Put the place for one more behind the last bar, wide enough for the mouse."""
         there = self.columns > 0
-        where = self.columns + 1
         self._ghost.setVisible(there)
         self._plus.setVisible(there)
-        self._ghost.setRect(QRectF(where - BAR_WIDTH / 2, 0.0, BAR_WIDTH, GHOST_HEIGHT))
-        self._plus.setPos(where, GHOST_HEIGHT / 2)
-        self._plot.setRange(xRange=(0.4, where + 0.6), yRange=(0.0, 1.0 + HEADROOM), padding=0)
+        rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
+        width = max(GHOST_WIDTH * (self.columns + 0.2) / rest, 1.0)  # in columns
+        left = self.columns + 0.5
+        self._ghost.setRect(QRectF(left, 0.0, width, GHOST_HEIGHT).adjusted(MARGIN, 0.0, -MARGIN, 0.0))
+        self._plus.setPos(left + width / 2, GHOST_HEIGHT / 2)
+        self._plot.setRange(xRange=(0.4, left + width + 0.1), yRange=(0.0, 1.0 + HEADROOM), padding=0)
 
 
 @dataclass(frozen=True)
@@ -274,6 +278,7 @@ class SpectrumCanvas(pg.PlotWidget):
 
     def _adapt_axes(self) -> None:
         """Name the axes, and mark places on them, as there is room."""
+        self.parts.place_ghost()
         for side in self._ticks:
             self._show_ticks(side)
         self.show_columns()
@@ -329,8 +334,8 @@ class SpectrumCanvas(pg.PlotWidget):
     def target_at(self, position: QPointF) -> Target | None:
         """Return what is at a place of this widget."""
         place = self.getPlotItem().getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
-        column = round(place.x()) - 1
         count = self.parts.columns
+        column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
         if not 0 <= column <= count or place.y() > 1 or count == 0:
             return None
         near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.parts.shares)]

@@ -182,6 +182,17 @@ def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
     assert at(plot, 0).y() < plot.canvas.height()
 
 
+@pytest.mark.parametrize("rank", [2, 12, 24])
+def test_the_place_for_one_more_can_be_pressed_at_every_rank(plot, rank):
+    values = tuple(np.linspace(1.0, 0.1, rank))
+    plot.set_state(replace(SHOWN, singular_values=values, weights=values[::-1]))
+    QApplication.processEvents()
+    middle = plot.canvas.pixel(rank + 1, 0.1)
+    found = [plot.canvas.target_at(QPointF(x, middle.y())) for x in range(plot.canvas.width())]
+    more = [target.index for target in found if target is not None and target.kind == "more"]
+    assert len(more) >= 24 and set(more) == {rank}
+
+
 def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
     wanted = []
     plot.rank_requested.connect(wanted.append)
