@@ -293,7 +293,7 @@ def _read_tick(node: Node, records: int) -> Tick:
 
 
 def session_summary(path: Path) -> str:
-    """Return what a session file holds, without its arrays: "2 runs of balloon circle and 1 of face".
+    """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of back and 1 of face".
 
     Raises
     ------
@@ -301,14 +301,18 @@ def session_summary(path: Path) -> str:
         where the file cannot be read.
     """
     with ArchiveReader(path) as archive:
-        sequences = archive.document.get("sequences")
-    parts: list[str] = []
+        sequences = archive.document.get("sequences") or ()
+    counts: list[tuple[int, str]] = []
     try:
-        for entry in sequences or ():
+        for entry in sequences:
             count, name = len(entry["runs"]), (entry["texts"] or {}).get("name") or Path(entry["source"]).stem
-            if count or len(sequences or ()) == 1:
-                runs = "" if parts else " run" if count == 1 else " runs"
-                parts.append(f"{count}{runs} of {name}")
+            if count or len(sequences) == 1:
+                counts.append((count, name))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is not a session that can be read ({error})") from error
-    return " and ".join(parts)
+    total = sum(count for count, _name in counts)
+    runs = f"{total} run" if total == 1 else f"{total} runs"
+    if len(counts) < 2:
+        return "".join(f"{runs} of {name}" for _count, name in counts)
+    *others, last = (f"{count} of {name}" for count, name in counts)
+    return f"{len(counts)} sequences, {runs}: {', '.join(others)} and {last}"

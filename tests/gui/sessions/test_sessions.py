@@ -18,7 +18,14 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit
 import core.foundation.atomic
 from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions.session_file import read_session, session_summary, write_session
+from nrsfm_gui.sessions.session_file import (
+    SavedRun,
+    SavedSequence,
+    SavedSession,
+    read_session,
+    session_summary,
+    write_session,
+)
 from nrsfm_gui.sessions.view_state import ViewState
 
 ROOT = Path(__file__).parents[3]
@@ -118,6 +125,20 @@ def test_every_sequence_with_runs_is_in_the_session(
     assert other.session.sequence.name == "sheet" and other.session.runs == []
     opened(qtbot, other, run.sequence.source)
     assert [each.last.best.loss for each in other.session.runs] == [run.last.best.loss]
+
+
+def test_the_summary_of_a_session_counts_its_sequences_and_runs(solved, known, tmp_path):
+    _window, run = solved()
+    one = SavedSequence(run.sequence, (SavedRun.of(run),) * 2, 1, run.settings)
+    other = SavedSequence(known.sequence, (SavedRun.of(run),), 1, run.settings)
+    for sequences, holds in (
+        ((one,), "2 runs of balloon circle"),
+        ((one, other), "2 sequences, 3 runs: 2 of balloon circle and 1 of sheet"),
+        ((one, other, one), "3 sequences, 5 runs: 2 of balloon circle, 1 of sheet and 2 of balloon circle"),
+    ):
+        path = tmp_path / "several.nrsfm"
+        write_session(SavedSession(sequences, 0), path)
+        assert session_summary(path) == holds
 
 
 # -- what can go wrong ----------------------------------------------------------------------------------
