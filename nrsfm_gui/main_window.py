@@ -208,6 +208,10 @@ class MainWindow(PanelWindow):
         assert data is not None
         self.sequence_opening.open(data.urls()[0].toLocalFile())
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus in the order in which panels are seen."""
+        return self.panel_navigation.go_to_part(1 if forward else -1) or super().focusNextPrevChild(forward)
+
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """Stop everything, remember everything, and only then close."""
         assert event is not None

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtWidgets import QApplication, QDockWidget, QWidget
+from PyQt6.QtCore import QObject, QPoint, Qt
+from PyQt6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
 from nrsfm_gui.shell.layout import docks, is_in_front
+from nrsfm_gui.widgets.dock_title import DockTitle
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
 
 
 class PanelNavigation(QObject):
-    """Moves the focus between the panels that can be seen: from the left to the right, then the bottom.
+    """Moves the focus between the panels that can be seen, and from part to part in that order.
+
+    The order is from the left to the right, then the bottom. That of Qt is the one in which panels were made,
+    and leads into those behind a tab.
 
     Parameters
     ----------
     window
         has the docks.
     first, last
-        the widgets before and after the docks.
+        the main view and the widget below the docks.
     """
 
     def __init__(self, window: QMainWindow, *, first: QWidget, last: QWidget) -> None:
@@ -37,8 +41,17 @@ class PanelNavigation(QObject):
         """Move the focus by a number of panels."""
         panels = self._all()
         now = self.current()
-        place = panels.index(now) + by if now in panels else 0
+        place = panels.index(now) + by if now in panels else panels.index(self._first)
         self._focus(panels[place % len(panels)])
+
+    def go_to_part(self, by: int) -> bool:
+        """Move the focus by a number of parts that the tab key reaches; False where it is in none of them."""
+        parts, focused = self._parts(), QApplication.focusWidget()
+        if focused not in parts:
+            return False
+        reason = Qt.FocusReason.TabFocusReason if by > 0 else Qt.FocusReason.BacktabFocusReason
+        parts[(parts.index(focused) + by) % len(parts)].setFocus(reason)
+        return True
 
     def show(self, dock: QDockWidget) -> None:
         """Show a dock in front of those that share its place, and move the focus into it."""
@@ -53,7 +66,43 @@ class PanelNavigation(QObject):
 
     def _all(self) -> list[QWidget]:
         seen = [dock for dock in docks(self._window) if is_in_front(dock)]
-        return [self._first, *seen, self._last]
+        start = self._first.mapTo(self._window, QPoint()).x()
+        left = [dock for dock in seen if not dock.isFloating() and dock.geometry().right() < start]
+        return [*left, self._first, *(dock for dock in seen if dock not in left), self._last]
+
+    def _parts(self) -> list[QWidget]:
+        """Return what the tab key reaches: of each panel its tabs, its header, then what is in it."""
+        panels = self._all()
+        parts: list[tuple[int, int, QWidget]] = []
+        part = self._window.nextInFocusChain()
+        while part is not None and part is not self._window:
+            reachable = part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.focusProxy() is None
+            if reachable and part.isVisible() and part.isEnabled() and part.window() is self._window:
+                panel = self._panel_of(part, panels)
+                if panel is not None:
+                    parts.append((panels.index(panel), _depth(part), part))
+            part = part.nextInFocusChain()
+        return [part for _panel, _depth, part in sorted(parts, key=lambda found: found[:2])]
+
+    def _panel_of(self, part: QWidget, panels: list[QWidget]) -> QWidget | None:
+        """Return the panel that a part belongs to, None for what is behind a tab."""
+        if isinstance(part, QTabBar) and part.parentWidget() is self._window:  # of the dock below it
+            below = part.geometry().center() + QPoint(0, part.height())
+            return next((panel for panel in panels if panel.geometry().contains(below)), None)
+        dock: QWidget | None = part
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        if dock is not None:
+            return dock if dock in panels else None
+        return self._last if self._last.isAncestorOf(part) or part is self._last else self._first
+
+
+def _depth(part: QWidget) -> int:
+    """Return 0 for tabs, 1 for the header of a panel and what is in it, 2 for everything else."""
+    above: QWidget | None = part
+    while above is not None and not isinstance(above, DockTitle):
+        above = above.parentWidget()
+    return 0 if isinstance(part, QTabBar) else 2 if above is None else 1
 
 
 def _first_to_focus(panel: QWidget) -> QWidget:

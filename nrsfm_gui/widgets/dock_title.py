@@ -23,7 +23,7 @@ from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QContextMenuEvent, QEnterEvent
+    from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 ABOUT = "What is this panel for?"
@@ -55,7 +55,7 @@ class DockTitle(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"Header of {dock.windowTitle()}")
-        self.setToolTip("Drag to move this panel; a click with the right button shows what it can do")
+        self.setToolTip("Drag to move this panel; Return or the right button shows what it can do")
         self._dock, self._header = dock, header
         self._tabbed = False
         self._name = QLabel(dock.windowTitle())
@@ -116,6 +116,14 @@ class DockTitle(QWidget):
         assert event is not None
         self.open_menu(event.globalPos())
 
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Open the context menu."""
+        assert event is not None
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.open_menu(self.mapToGlobal(QPoint(0, self.height())))
+        else:
+            super().keyPressEvent(event)
+
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Show the buttons."""
         super().enterEvent(event)
@@ -148,6 +156,8 @@ class DockTitle(QWidget):
         if tabbed != self._tabbed:
             self._tabbed = tabbed
             self._name.setVisible(not tabbed)
+            empty = tabbed and self._header is None
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus if empty else Qt.FocusPolicy.TabFocus)
             self.updateGeometry()
 
     def _change_floating(self) -> None:
@@ -162,6 +172,7 @@ class DockTitle(QWidget):
         if drawing:
             button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the context menu of the header has the same
         button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
         policy = button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)

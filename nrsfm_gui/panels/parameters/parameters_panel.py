@@ -114,6 +114,7 @@ class ParametersPanel(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the tab key leads to the first field
         self._settings = Settings()
         self._refusal = ""
         self._sequence: Sequence | None = None

@@ -438,6 +438,35 @@ def test_letters_typed_into_a_field_stay_there(qtbot, window):
     assert not window.timeline_controller.playback.playing
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, window, size):
+    window.resize(*size)
+    qtbot.waitUntil(lambda: window.dock_layout.settled)
+    window.scene_view.setFocus()
+    before = [window.scene_view]
+    for _ in range(60):
+        qtbot.keyClick(before[-1], Qt.Key.Key_Tab)
+        if QApplication.focusWidget() is window.scene_view:
+            break
+        before.append(QApplication.focusWidget())
+    assert QApplication.focusWidget() is window.scene_view and len(set(before)) == len(before)
+    navigation, panels = window.panel_navigation, []
+    for part in before:
+        assert window.rect().intersects(QRect(part.mapTo(window, QPoint()), part.size()))
+        part.setFocus()
+        panel = navigation.current()
+        if panel is not None and panel not in panels[-1:]:
+            panels.append(panel)
+    started = navigation._all().index(window.scene_view)
+    order = navigation._all()[started:] + navigation._all()[:started]
+    assert panels == [panel for panel in order if panel in panels] and len(panels) > 2
+    weights = window.parameters_panel.spectrum_plot.canvas
+    assert before.index(weights) <= 9
+    weights.setFocus()
+    qtbot.keyClick(weights, Qt.Key.Key_Backtab)
+    assert QApplication.focusWidget() is before[before.index(weights) - 1]
+
+
 def test_the_tab_key_leads_through_the_parameters(qtbot, window):
     panel = window.parameters_panel
     fields = [each for each in panel.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
