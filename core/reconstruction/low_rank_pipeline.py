@@ -108,7 +108,7 @@ def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
 
 def can_continue(start: Iterate, settings: Settings) -> bool:
     """Whether a run of a low-rank problem can continue from an iterate."""
-    return settings.problem == "lowrank" and isinstance(start.current.problem, LowRankProblem)
+    return settings.problem == "lowrank" and isinstance(start.best.problem, LowRankProblem)
 
 
 def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
@@ -124,7 +124,7 @@ def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
 
 def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
     """Return the iterates of a run that continues from an iterate of another one, see `can_continue`."""
-    before, factors = start.current.problem, start.current.factors
+    before, factors = start.best.problem, start.best.factors
     assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
     camera = settings.camera_of(sequence.camera)
     if start.settings.hide == settings.hide:

@@ -126,7 +126,7 @@ def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Ite
 
 def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
-    old = start.current.problem
+    old = start.best.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
     camera = settings.camera_of(sequence.camera)
     if start.settings.hide == settings.hide:
@@ -140,7 +140,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
         tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
         problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
-    point = start.current.factors
+    point = start.best.factors
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)
     factors = with_rank(point, settings.rank, context.rng(0))
@@ -148,7 +148,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     if context.method.on_matrix:
         run = run_on_matrix(context, problem, factors)
     else:
-        algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
+        algorithm = context.continuing_algorithm(complete=factors is start.best.factors)
         run = run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
     yield from with_refinement(context, run, {}, thorough=not has_refinement(start), continued=start)
 

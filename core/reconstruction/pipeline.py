@@ -144,7 +144,7 @@ def continued_loss(start: Iterate, settings: Settings, problem: ProblemT, factor
     """
     if settings.loss == "squared":
         return problem.with_robust(None)
-    before, robust = start.settings, start.current.problem.robust
+    before, robust = start.settings, start.best.problem.robust
     same = (before.loss, before.loss_scale, before.eta, before.hide) == (
         settings.loss, settings.loss_scale, settings.eta, settings.hide,
     )  # fmt: skip

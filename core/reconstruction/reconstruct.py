@@ -110,9 +110,9 @@ def iterate(
         the parameters, as `reconstruct` takes them; of a problem, the algorithm.
     start
         an iterate of an earlier run of the same sequence. Where its rotations were chosen, and the settings
-        that govern rotations and intrinsics did not change, the run continues from its current point, the
-        rank padded or cut; otherwise it does not use the iterate. Of a problem, factors or a snapshot; by
-        default its closed form.
+        that govern rotations and intrinsics did not change, the run continues from its best point, the rank
+        padded or cut; otherwise it does not use the iterate. Of a problem, factors or a snapshot; by default
+        its closed form.
     steps, **changes
         as in `reconstruct`.
 

@@ -110,6 +110,21 @@ def test_a_continued_run_ends_in_a_minimum_of_the_new_problem(sequence, ended, c
     assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(losses))
 
 
+@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+def test_a_run_that_was_left_in_its_search_continues_from_its_best_point(sequence, problem):
+    settings = SETTINGS.with_changes(problem=problem, rank=4, starts=6, rotations="truth")
+    tried = [
+        each
+        for each in iterate(sequence, settings)
+        if each.current.loss > 1.01 * each.best.loss and not each.status.finished
+    ]
+    assert tried
+    for left in tried[0], tried[-1]:
+        first, *_, end = iterate(sequence, settings, start=left)
+        # A column that the penalty has shrunk to nothing is replaced by a small random one.
+        assert end.best.loss <= first.best.loss <= 1.001 * left.best.loss
+
+
 def test_a_start_that_no_step_lowers_ends_the_run(ended):
     """As where rounding has made the start's loss, a sum of large numbers, too low."""
     method = VariableProjection(complete_start=True)
