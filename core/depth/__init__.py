@@ -16,11 +16,22 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .search import DepthEnd, DepthOptions, DepthStep, followed_part, refine_depths, refine_part
+from .search import (
+    FIRST_STARTS,
+    DepthEnd,
+    DepthOptions,
+    DepthStep,
+    followed_part,
+    followed_points,
+    planned_work,
+    refine_depths,
+    refine_part,
+)
 from .subset import DepthSubset, anchored_subset, point_subset
 from .uncertainty import carried_deviations, squared_misfit, standard_deviations
 
 __all__ = [
+    "FIRST_STARTS",
     "LBFGS",
     "Alternative",
     "DepthEnd",
@@ -40,11 +51,13 @@ __all__ = [
     "estimate_noise",
     "find_alternatives",
     "followed_part",
+    "followed_points",
     "frame_sizes",
     "frame_suspicions",
     "inflation",
     "mirror_in_depth",
     "neighbor_edges",
+    "planned_work",
     "point_subset",
     "profile_focal",
     "refine_depths",

@@ -71,8 +71,10 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
+FIRST_STARTS = "depth, start"  # the phases of the coarse levels of the starts
 FINEST = "depth, finest"
-FINEST_COST = 2.5  # of an iteration there, relative to one on the rays: observations leave them
+FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
+OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
 SWEEPS = 3  # over single frames of one end
@@ -161,6 +163,39 @@ class DepthStep:
     __repr__ = one_line_repr
 
 
+def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
+    """Return how much a refinement has to do, if all levels take all their iterations.
+
+    Parameters
+    ----------
+    shape
+        (F, P) of the problem.
+    starts
+        that pass the coarse levels.
+    ranked
+        ends that pass the first level on all points.
+
+    Returns
+    -------
+    float
+        iterations, each weighted by its observations.
+    """
+    frames, points = shape
+    each = (FIRST.iterations + COMPARED.iterations) * _work((frames, min(points, SEARCHED)))
+    return each * starts + RANKED.iterations * _work(shape) * ranked + _fine_work(shape)
+
+
+def _fine_work(shape: tuple[int, int]) -> float:
+    """Return the work of the fine and the finest levels."""
+    exact, noisy = (sum(level.iterations for level in levels) for levels in (FINE, NOISY))
+    return _work(shape) * (exact + FINEST_COST * noisy)
+
+
+def _work(shape: tuple[int, int]) -> int:
+    """Return the work of an iteration."""
+    return shape[0] * shape[1] + OVERHEAD
+
+
 def refine_depths(
     problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
 ) -> Iterator[DepthStep]:
@@ -185,6 +220,24 @@ def refine_depths(
     return _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor).run(starts)
 
 
+def followed_points(shape: tuple[int, int]) -> int:
+    """Return how many points of a problem of so many frames and points pass all levels.
+
+    Parameters
+    ----------
+    shape
+        (F, P).
+
+    Returns
+    -------
+    int
+        P, unless there are very many.
+    """
+    frames, points = shape
+    most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
+    return points if points <= 2 * most else most
+
+
 def followed_part(problem: DepthProblem, anchor: DepthPoint) -> DepthSubset:
     """Return the points that pass all levels: all of them, or some where there are very many.
 
@@ -200,12 +253,10 @@ def followed_part(problem: DepthProblem, anchor: DepthPoint) -> DepthSubset:
     DepthSubset
         whose part has the anchor.
     """
-    frames, points = problem.shape
-    most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
-    if points > 2 * most:
-        return anchored_subset(problem, anchor, most)
-    problem = problem.anchored(anchor)
-    return anchored_subset(problem, anchor, points)
+    most = followed_points(problem.shape)
+    if most == problem.shape[1]:
+        problem = problem.anchored(anchor)
+    return anchored_subset(problem, anchor, most)
 
 
 def refine_part(
@@ -273,7 +324,7 @@ class _Search:
     options: DepthOptions
     best: DepthPoint  # on all points
     best_energy: float = np.inf
-    planned: float = 1.0  # iterations, each weighted by its points
+    planned: float = 1.0  # see `planned_work`
     done: float = 0.0
     following: bool = field(default=False)  # whether `best` follows the current point
 
@@ -283,9 +334,7 @@ class _Search:
         """Yield all phases."""
         part, full = self.subset.part, self.subset.problem
         exact = replace(full, noise=0.0)
-        fine = full.shape[1] * (
-            sum(level.iterations for level in FINE) + FINEST_COST * sum(level.iterations for level in NOISY)
-        )
+        fine = _fine_work(full.shape)
         thorough, coarse = self.options.thorough, self.options.coarse
         ends: list[_CoarseEnd] = []
         if not (thorough and coarse):  # a start that is good already may lose by the coarse levels
@@ -293,11 +342,10 @@ class _Search:
                 point = self.subset.restrict(start)
                 ends.append(_CoarseEnd(name, point, self._energy(point, COMPARED), start.rays))
         searched = list(starts.items())[: (None if thorough else 1) if coarse else 0]
-        each = (FIRST.iterations + COMPARED.iterations) * part.shape[1]
-        ranked = RANKED.iterations * full.shape[1] * (1 if thorough else len(ends) + len(searched))
-        self.planned = each * len(searched) * (2 if thorough else 1) + ranked + fine
+        ranked = 1 if thorough else len(ends) + len(searched)
+        self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
         for number, (name, start) in enumerate(searched, start=1):
-            phase = f"depth, start {number} of {len(searched)}: {name}"
+            phase = f"{FIRST_STARTS} {number} of {len(searched)}: {name}"
             point, energy = yield from self._levels(
                 part, self.subset.restrict(start), (FIRST, COMPARED), phase
             )
@@ -365,7 +413,7 @@ class _Search:
 
         Where the first level ends above a limit the others are left out, and the energy is infinite.
         """
-        weight = cost * problem.shape[1]
+        weight = cost * _work(problem.shape)
         for number, level in enumerate(levels, start=1):
             energy = self.options.energy(problem, level, point)
             algorithm = LBFGS(level.iterations, level.tolerance)

@@ -6,8 +6,9 @@ whose loss the history repeats; the energy is in a column of its own, and what i
 
 A run that continues a refined one searches less, but starts from the refined shape, too, and keeps what has
 the lower energy: the energy does not know eta, the weights or the rank.  Where these are the same that shape
-is shown until the refinement has ended.  Else what changes is shown: the bilinear solution, then the
-refinement.
+is shown until the refinement has ended.  Else what changes is shown first: the bilinear solution, which a
+movement of a parameter changes many times.  Once its coarse levels are done, the refined shape is shown again
+until the refinement has ended: it passed the finest level, and energies of coarser ones do not compare.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..depth import (
+    FIRST_STARTS,
     DepthOptions,
     DepthPoint,
     DepthProblem,
@@ -28,7 +30,9 @@ from ..depth import (
     estimate_noise,
     find_alternatives,
     followed_part,
+    followed_points,
     mirror_in_depth,
+    planned_work,
     refine_part,
     reflect_block,
     standard_deviations,
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 
     from ..depth import DepthSubset
     from ..foundation.types import Bools, Floats, Ints
+    from ..problem.nonrigid import Problem
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
@@ -55,7 +60,9 @@ JUDGED = "depth, uncertainty"  # the phase after the last level
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
-BILINEAR_SHARE = 0.35  # about, of the time of a run: the phases before the refinement
+# About what the phases before a refinement cost, in the unit of `planned_work`: each, and per observation.
+PHASE_WORK, OBSERVATION_WORK = 130_000, 62
+AFFINE_WORK = 0.3  # about, of the planned work: what orthogonal tracks need, whose levels end early
 JUDGED_SHARE = 0.15  # about, of the time of the refinement: the deviations and verdicts at its end
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
 FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
@@ -99,8 +106,10 @@ def with_refinement(
     own = None if refined is None else _refinement_of(refined)
     earlier = own if continued is None or continued.earlier is None else continued.earlier
     shown = refined if refined and _same_objective(refined.settings, context.settings) else None
-    share = BILINEAR_SHARE if thorough else CONTINUED_SHARE
+    share = CONTINUED_SHARE
     for each in iterates:  # to their end, which releases what the last phase holds
+        if thorough:
+            share = _bilinear_share(each.best.problem, context.log.phase_count)
         each = replace(each, earlier=earlier)
         if shown is not None:
             record = replace(each.record, energy=shown.record.energy)
@@ -132,14 +141,15 @@ def with_refinement(
     starts = {name: subset.restrict(first)} | usable_starts(subset, candidates)
     if earlier is not None:
         starts["refined shape"] = subset.restrict(earlier.best)
+    view = None if shown is None else shown.geometry
     for step in _refine(each, subset, first, starts, options, share=share):
         if step.status.finished:
             yield step
-        elif shown is None or own is None or step.depth is None:
+        elif earlier is None or step.depth is None or (shown is None and step.phase.startswith(FIRST_STARTS)):
             yield replace(step, earlier=earlier)
         else:
-            depth = replace(step.depth, best=own.best, best_energy=own.best_energy)
-            yield replace(step, depth=depth, view=shown.geometry, earlier=earlier)
+            depth = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
+            yield replace(step, depth=depth, view=view, earlier=earlier)
 
 
 def refine_end(
@@ -230,6 +240,15 @@ def _trusted(point: Point) -> Bools:
     usual = float(np.median(squares[problem.visible]))
     limit = max((REJECTED * problem.robust.scale) ** 2, UNUSUAL**2 * usual)
     return problem.visible & (squares <= limit)
+
+
+def _bilinear_share(problem: Problem, phases: int) -> float:
+    """Return about which share of the time of a run the phases before its refinement have."""
+    assert isinstance(problem, NonRigidProblem)  # no other problem is refined
+    frames, points = problem.shape
+    before = PHASE_WORK * phases + OBSERVATION_WORK * frames * points
+    after = planned_work((frames, followed_points(problem.shape)), 2 * (1 + CANDIDATES))
+    return before / (before + after * (AFFINE_WORK if problem.affine else 1.0))
 
 
 def _mirrored_block(context: RunContext) -> FrameBlock | None:

@@ -167,6 +167,12 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     search = next(each for each in steps if each.phase.startswith("depth, start"))
     assert search.earlier is bilinear[-1].earlier
     assert procrustes_mm(search.geometry.points, sequence.truth).mean > 1.5 * right
+    # Then nothing that is tried is shown: the refined shape stays until there is another.
+    later = [each for each in steps if each.depth is not None and not each.phase.startswith("depth, start")]
+    assert len({each.phase for each in later}) > 5
+    assert {id(each.depth.best) for each in later[:-1]} == {id(search.earlier.best)}
+    assert all(each.record.energy == each.depth.energy for each in later)
+    np.testing.assert_allclose(later[0].geometry.points, refined[-1].geometry.points, rtol=1e-9, atol=1e-9)
     for start in bilinear[0], search:
         *_, last = iterate(sequence, REFINED.with_changes(rank=1, eta=0.1), start=start)
         assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
@@ -308,8 +314,10 @@ def test_rotations_that_were_compared_give_further_starts(compared):
     first, *others = dict.fromkeys(starts)
     assert first == "bilinear solution"
     assert len(others) == refinement.CANDIDATES < len(names) and set(others) < names
-    share = refinement.BILINEAR_SHARE
-    assert all((each.fraction >= share) if each.depth else (each.fraction <= share) for each in compared)
+    fractions = [each.fraction for each in compared]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    share = max(each.fraction for each in compared if each.depth is None)
+    assert 0.1 < share < 0.9 and all(each.fraction >= share for each in compared if each.depth)
 
 
 def mirrored_in(end, first, last):
