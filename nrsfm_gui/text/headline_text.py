@@ -64,6 +64,8 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     short = basis.split(",")[0].removesuffix(" for all frames").removesuffix(" per frame")
     forms = (moment, basis, details, loss), (moment, basis, details), (moment, basis), (short,)
     small = dict.fromkeys(" · ".join(dict.fromkeys(part for part in form if part)) for form in forms)
+    if loss:
+        loss = f"{loss[:1].upper()}{loss[1:]}, of {_solved_point(found, known)}"
     return HeadlineText(large, tuple(small), _tip(known, sequence, pixels, loss))
 
 
@@ -71,6 +73,15 @@ def _why_no_error(known: Quality, sequence: Sequence) -> str:
     if sequence.truth is None:
         return f"no {GROUND_TRUTH}"
     return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
+
+
+def _solved_point(found: Incumbent, known: Quality) -> str:
+    """Return what the loss is of: where something else is shown, the errors are not of it."""
+    if found.iterate.record.energy is not None:
+        return "the bilinear solution, not of the refined shape that is shown"
+    if known.figures.get("metric"):
+        return "the projective factorization, not of the metric view that is shown"
+    return "the same point"
 
 
 def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
@@ -86,7 +97,7 @@ def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
         lines.append(f"Laid over {truth_phrase(sequence.truth_name)}: {known.alignment}")
     lines.append(f"Reprojection, root mean square: {pixels}")
     if loss:
-        lines.append(f"{loss[:1].upper()}{loss[1:]}, of the same point")
+        lines.append(loss)
     if sequence.truth is not None:
         lines.append(CHOOSE)
     return "\n".join(lines)

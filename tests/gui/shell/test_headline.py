@@ -51,6 +51,20 @@ def test_without_an_error_the_reprojection_stands_first_and_why_below(found, kno
     assert headline_text(flat, known.sequence).small[-1] == "no metric upgrade"
 
 
+def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_else(found, known):
+    def last_lines(found):
+        return headline_text(found, known.sequence).tip.splitlines()[-3:-1]
+
+    pixels = "Reprojection, root mean square: 0.132 px"
+    assert last_lines(found) == [pixels, "Log10 loss −0.222, of the same point"]
+    refined = replace(found.iterate, record=replace(found.iterate.record, energy=-14.0))
+    of = "the bilinear solution, not of the refined shape that is shown"
+    assert last_lines(replace(found, iterate=refined)) == [pixels, f"Log10 loss −0.222, of {of}"]
+    metric = replace(found, errors=replace(ERRORS, figures={"metric": True}))
+    of = "the projective factorization, not of the metric view that is shown"
+    assert last_lines(metric) == [pixels, f"Log10 loss −0.222, of {of}"]
+
+
 def test_a_loss_of_another_objective_is_not_shown(session, known, make_iterate, add_run):
     session.set_sequence(known.sequence)
     comparing = replace(make_iterate(known, noise=0.1), rotations_chosen=False)
