@@ -19,7 +19,7 @@ from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from core import Iterate
     from nrsfm_gui.model.run import Run
@@ -144,6 +144,7 @@ class RunErrors(QObject):
         self._qualities = Qualities(self)
         self._qualities.found.connect(self.found)
         self._qualities.failed.connect(self.failed)
+        self._jobs = Jobs(self)
         self.traces = ErrorTraces(session, self)
         self.traces.failed.connect(self.failed)
         session.sequence_changed.connect(self.clear)
@@ -211,6 +212,16 @@ class RunErrors(QObject):
             return None
         return incumbent_of(run, run.last, None)
 
+    def find_bilinear(self, run: Run, done: Callable[[Quality], object]) -> None:
+        """Find the errors of what a refined run was refined from, under the session's alignment.
+
+        They are found in a thread; `done` is called with them later.
+        """
+        assert run.last is not None  # it is refined
+        bilinear, session = run.last.alternatives["bilinear"], self._session
+        request = SceneRequest(run.sequence, bilinear, session.alignment, scale=session.settings.scale)
+        self._jobs.start(Job(lambda _job: find_quality(request), done=done, failed=self.failed))
+
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""
         kept = {run for _sequence, runs, _shown in self._session.everything() for run in runs}
@@ -220,6 +231,7 @@ class RunErrors(QObject):
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""
         self._qualities.shut_down()
+        self._jobs.wait()
         self.traces.shut_down()
 
     def _emit(self, incumbent: Incumbent | None, series: ErrorSeries | None) -> None:

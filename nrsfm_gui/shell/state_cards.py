@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.run_errors import RunErrors
+    from nrsfm_gui.scene.summaries import Quality
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDTH = 460  # pixels
 # Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
 MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
+FURTHER = 1.05  # times the error of the bilinear solution: a refined shape above it is worse
 NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
 
@@ -233,9 +235,16 @@ class StateCards(QObject):
         if known is None:
             return
         self._over, self._announced = None, run
-        if self._messages.text:
+        if known.error is not None and run.last is not None and "bilinear" in run.last.alternatives:
+            self._errors.find_bilinear(run, partial(self._inform, run, known))
+        else:
+            self._inform(run, known)
+
+    def _inform(self, run: Run, known: Incumbent, bilinear: Quality | None = None) -> None:
+        """Announce a run; `bilinear` are the errors of what it was refined from."""
+        if run is not self._session.shown or self._messages.text:
             return  # what is shown there is more important
-        parts = [result_sentence(run, known, run.sequence)]
+        parts = [result_sentence(run, known)]
         actions: list[tuple[str, Callable[[], object]]] = [("Go to the worst frame", self._show_worst)]
         for verdict in verdicts_on(run)[:1]:
             parts.append(VERDICT_KINDS[verdict.kind])  # Numbers has the evidence
@@ -245,6 +254,11 @@ class StateCards(QObject):
         if wrong:
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
+        further = "" if bilinear is None else refinement_sentence(known, bilinear, run.sequence)
+        if further:
+            parts.append(further)
+            show = partial(self._session.set_solution, "bilinear")
+            actions.insert(0, ("Show the bilinear solution", show))
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
 
@@ -261,17 +275,27 @@ def outliers_sentence(run: Run) -> str:
     return f"{found.count} observation{many} not fit the shapes ({100 * found.share:.2g} %)"
 
 
-def result_sentence(run: Run, known: Incumbent, sequence: Sequence) -> str:
-    """Return how a run ended and how good it is, for the beginning of a sentence."""
+def refinement_sentence(known: Incumbent, bilinear: Quality, sequence: Sequence) -> str:
+    """Return that the ground truth shows a refined shape to be worse than the bilinear one, "" where not.
+
+    The truth does not choose what is shown.
+    """
+    before, now = bilinear.error, known.error
+    if before is None or now is None or now <= FURTHER * before:
+        return ""
+    return (
+        f"the refined shape is further from {truth_phrase(sequence.truth_name)} than the bilinear one: "
+        f"{summaries.measure(now, known.unit)}, not {summaries.measure(before, bilinear.unit)}"
+    )
+
+
+def result_sentence(run: Run, known: Incumbent) -> str:
+    """Return how a run ended, for the beginning of a sentence; its errors are in the headline."""
     last = run.last
     status = "is over" if last is None else last.status.value
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
-    if known.error is None:
-        distance = f"{summaries.measure(known.reprojection, sequence.units)} from the tracks"
-    else:
-        distance = f"{summaries.measure(known.error, known.unit)} from {truth_phrase(sequence.truth_name)}"
-    return f"Run {run.number} {status} in {summaries.seconds(known)}, {distance}"
+    return f"Run {run.number} {status} in {summaries.seconds(known)}"
 
 
 def _copy(text: str) -> None:

@@ -11,11 +11,13 @@ from PyQt6.QtCore import QPoint, QRect, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QProgressBar, QPushButton
 
-from core import Settings, simulate
+from core import Settings, iterate, simulate
+from core.depth import DepthPoint, DepthProblem, DepthStep
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
+from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.sessions import opening as module
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.state_cards import StateCards
@@ -147,8 +149,8 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
-    for part in (" in ", "mm from the ground truth"):
-        assert part in messages.text
+    assert messages.text.startswith("Run 1 converged in ")
+    assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
     press(qtbot, messages, "Go to the worst frame")
     assert asked == ["worst"]
     assert display.scene is not None
@@ -157,6 +159,35 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(100)
     assert not messages.text.startswith("Run 1 ")
+
+
+def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_way_to_the_other(
+    qtbot, session, control, states, display, messages, sequence
+):
+    *_, end = iterate(sequence, rank=2, starts=1, rotations="truth", refine="none")
+    bilinear, problem = end.result(), end.best.problem
+    sequence = replace(sequence, truth=replace(sequence.truth, points=bilinear.points))
+    tracks = DepthProblem(problem.tracks, problem.visible, problem.affine)
+    point = DepthPoint.from_camera_points(tracks, bilinear.camera_points, bilinear.rotations)
+    depths = point.depths * np.random.default_rng(0).uniform(0.9, 1.1, size=point.depths.shape)
+    record = replace(end.record, energy=-1.0)
+    depth = DepthStep(replace(point, depths=depths), -1.0, -1.0, end.phase, 1.0, finished=True)
+    session.set_sequence(sequence)
+    states.announces = True
+    run = session.add_run(end.settings)
+    run.last, run.state = replace(end, record=record, depth=depth), RunState.FINISHED
+    run.history.extend([record])
+    session.report_run(run)
+    display.refresh()
+    control.ended.emit(run)
+    qtbot.waitUntil(lambda: bool(messages.text))
+    now = measure(display.errors.incumbent.error, "mm")
+    worse = "the refined shape is further from the ground truth than the bilinear one"
+    assert f"{worse}: {now}, not " in messages.text
+    press(qtbot, messages, "Show the bilinear solution")
+    assert session.solution == "bilinear"
+    display.refresh()
+    assert display.errors.incumbent.error < 1e-6
 
 
 def test_a_refused_run_shows_why_and_shows_the_log(
