@@ -25,6 +25,8 @@ FAILED = 2  # exit code where something that was asked for could not be done
 def main(argv: Collection[str] | None = None) -> int:
     """Run the application; return its exit code."""
     arguments = parse(sys.argv[1:] if argv is None else argv)
+    if arguments.desktop:
+        return _change_desktop(arguments.desktop)
     prepare_platform(os.environ)
     import_qt(FAILED)
     from PyQt6.QtCore import QEvent
@@ -128,6 +130,18 @@ def paints_without_opengl(renderer: str) -> bool:
     Drawn off the screen, a picture takes OpenGL less time than QPainter even where no graphics card does it.
     """
     return renderer == "software"
+
+
+def _change_desktop(action: str) -> int:
+    from core import InputError
+    from nrsfm_gui.desktop_entry import change_desktop
+
+    try:
+        sys.stdout.write(f"{change_desktop(action, os.environ)}\n")
+    except InputError as refusal:
+        sys.stderr.write(f"nrsfm-gui: {refusal}\n")
+        return FAILED
+    return 0
 
 
 def _show(window: MainWindow, arguments: Arguments) -> None:

@@ -33,6 +33,7 @@ class Arguments:
     size: tuple[int, int] | None = None
     renderer: str = "auto"  # of the 3-D view
     first_steps: bool = False  # shown in a script, too
+    desktop: str = ""  # "install" or "remove": the entry in the menu, and no window
     settings: Settings | None = None  # None for the parameters used last
     reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_sequence` for the path
 
@@ -88,6 +89,15 @@ def parse(argv: Collection[str]) -> Arguments:
         action="store_true",
         help="show the first steps, in a script too, if they are not done",
     )
+    entry = parser.add_mutually_exclusive_group()
+    entry.add_argument(
+        "--install-desktop", dest="desktop", action="store_const", const="install", default="",
+        help="add an entry to the menu of the desktop, which opens *.nrsfm files, and leave",
+    )  # fmt: skip
+    entry.add_argument(
+        "--remove-desktop", dest="desktop", action="store_const", const="remove", default="",
+        help="remove that entry, and leave",
+    )  # fmt: skip
     add_reading_options(parser, size_flag="--image-size")
     add_settings_options(parser)
     parser.add_argument(
@@ -109,6 +119,7 @@ def parse(argv: Collection[str]) -> Arguments:
         size=given.size,
         renderer=given.renderer,
         first_steps=given.first_steps,
+        desktop=given.desktop,
         settings=_settings(given, parser),
         reading=_reading(given, parser),
     )
