@@ -1,9 +1,11 @@
-"""Why Qt cannot open a window here, in one sentence, in place of the abort that Qt ends with.
+"""Why Qt cannot be loaded or open a window here, in one sentence, in place of a traceback or an abort.
 
-Qt calls `abort` where no platform plugin starts: there is no display, it cannot be reached, or a library of
-the plugin is missing. Qt's last message before the abort goes through the message handler, which ends the
-process with the sentence instead. What Qt and its libraries write to the standard error until then is held
-back, and written where the application starts.
+Python cannot import Qt where it is absent or of another version, where the system's C library is older than
+the one that Qt was built for, or where another library is missing. Qt calls `abort` where no platform plugin
+starts: there is no display, it cannot be reached, or a library of the plugin is missing. Its last message
+before the abort goes through the message handler, which ends the process with the sentence instead. What Qt
+and its libraries write to the standard error until then is held back, and written where the application
+starts.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import faulthandler
 import importlib
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -29,6 +32,8 @@ DISPLAYS = {
     "xcb": "DISPLAY",
     "wayland": "WAYLAND_DISPLAY",
 }  # the variables that name them
+REQUIREMENT = "nrsfm-gui needs PyQt6 6.11 (6.11.2 or newer of PyQt6-Qt6)"
+C_LIBRARY = "2.34"  # the glibc that the wheels of PyQt6-Qt6 are built for
 DEFAULT_PLATFORMS = tuple(DISPLAYS) if sys.platform.startswith("linux") else ()
 VIRTUAL = (
     "start it on a desktop, or on a virtual display: xvfb-run -a nrsfm-gui (system package xvfb: "
@@ -37,16 +42,36 @@ VIRTUAL = (
 
 
 def import_qt(status: int) -> None:
-    """Import Qt; end the process with a sentence and an exit code where its libraries need others."""
+    """Import Qt; end the process with a sentence and an exit code where that fails."""
     try:
         importlib.import_module("PyQt6.QtWidgets")
     except ImportError as error:
-        found = re.match(r"(lib[^ :]+\.so[^ :]*):", str(error))
-        if found is None:  # Qt itself is not installed
-            raise
-        missing = _missing_libraries(_origin("PyQt6.QtWidgets"))
-        sys.stderr.write(f"nrsfm-gui: {_libraries_refusal(missing or [found[1]])}\n")
+        sys.stderr.write(f"nrsfm-gui: {import_refusal(error)}\n")
         raise SystemExit(status) from None
+
+
+def import_refusal(error: ImportError) -> str:
+    """Return the sentence that explains why Qt cannot be imported.
+
+    Parameters
+    ----------
+    error
+        what Python raised: the words of the dynamic loader, where they are about a library.
+    """
+    text = str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name or 'PyQt6'} is not installed; {REQUIREMENT}: pip install nrsfm-gui"
+    needed = re.search(r"version `GLIBC_([\d.]+)' not found", text)
+    if needed is not None:
+        present = platform.libc_ver()[1] or "an older one"
+        return (
+            f"Qt needs glibc {needed[1]} or newer, this system has {present}; "
+            f"{C_LIBRARY} is in Debian 12, Ubuntu 22.04, Fedora 35, RHEL 9 and newer ones"
+        )
+    library = re.match(r"(lib[^ :]+\.so[^ :]*): cannot open", text)
+    if library is not None:
+        return _libraries_refusal(_missing_libraries(_origin("PyQt6.QtWidgets")) or [library[1]])
+    return f"Qt cannot be loaded ({' '.join(text.split())[:200]}); {REQUIREMENT}"
 
 
 @contextmanager
@@ -140,10 +165,10 @@ def _missing_libraries(binary: Path) -> list[str]:
     return sorted(set(re.findall(r"^\s*(\S+) => not found", listing, flags=re.MULTILINE)))
 
 
-def _plugin(platform: str) -> Path:
+def _plugin(name: str) -> Path:
     from PyQt6.QtCore import QLibraryInfo
 
-    return Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{platform}.so"
+    return Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{name}.so"
 
 
 def _origin(module: str) -> Path:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import PyQt6
 import pytest
 
-from nrsfm_gui.platform_errors import platform_refusal
+from nrsfm_gui.platform_errors import C_LIBRARY, REQUIREMENT, platform_refusal
 
+ROOT = Path(__file__).parents[3]
 UNREACHABLE = ":1977"
 LIBRARIES = Path(PyQt6.__file__).parent / "Qt6" / "lib"
 FATAL = (
@@ -101,9 +106,65 @@ def test_a_missing_library_of_qt_itself_is_named_with_its_package(tmp_path):
     check_sentence(done, f"missing here ({missing})", "apt-get install libqbus-1-3")
 
 
-@pytest.mark.parametrize("platform", ["offscreen", "minimal", "offscreen:size=900x700"])
-def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, platform):
-    done = start(tmp_path, "--exit", QT_QPA_PLATFORM=platform, QT_DEBUG_PLUGINS="1")
+@only_linux
+@pytest.mark.skipif(not (LIBRARIES / "libQt6Core.so.6").is_file(), reason="Qt is not that of its wheel")
+def test_an_older_c_library_is_named_with_the_systems_that_have_a_newer_one(tmp_path):
+    package, copy = Path(PyQt6.__file__).parent, tmp_path / "PyQt6"
+    (copy / "Qt6" / "lib").mkdir(parents=True)
+    for folder in ("", "Qt6", "Qt6/lib"):
+        for path in (package / folder).iterdir():
+            if not (copy / folder / path.name).exists():
+                (copy / folder / path.name).symlink_to(path)
+    core = copy / "Qt6" / "lib" / "libQt6Core.so.6"
+    content, needed = core.read_bytes(), f"\0GLIBC_{C_LIBRARY}\0".encode()
+    assert needed in content
+    core.unlink()
+    core.write_bytes(content.replace(needed, b"\0GLIBC_9.99\0"))
+    done = start(
+        tmp_path, QT_QPA_PLATFORM="offscreen", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)])
+    )
+    check_sentence(
+        done, "Qt needs glibc 9.99", f"this system has {platform.libc_ver()[1]}", "Debian 12, Ubuntu 22.04"
+    )
+
+
+@only_linux
+def test_the_c_library_that_is_named_is_the_one_of_the_wheel():
+    wheel = distribution("PyQt6-Qt6").read_text("WHEEL")
+    assert f"manylinux_{C_LIBRARY.replace('.', '_')}_" in wheel
+
+
+def test_the_version_of_qt_that_is_named_is_the_one_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    least = dict(re.findall(r"(PyQt6[\w-]*)>=([\d.]+)", " ".join(project["dependencies"])))
+    assert f"PyQt6 {least['PyQt6']} ({least['PyQt6-Qt6']} or newer of PyQt6-Qt6)" in REQUIREMENT
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("", "PyQt6 is not installed"),  # no package of that name
+        ("raise ImportError('libQt6Core.so.6: undefined symbol: qt')", "Qt cannot be loaded (libQt6Core"),
+    ],
+    ids=["absent", "of another version"],
+)
+def test_a_qt_that_cannot_be_imported_is_named_with_the_one_that_is_needed(tmp_path, code, words):
+    if code:
+        (tmp_path / "PyQt6").mkdir()
+        (tmp_path / "PyQt6" / "__init__.py").write_text("")
+        (tmp_path / "PyQt6" / "QtWidgets.py").write_text(code)
+    else:
+        (tmp_path / "PyQt6.py").write_text(
+            "raise ModuleNotFoundError(\"No module named 'PyQt6'\", name='PyQt6')"
+        )
+    check_sentence(
+        start(tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)])), words, REQUIREMENT
+    )
+
+
+@pytest.mark.parametrize("name", ["offscreen", "minimal", "offscreen:size=900x700"])
+def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, name):
+    done = start(tmp_path, "--exit", QT_QPA_PLATFORM=name, QT_DEBUG_PLUGINS="1")
     assert done.returncode == 0, done.stderr
     assert "platforms" in done.stderr  # the paths of the plugins that Qt looked at
 
