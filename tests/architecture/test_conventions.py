@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,14 @@ def test_make_help_lists_the_targets():
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in ("run", "test", "lint", "help", "clean"):
         assert re.search(rf"^make {target} +\w", done.stdout, flags=re.MULTILINE)
+
+
+def test_the_citation_is_of_this_version_and_license():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^(title|version|license): (.+)$", citation, flags=re.MULTILINE))
+    assert stated == {"title": project["name"], "version": core.VERSION, "license": project["license"]}
+    assert (
+        re.findall(r"^  - ([a-z3].*)$", citation, flags=re.MULTILINE)[: len(project["keywords"])]
+        == (project["keywords"])
+    )
