@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 PYTEST := OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python -m pytest
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
 KERNELS ?= Haswell SkylakeX Prescott
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test test-all test-kernels soak lint format wheel wheel-check clean
+.PHONY: help run test test-all test-kernels soak lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -63,6 +64,11 @@ format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(INSTALLED)  ## Build the site into out/docs: reference, examples, metrics, benchmarks; any warning is an error
+	$(INSTALL) '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs docs out/docs
+	@echo "the site: out/docs/index.html"
+
 wheel: $(INSTALLED)  ## Build the wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m build --wheel
@@ -70,8 +76,14 @@ wheel: $(INSTALLED)  ## Build the wheel into dist/
 wheel-check: wheel  ## Install the wheel into an empty environment and use the bundled samples from there
 	.ci/wheel-check dist/*.whl
 
+bundle: $(INSTALLED)  ## Build a folder into dist/ that starts without Python, and try it
+	@.ci/system-packages
+	$(INSTALL) '.[bundle]'
+	$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build .ci/bundle.spec
+	.ci/bundle-check dist/nrsfm-gui out/bundle.png
+
 clean:  ## Remove the environment and everything that was made
-	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .benchmarks *.egg-info
+	rm -rf $(VENV) dist build out docs/generated .pytest_cache .mypy_cache .ruff_cache .benchmarks *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is newer than what it was made from, so that nothing is installed twice.
@@ -86,5 +98,5 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    fi; \
 	fi
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c constraints.txt
+	$(INSTALL) '.[test]'
 	@touch $@

@@ -5,8 +5,9 @@ import core as nrsfm
 sequence = nrsfm.simulate("balloon", frames=20, points=40, noise=0.5, seed=4)
 shared = {"rank": 3, "rotations": "truth", "starts": 1, "penalty": nrsfm.WeightedNuclearNorm(5e-3)}
 print(f"{'method':>14}  {'log10 loss':>10}  {'mm':>6}  {'iterations':>10}")
+results = {}
 for method in ("bilinear", "lm", "admm+bilinear", "irnn"):
-    result = nrsfm.reconstruct(sequence, method=method, max_iterations=300, **shared)
+    result = results[method] = nrsfm.reconstruct(sequence, method=method, max_iterations=300, **shared)
     error = result.errors()["procrustes_mm"]
     print(f"{method:>14}  {result.log_loss:10.5f}  {error:6.2f}  {result.iterations:10d}")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import core as nrsfm
-from core.solvers import Algorithm, Status
+from core.solvers import Algorithm, Status, iterate
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ m = nrsfm.calibrate(scene.observations, scene.intrinsics, scene.camera)
 penalty = nrsfm.WeightedNuclearNorm(5e-3)
 problem = nrsfm.NonRigidProblem(m, scene.visible, scene.rotations, eta=0.05, penalty=penalty, rank=2)
 
+losses = {}
 for solver in (Alternating(), nrsfm.VariableProjection()):
-    last = nrsfm.solve(problem, solver, problem.closed_form())
-    name, done = type(solver).__name__, last.progress
-    print(f"{name:>18}: loss {done.loss:.10f} after {done.iteration} iterations, {last.status.value}")
+    name, snapshots = type(solver).__name__, list(iterate(problem, solver, problem.closed_form()))
+    losses[name] = [snapshot.progress.loss for snapshot in snapshots]
+    last = snapshots[-1].status.value
+    print(f"{name:>18}: loss {losses[name][-1]:.10f} after {len(snapshots) - 1} iterations, {last}")
