@@ -106,26 +106,20 @@ def write_reference() -> None:
     pages = [room for room in rooms() if public_names(room)]
     for room in pages:
         lines = [room, "=" * len(room), ""]
-        if room == "core":
-            lines += [
-                _first_line(core),
-                "",
-                "These names are imported from ``core``, and documented in their packages:",
-                "",
-            ]
-            lines += [f"* `{name} <{_home(name)}>`" for name in public_names(room)]
+        homes = {name: _home(room, name) for name in public_names(room)}
+        own = [name for name, home in homes.items() if home == f"{room}.{name}"]
+        others = [name for name in homes if name not in own]
+        if own:
+            lines += [f".. automodule:: {room}", f"   :exclude-members: {', '.join(others)}", ""]
         else:
-            lines += [f".. automodule:: {room}", ""]
-            for name in public_names(room):
-                value = getattr(importlib.import_module(room), name)
-                if not inspect.isclass(value) and not inspect.isroutine(value):  # autodoc leaves these out
-                    lines += [
-                        f".. py:data:: {name}",
-                        f"   :module: {room}",
-                        "",
-                        f"   {_comment(room, name)}",
-                        "",
-                    ]
+            lines += [_first_line(importlib.import_module(room)), ""]
+        for name in own:
+            value = getattr(importlib.import_module(room), name)
+            if not inspect.isclass(value) and not inspect.isroutine(value):  # autodoc leaves these out
+                lines += [f".. py:data:: {name}", f"   :module: {room}", "", f"   {_comment(room, name)}", ""]
+        if others:
+            lines += ["Also imported from here, and documented in their packages:", ""]
+            lines += [f"* `{name} <{homes[name]}>`" for name in others]
         (folder / f"{room}.rst").write_text("\n".join(lines) + "\n")
     listed = "\n".join(f"   {room}" for room in pages)
     (folder / "index.rst").write_text(f"Reference\n=========\n\n.. toctree::\n   :maxdepth: 1\n\n{listed}\n")
@@ -190,13 +184,12 @@ def escape_docstring(
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else _escaped(line) for line in lines]
 
 
-def _home(name: str) -> str:
-    """Return the full name of a name of `core` in the package that documents it."""
-    value = getattr(core, name)
-    for room in rooms()[1:]:
-        if name in public_names(room) and getattr(importlib.import_module(room), name) is value:
-            return f"{room}.{name}"
-    raise LookupError(f"core.{name} is public, but in no package")
+def _home(room: str, name: str) -> str:
+    """Return the full name of a public name in the innermost package below a room that lists it."""
+    value = getattr(importlib.import_module(room), name)
+    below = [each for each in rooms() if each.startswith(f"{room}.") and name in public_names(each)]
+    same = [each for each in below if getattr(importlib.import_module(each), name) is value]
+    return f"{max(same, key=len, default=room)}.{name}"
 
 
 def check_complete(app: object, environment: object) -> None:
@@ -205,9 +198,9 @@ def check_complete(app: object, environment: object) -> None:
 
     logger = logging.getLogger(__name__)
     documented = environment.domains.python_domain.objects
-    for room in rooms()[1:]:
+    for room in rooms():
         for name in public_names(room):
-            if f"{room}.{name}" not in documented:
+            if _home(room, name) not in documented:
                 logger.warning("%s.%s is public and has no entry in the reference", room, name)
     page = (DOCS / "metrics.md").read_text()
     for name in METRICS:
