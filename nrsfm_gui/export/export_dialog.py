@@ -48,7 +48,7 @@ ALIGN_TITLES = {
 }
 WIDTH = 560
 ALWAYS_SHOWN = ("what", "format", "path")
-NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
+NOTE_LINES, MARGINS = 3, 60  # lines of the sentence below the form; pixels around everything
 NO_STD = "The reconstruction has no standard deviations: a refinement finds them."
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
@@ -415,7 +415,8 @@ class ExportDialog(QDialog):
         self._export.setEnabled(not any(notes.values()))
         replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
         sentences = [KINDS[self.form.what.key].tip, _purpose(self.form.format.key)]
-        self._note.setText(replaced + " ".join(f"{each}." for each in sentences if each))
+        earlier = self._context.earlier and f"Of {self._context.earlier}, which is shown. "
+        self._note.setText(replaced + earlier + " ".join(f"{each}." for each in sentences if each))
 
     def _refusals(self) -> dict[str, str]:
         """Return what is wrong with fields that are shown, by row."""

@@ -157,6 +157,7 @@ class ExportContext:
     mirror: bool = False
     reconstruction: bool = False
     std: bool = False  # whether the reconstruction has standard deviations
+    earlier: str = ""  # "iteration 120 of 2546" where an earlier one than the newest is shown
     fps: float = DEFAULT_FPS  # frame rate of the sequence
     missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
 
@@ -177,9 +178,18 @@ def context_of(session: Session, folder: Path) -> ExportContext:
         mirror=session.alignment.mirror is not Mirror.OFF,
         reconstruction=shown is not None and shown.last is not None,
         std=shown is not None and shown.last is not None and shown.last.geometry.std is not None,
+        earlier=_earlier(session),
         fps=(None if sequence is None else sequence.frame_rate) or DEFAULT_FPS,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )
+
+
+def _earlier(session: Session) -> str:
+    """Return which iteration of how many is shown where it is not the newest."""
+    run, seen = session.shown, session.seen_run
+    if session.moment is None or run is None or run.last is None or seen is None or seen.last is None:
+        return ""
+    return f"iteration {seen.last.iteration} of {run.last.iteration}"
 
 
 def parse_frames(text: str, frame_count: int) -> tuple[int, ...]:

@@ -311,6 +311,7 @@ class IterationCursor(QObject):
             angle=90, movable=True, label="", labelOpts={"position": 0.5, "anchors": [(0, 0.5), (1, 0.5)]}
         )
         self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
+        self._line.setData(INTERACTIVE_ONLY, True)
         self._line.setZValue(15)
         self._line.setCursor(Qt.CursorShape.SizeHorCursor)
         self._line.sigDragged.connect(lambda line: self.go_to(line.value()))
@@ -347,7 +348,6 @@ class IterationCursor(QObject):
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
             self._line.setValue(float(self._x[record]))
-            self._line.setData(INTERACTIVE_ONLY, self._moment is None)  # none at its end
 
     def go_to(self, place: float) -> None:
         """Request the record nearest to a value of the horizontal axis."""

@@ -182,6 +182,18 @@ def test_shapes_are_laid_over_the_truth_as_in_the_views(parts):
     assert exporting._dialog.request().options["align"] == "none"
 
 
+def test_the_dialog_says_that_an_earlier_iteration_is_exported(solved):
+    session, exporting = solved.session, solved.export_controller
+    newest = session.shown.last.iteration
+    exporting.ask()
+    assert "which is shown" not in exporting._dialog._note.text()
+    session.set_moment(0)
+    exporting.ask()
+    earlier = f"Of iteration {session.seen.iteration} of {newest}, which is shown"
+    assert earlier in exporting._dialog._note.text()
+    assert session.seen.iteration < newest
+
+
 def test_every_kind_of_format_has_a_line_in_the_menu(solved, press_action):
     for kind in (*WRITER_KINDS, "movie", "report"):
         press_action(solved, f"export_{kind}")

@@ -174,7 +174,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
     plot.set_histories({1: history(200)}, 1)
     assert lines() == 0  # the line of the iteration that is shown stands at the end of the curve
     plot.set_moment(60)
-    assert lines() > 0
+    assert plot._cursor.line.isVisible() and lines() == 0
     items = spectrum.canvas.scene().items()
     frames = [item for item in items if isinstance(item, QGraphicsRectItem) and item.isVisible()]
     assert frames  # the place for one more basis shape
