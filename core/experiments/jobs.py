@@ -1,4 +1,4 @@
-"""Jobs in other processes: many of one experiment, kept when they are done, or one alone.
+"""The jobs of an experiment, computed in other processes and kept when they are done.
 
 `run_jobs` distributes jobs by joblib, so that a cluster runs them unchanged:
 
@@ -6,41 +6,36 @@
         run_jobs(jobs, store)
 
 Every job uses one thread of BLAS. The calling process writes what is finished into the store at once; only
-the results travel between processes. `call_in_process` runs one function in a new process, whose memory is
-its own and which can be ended at any time.
+the results travel between processes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
-import signal
 import time
 import warnings
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
+from ..foundation.processes import signals_blocked
 from ..foundation.representation import one_line_repr
 from ..foundation.version import VERSION
 from ..io.readers.contents import load_arrays, read_bytes
 from ..solvers.solver import single_threaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy.typing as npt
 
 FACTS = "facts"  # the name of the facts in a file of the store
-POLL_SECONDS = 0.5  # between two reports of a process
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +204,7 @@ def run_jobs(
     report("")
     with warnings.catch_warnings(), ExitStack() as at_end:
         warnings.filterwarnings("ignore", module="joblib")  # of results that nobody waits for after Ctrl-C
-        with _sigint_blocked():
+        with signals_blocked():
             parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
             calls = (joblib.delayed(_run_job)(job) for job in ordered)
             finished = at_end.enter_context(closing(parallel(calls)))
@@ -220,84 +215,6 @@ def run_jobs(
             done += waiting[key].cost
             report(waiting[key].label)
     return results
-
-
-class ProcessDied(Exception):
-    """A process ended before it sent its result; `code` is its exit code."""
-
-    def __init__(self, code: int | None) -> None:
-        super().__init__(f"it died with code {code}")
-        self.code = code
-
-
-def call_in_process(function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None]) -> Any:
-    """Return `function(*arguments, send)` as a new process computes it.
-
-    Parameters
-    ----------
-    function
-        a function of a module. It does not see Ctrl-C, and may call its last argument, `send`, with what it
-        has so far.
-    arguments
-        of the function, picklable.
-    receive
-        called about twice a second: with what the function sent, or with None where it sent nothing.
-
-    Raises
-    ------
-    ProcessDied
-        where the process ended without a result.
-    KeyboardInterrupt
-        after Ctrl-C; the process is ended.
-    """
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send_result, args=(sender, function, arguments), daemon=True)
-    try:
-        with _sigint_blocked():
-            process.start()
-        sender.close()
-        while True:
-            content = None
-            if receiver.poll(POLL_SECONDS):
-                finished, content = receiver.recv()
-                if finished:
-                    process.join()
-                    return content
-            receive(content)
-    except EOFError:
-        process.join()
-        raise ProcessDied(process.exitcode) from None
-    finally:
-        if process.is_alive():
-            process.terminate()
-            process.join()
-        receiver.close()
-
-
-def _send_result(
-    sender: Connection[Any, Any], function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    sender.send((True, function(*arguments, lambda content: sender.send((False, content)))))
-
-
-@contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes that start in the block, and for those that replace them later.
-
-    At a terminal it reaches every process of the command, from their first instruction on. The caller ends
-    its workers; it gets the signal at the latest when the block is left.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 forgets what is blocked
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _run_job(job: ExperimentJob) -> tuple[str, JobResult]:

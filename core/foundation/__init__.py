@@ -13,6 +13,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
+from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
 from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
@@ -28,8 +29,12 @@ __all__ = [
     "Parameter",
     "ParameterValue",
     "Pixels",
+    "ProcessDied",
+    "ProcessPool",
     "Similarity",
+    "WorkerProcess",
     "asset_folder",
+    "call_in_process",
     "check_parameters",
     "check_writable",
     "help_page",

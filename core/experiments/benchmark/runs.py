@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
+from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
 from ...foundation.representation import one_line_repr
 from ...solvers.solver import single_threaded
-from ..jobs import POLL_SECONDS, ProcessDied, call_in_process
 from .measurement import PeakMemory, Stopwatch, peak_megabytes
 from .methods import BENCHMARK_METHODS, TIME_LIMIT
 from .problems import bilinear_start

@@ -1,0 +1,274 @@
+"""Functions computed in other processes, whose memory is their own and which can be ended at any time.
+
+`call_in_process` computes one call in a new process. A `ProcessPool` keeps its processes for the next calls,
+because a new one imports everything again.
+
+A process ends with the one that started it, however that ended: a thread of it waits for that. It does not
+see Ctrl-C, nor the signals with which a batch system stops a job; the process that started it does, and ends
+it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from multiprocessing import resource_tracker, util
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
+
+POLL_SECONDS = 0.5  # between two reports of a process
+STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
+_starting = threading.Lock()
+
+
+class ProcessDied(Exception):
+    """A process ended before it sent its result; `code` is its exit code, negative of a signal."""
+
+    def __init__(self, code: int | None) -> None:
+        super().__init__(f"it died with code {code}")
+        self.code = code
+
+
+class WorkerProcess:
+    """A process of Python that computes one call after another.
+
+    Examples
+    --------
+    >>> import math
+    >>> with WorkerProcess() as process:
+    ...     process.call(math.hypot, 3.0, 4.0)
+    5.0
+    """
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        with _starting, _with_children(), signals_blocked():
+            self._process.start()
+        theirs.close()
+        # Where it is left open. At the end of this process multiprocessing would send a signal that the other
+        # one does not see, and then wait for it.
+        util.Finalize(self, self._process.kill, exitpriority=1)
+
+    def __enter__(self) -> WorkerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._process.join()
+        self._connection.close()
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        receive: Callable[[Any], None] | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Return `function(*arguments)`, or `function(*arguments, send)` where something receives.
+
+        Parameters
+        ----------
+        function
+            a function of a module.
+        *arguments
+            of the function, picklable.
+        receive
+            called about twice a second: with what the function gave to `send`, or with None where it gave
+            nothing.
+        timeout
+            seconds, after which the process is ended.
+
+        Returns
+        -------
+        Any
+            what the function returned, picklable.
+
+        Raises
+        ------
+        ProcessDied
+            where the process ended without a result.
+        TimeoutError
+            where the time was over.
+        Exception
+            what the function raised.
+        """
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        try:
+            self._connection.send((function, arguments, receive is not None))
+            while True:
+                content = None
+                left = deadline - time.monotonic()
+                if self._connection.poll(min(POLL_SECONDS, max(left, 0.0))):
+                    kind, content = self._connection.recv()
+                    if kind == "returned":
+                        return content
+                    if kind == "raised":
+                        raise content
+                elif left <= 0:
+                    self.kill()
+                    raise TimeoutError(f"it was ended after {timeout:g} s")
+                if receive is not None:
+                    receive(content)
+        except (EOFError, ConnectionError):
+            self._process.join()
+            raise ProcessDied(self._process.exitcode) from None
+
+    def kill(self) -> None:
+        """End the process at once; a call that another thread waits for raises ProcessDied."""
+        self._process.kill()
+
+
+class ProcessPool:
+    """Processes for calls from several threads, as many as calls run at the same time."""
+
+    def __init__(self) -> None:
+        self._idle: list[WorkerProcess] = []
+        self._busy: set[WorkerProcess] = set()
+        self._lock = threading.Lock()
+
+    def call(self, function: Callable[..., Any], *arguments: Any, timeout: float | None = None) -> Any:
+        """Return `function(*arguments)` as `WorkerProcess.call` does, in a process that has no other call.
+
+        A process that died or was ended is replaced.
+        """
+        with self._lock:
+            process = self._idle.pop() if self._idle else None
+        process = process or WorkerProcess()
+        with self._lock:
+            self._busy.add(process)
+        usable = True
+        try:
+            return process.call(function, *arguments, timeout=timeout)
+        except (ProcessDied, TimeoutError):
+            usable = False
+            raise
+        finally:
+            with self._lock:
+                kept = usable and process in self._busy
+                self._busy.discard(process)
+                if kept:
+                    self._idle.append(process)
+            if not kept:
+                process.__exit__()
+
+    def close(self) -> None:
+        """End all processes; calls that run raise ProcessDied."""
+        with self._lock:
+            busy, idle = list(self._busy), list(self._idle)
+            self._busy.clear()
+            self._idle.clear()
+        for process in busy:
+            process.kill()
+        for process in idle:
+            process.__exit__()
+
+
+def call_in_process(
+    function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None] | None = None
+) -> Any:
+    """Return what `WorkerProcess.call` returns, of a new process that ends with the call.
+
+    Parameters
+    ----------
+    function, *arguments, receive
+        as in `WorkerProcess.call`.
+
+    Returns
+    -------
+    Any
+        what the function returned.
+
+    Raises
+    ------
+    ProcessDied
+        where the process ended without a result.
+    Exception
+        what the function raised.
+    """
+    with WorkerProcess() as process:
+        return process.call(function, *arguments, receive=receive)
+
+
+def _serve(connection: Connection[Any, Any]) -> None:
+    """Compute the calls that come, until the other end is closed."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def send(content: Any) -> None:
+        connection.send(("sent", content))
+
+    while True:
+        try:
+            function, arguments, reports = connection.recv()
+        except EOFError:
+            return
+        except Exception as error:  # what was sent cannot be unpickled here: a module that is not installed
+            connection.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
+            continue
+        try:
+            answer = ("returned", function(*arguments, send) if reports else function(*arguments))
+        except Exception as error:
+            answer = ("raised", error)
+        try:
+            connection.send(answer)
+        except ConnectionError:
+            return
+        except Exception as error:  # an answer that cannot be pickled
+            connection.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # this is a process that multiprocessing started
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _with_children() -> Iterator[None]:
+    """Let a daemonic process have children in the block.
+
+    Multiprocessing forbids it because they would outlive it; these do not. Dask's workers are daemonic.
+    """
+    current = multiprocessing.current_process()
+    if not current.daemon:
+        yield
+        return
+    current.daemon = False
+    try:
+        yield
+    finally:
+        current.daemon = True
+
+
+@contextmanager
+def signals_blocked() -> Iterator[None]:
+    """Block Ctrl-C and the signals that stop a job, for processes that start in the block.
+
+    At a terminal Ctrl-C reaches every process of the command, from their first instruction on, and so does
+    the signal of a batch system. The caller ends its workers; it gets the signal at the latest when the
+    block is left.
+
+    Yields
+    ------
+    None
+        nothing.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 forgets what is blocked
+    names = [getattr(signal, name) for name in STOP_SIGNALS]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, names)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

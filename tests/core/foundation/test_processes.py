@@ -1,0 +1,152 @@
+"""Functions in other processes: results, errors, the end of time, and processes that end with this one."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from core import InputError
+from core.foundation import ProcessDied, ProcessPool, WorkerProcess, call_in_process
+
+FUNCTIONS = """
+import os, signal, time
+from core import InputError
+
+def refuse(text):
+    raise InputError(text)
+
+def report(count, send):
+    for k in range(count):
+        send(k)
+    return "done"
+
+def unpicklable():
+    return lambda: None
+
+def mask():
+    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory):
+    """A module that the other process can import."""
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "functions_of_test.py").write_text(FUNCTIONS)
+    sys.path.insert(0, str(folder))
+    import functions_of_test
+
+    yield functions_of_test
+    sys.path.remove(str(folder))
+    del sys.modules["functions_of_test"]
+
+
+@pytest.fixture(scope="module")
+def process(functions):
+    with WorkerProcess() as process:
+        yield process
+
+
+def test_a_process_computes_one_call_after_another(process):
+    first, second = process.call(os.getpid), process.call(os.getpid)
+    assert first == second != os.getpid()
+    assert process.call(math.hypot, 3.0, 4.0) == 5.0
+
+
+def test_what_the_function_raises_is_raised_here_and_the_process_continues(process, functions):
+    with pytest.raises(InputError, match="no such file"):
+        process.call(functions.refuse, "no such file")
+    with pytest.raises(RuntimeError, match="pickle"):
+        process.call(functions.unpicklable)
+    assert process.call(math.sqrt, 9.0) == 3.0
+
+
+def test_what_the_function_sends_is_received_before_its_result(process, functions):
+    received = []
+    assert process.call(functions.report, 3, receive=received.append) == "done"
+    assert [each for each in received if each is not None] == [0, 1, 2]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks of signals")
+def test_a_process_does_not_see_the_signals_that_stop_this_one(process, functions):
+    blocked = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    assert blocked <= set(process.call(functions.mask))
+    assert not blocked & set(functions.mask())
+
+
+def test_a_call_that_takes_too_long_is_ended():
+    began = time.monotonic()
+    with WorkerProcess() as process, pytest.raises(TimeoutError, match=r"ended after 0\.2 s"):
+        process.call(os.getpid)  # it has started
+        process.call(time.sleep, 60.0, timeout=0.2)
+    assert time.monotonic() - began < 30
+
+
+def test_a_process_that_dies_is_an_error_with_its_exit_code():
+    with pytest.raises(ProcessDied, match="died with code 3"):
+        call_in_process(os._exit, 3)
+
+
+def test_a_pool_reuses_its_processes_and_replaces_those_that_died():
+    pool = ProcessPool()
+    first = pool.call(os.getpid)
+    assert pool.call(os.getpid) == first
+    with pytest.raises(ProcessDied):
+        pool.call(os._exit, 1)
+    second = pool.call(os.getpid)
+    assert second != first
+    pool.close()
+    assert not Path(f"/proc/{second}").exists()
+
+
+def test_closing_a_pool_ends_the_calls_that_run():
+    pool, ended = ProcessPool(), threading.Event()
+
+    def wait():
+        with pytest.raises(ProcessDied):
+            pool.call(time.sleep, 60.0)
+        ended.set()
+
+    pool.call(os.getpid)
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while not pool._busy:
+        time.sleep(0.01)
+    pool.close()
+    assert ended.wait(20)
+    thread.join()
+
+
+OWNER = """
+import os, sys, time
+from core.foundation import ProcessPool
+if __name__ == "__main__":
+    pool = ProcessPool()
+    print(pool.call(os.getpid), flush=True)
+    if sys.argv[1] == "killed":
+        pool.call(time.sleep, 60.0)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("end", ["killed", "left open"])
+def test_processes_end_with_the_one_that_started_them(end, tmp_path):
+    script = tmp_path / "owner.py"
+    script.write_text(OWNER)
+    owner = subprocess.Popen([sys.executable, str(script), end], stdout=subprocess.PIPE, text=True)
+    number = int(owner.stdout.readline())
+    if end == "killed":
+        owner.kill()
+    owner.communicate(timeout=30)
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{number}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{number}").exists()
