@@ -21,13 +21,13 @@ from ..experiments.benchmark.results import (
     write_benchmark_rows,
 )
 from ..experiments.benchmark.runs import run_benchmark
-from ..experiments.jobs import make_folder
+from ..experiments.job_store import make_folder
 from ..experiments.report import check_installed, render_markdown, write_csv_table
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED
-from .console import ProgressLine
+from .console import ProgressLine, duration_text
 
 if TYPE_CHECKING:
     import argparse
@@ -210,8 +210,7 @@ def benchmark_progress_text(now: BenchmarkProgress) -> str:
     parts = [f"{now.done} of {now.total}", f"{now.case.size} {BENCHMARK_METHODS[now.method].title}"]
     if now.point is not None:
         parts.append(f"iteration {now.point.iteration}, {now.point.seconds:.0f} of at most {now.limit:g} s")
-    left = now.most_left
-    parts.append(f"ETA at most {f'{left:.0f} s' if left < 120 else f'{left / 60:.0f} min'}")
+    parts.append(f"ETA at most {duration_text(now.most_left)}")
     return "  ".join(parts)
 
 

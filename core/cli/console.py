@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..reconstruction.result import Result
 
 INTERVAL = 0.1  # seconds between two drawings
+UNIT_ABOVE = {"s": 60, "min": 3600, "h": 86400}  # seconds of the next larger unit
 
 
 class ProgressLine:
@@ -67,6 +68,30 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
     return "  ".join([*parts, iterate.phase])
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in the unit that suits it.
+
+    Parameters
+    ----------
+    seconds
+        0 or more.
+
+    Returns
+    -------
+    str
+        seconds below two minutes, minutes below two hours, hours below two days, else days.
+
+    Examples
+    --------
+    >>> duration_text(35.2), duration_text(200), duration_text(9000), duration_text(1e6)
+    ('35 s', '3 min', '2.5 h', '11.6 days')
+    """
+    for size, unit, digits in ((1, "s", 0), (60, "min", 0), (3600, "h", 1)):
+        if seconds < 2 * UNIT_ABOVE[unit]:
+            return f"{seconds / size:.{digits}f} {unit}"
+    return f"{seconds / 86400:.1f} days"
 
 
 def summary_of(result: Result) -> dict[str, Any]:

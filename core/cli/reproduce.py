@@ -12,7 +12,7 @@ from ..experiments.report import check_installed
 from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
 from .command_line import INTERRUPTED
-from .console import ProgressLine
+from .console import ProgressLine, duration_text
 from .options import add_frame_base
 
 if TYPE_CHECKING:
@@ -109,9 +109,10 @@ def run(args: argparse.Namespace) -> int:
 def jobs_progress_text(now: JobsProgress) -> str:
     """Return the line of progress."""
     parts = [f"{now.done} of {now.total} jobs"]
-    left = now.seconds_left
-    if left is not None:
-        parts += [f"{100 * now.fraction:.0f} %", f"ETA {left:.0f} s"]
+    if now.failed:
+        parts.append(f"{now.failed} failed")
+    if now.seconds_left is not None:
+        parts += [f"{100 * now.fraction:.0f} %", f"ETA {duration_text(now.seconds_left)}"]
     return "  ".join([*parts, now.label])
 
 

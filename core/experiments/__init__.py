@@ -1,7 +1,8 @@
 """The paper's tables and figures, run again: jobs, their results, and the report."""
 
 from .figure1 import CURVE_METHODS, RecoveryJob, figure_jobs, figure_panels, figure_sequences
-from .jobs import ExperimentJob, JobResult, JobsProgress, JobStore, run_jobs
+from .job_store import JobStore
+from .jobs import ExperimentJob, JobResult, JobsProgress, load_job_results, run_jobs, save_job_result
 from .mocap import (
     PUBLISHED_E3D,
     MocapJob,
@@ -63,6 +64,7 @@ __all__ = [
     "figure_jobs",
     "figure_panels",
     "figure_sequences",
+    "load_job_results",
     "load_mocap",
     "load_table_data",
     "loss_blocks",
@@ -75,6 +77,7 @@ __all__ = [
     "reproduce_experiment",
     "rotation_error",
     "run_jobs",
+    "save_job_result",
     "shape_blocks",
     "write_report",
 ]

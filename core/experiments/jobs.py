@@ -1,12 +1,13 @@
-"""The jobs of an experiment, computed in other processes and kept when they are done.
+"""The jobs of an experiment, each computed in another process and kept when it has ended.
 
 `run_jobs` distributes jobs by joblib, so that a cluster runs them unchanged:
 
     with joblib.parallel_config("dask"):
         run_jobs(jobs, store)
 
-Every job uses one thread of BLAS. The calling process writes what is finished into the store at once; only
-the results travel between processes.
+What joblib begins, threads or workers of a cluster, only waits: each job is computed in a process that is
+ended where it takes too long, and whose death ends nothing else. Every job uses one thread of BLAS. The
+calling process writes what has ended into the store at once; only the results travel between processes.
 """
 
 from __future__ import annotations
@@ -15,27 +16,30 @@ import hashlib
 import json
 import time
 import warnings
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections import deque
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.processes import signals_blocked
+from ..foundation.memory import PeakMemory, peak_megabytes
+from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
 from ..foundation.representation import one_line_repr
-from ..foundation.version import VERSION
-from ..io.readers.contents import load_arrays, read_bytes
+from ..foundation.version import PROGRAM, VERSION
 from ..solvers.solver import single_threaded
+from .job_store import DIED, FAILED, TIME_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
-FACTS = "facts"  # the name of the facts in a file of the store
+    from .job_store import JobStore
+
+DONE = "done"  # how a job with a result ended, unless it has a better word for it
+RECENT = 32  # jobs that ended last, from whose pace the time left is estimated
+ATTEMPTS = 3  # to begin again with other workers, without a job that ended between
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,9 @@ class JobResult:
     facts: dict[str, Any]
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     failure: str = ""
+    status: str = DONE  # how it ended, unless the facts have it
+    seconds: float = 0.0  # from its start to its end
+    memory_mb: float | None = None  # the highest resident memory of its process meanwhile
 
     __repr__ = one_line_repr
 
@@ -84,143 +91,274 @@ def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def make_folder(folder: Path) -> Path:
-    """Return a folder, which is made where it is absent.
+def load_job_result(store: JobStore, key: str) -> JobResult | None:
+    """Return the result of a job, or None where it has not ended or its arrays are absent or damaged.
+
+    Parameters
+    ----------
+    store
+        where it is kept.
+    key
+        of the job.
+    """
+    row = store.load_row(key)
+    if row is None:
+        return None
+    arrays = store.load_arrays(key) if row.pop("arrays", False) else {}
+    if arrays is None:
+        return None
+    status, failure = row["status"], row["error"]
+    seconds, memory = row["seconds"], row["memory_mb"]
+    own = {"key", "error", "seconds", "memory_mb"} | ({"status"} if status == DONE or failure else set())
+    facts = {name: value for name, value in row.items() if name not in own}
+    return JobResult(facts, arrays, failure, status, seconds, memory)
+
+
+def load_job_results(store: JobStore, jobs: Iterable[ExperimentJob]) -> dict[str, JobResult]:
+    """Return the results of jobs that have ended, by their keys.
+
+    Parameters
+    ----------
+    store
+        where they are kept.
+    jobs
+        of any experiment.
+    """
+    loaded = {job.key: load_job_result(store, job.key) for job in jobs}
+    return {key: result for key, result in loaded.items() if result is not None}
+
+
+def save_job_result(store: JobStore, key: str, result: JobResult) -> None:
+    """Write the result of a job.
+
+    Parameters
+    ----------
+    store
+        where it is kept.
+    key
+        of the job.
+    result
+        what it computed.
 
     Raises
     ------
     InputError
-        where it cannot be made.
+        where it cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
-    return folder
-
-
-class JobStore:
-    """A folder with one .npz for each finished job, named after its key: arrays, and facts as JSON text.
-
-    Raises
-    ------
-    InputError
-        where the folder cannot be made.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = make_folder(folder)
-
-    def load(self, key: str) -> JobResult | None:
-        """Return the result of a job, or None where there is none or its file is damaged."""
-        path = self._path(key)
-        if not path.is_file():
-            return None
-        try:
-            arrays: dict[str, npt.NDArray[Any]] = load_arrays(read_bytes(path), path)
-            facts = json.loads(str(arrays.pop(FACTS)[()]))
-        except (InputError, KeyError, IndexError, json.JSONDecodeError):
-            return None
-        return JobResult(facts, arrays)
-
-    def save(self, key: str, result: JobResult) -> None:
-        """Write the result of a job.
-
-        Raises
-        ------
-        InputError
-            where the file cannot be written.
-        """
-        with replacing(self._path(key)) as temporary, temporary.open("wb") as stream:
-            text = json.dumps(result.facts, sort_keys=True)
-            np.savez_compressed(stream, allow_pickle=False, **{FACTS: np.asarray(text)}, **result.arrays)
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
+    if result.arrays:
+        store.save_arrays(key, result.arrays)
+    row = {"key": key, "status": result.status, "error": result.failure, **result.facts}
+    held = {"arrays": True} if result.arrays else {}
+    store.append(row | {"seconds": result.seconds, "memory_mb": result.memory_mb} | held)
 
 
 @dataclass(frozen=True)
 class JobsProgress:
-    """How many jobs of an experiment are done."""
+    """How many jobs of an experiment have ended."""
 
     done: int
     total: int
     fraction: float  # of the expected work of this run
     elapsed: float  # seconds since the start
-    label: str  # of the job that finished last
+    label: str  # of the job that ended last
+    failed: int = 0  # of this run
+    seconds_left: float | None = None  # about; None before the first has ended
 
     __repr__ = one_line_repr
 
-    @property
-    def seconds_left(self) -> float | None:
-        """About how long the other jobs run; None before the first is done."""
-        return self.elapsed * (1 - self.fraction) / self.fraction if self.fraction > 0 else None
+
+class JobQueue(Protocol):
+    """The order in which jobs start. Its methods are called from several threads."""
+
+    def pop(self) -> ExperimentJob | None:
+        """Return the next job, None where no other is left."""
+
+    def learn(self, job: ExperimentJob, result: JobResult) -> None:
+        """Note the result of a job."""
+
+
+class LongestFirst:
+    """Jobs in the order of their costs, so that none that is long starts last."""
+
+    def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
+        self._jobs = deque(sorted(jobs, key=lambda job: job.cost, reverse=True))
+
+    def pop(self) -> ExperimentJob | None:
+        """Return the longest job that is left."""
+        try:
+            return self._jobs.popleft()
+        except IndexError:
+            return None
+
+    def learn(self, job: ExperimentJob, result: JobResult) -> None:
+        """Do nothing: the order does not depend on results."""
 
 
 def run_jobs(
-    jobs: list[ExperimentJob],
+    jobs: Iterable[ExperimentJob],
     store: JobStore,
     *,
     processes: int | None = None,
+    timeout: float | None = None,
+    retry: bool = True,
+    queue: Callable[[list[ExperimentJob]], JobQueue] = LongestFirst,
+    ahead: int | str = "n_jobs",
     progress: Callable[[JobsProgress], None] | None = None,
-) -> dict[str, JobResult]:
-    """Return the result of every job by its key, from the store where it is there.
+) -> None:
+    """Compute every job whose result is not in the store, and put it there; `load_job_result` reads it.
 
     Parameters
     ----------
     jobs
-        what to compute; the longest start first.
+        what to compute.
     store
-        where the results of finished jobs are kept. Those that failed are not.
+        where the results of jobs are kept, and how those without a result ended.
     processes
         how many at a time; None leaves number and kind of workers to joblib's context, one by default.
+    timeout
+        seconds after which a job is ended.
+    retry
+        whether jobs that ended without a result before are computed again.
+    queue
+        of the jobs that are to be computed: which starts next.
+    ahead
+        how many jobs are given to the workers before any has ended, as joblib's `pre_dispatch`.
     progress
         called before the first job starts and after every job.
-
-    Returns
-    -------
-    dict[str, JobResult]
-        results by key; a job that failed has the reason.
 
     Raises
     ------
     InputError
-        where the store cannot be written.
+        where the store cannot be written, or the workers end before any job does, several times.
     KeyboardInterrupt
-        after Ctrl-C; what was finished before is in the store.
+        after Ctrl-C; what had ended before is in the store.
     """
-    import joblib  # of the extra `experiments`: `core.experiments.report.check_installed` names it
-
-    results = {job.key: before for job in jobs if (before := store.load(job.key)) is not None}
-    waiting = {job.key: job for job in jobs if job.key not in results}
-    ordered = sorted(waiting.values(), key=lambda job: job.cost, reverse=True)
-    total = len(waiting) + len(results)
-    work, done, began = sum(job.cost for job in ordered) or 1.0, 0.0, time.monotonic()
+    waiting: dict[str, ExperimentJob] = {}
+    known = set()
+    for job in jobs:
+        known.add(job.key)
+        if not (store.has_result(job.key) if retry else job.key in store):
+            waiting[job.key] = job
+    total, failed = len(known), 0
+    pace = _Pace(waiting.values())
 
     def report(label: str) -> None:
         if progress is not None:
-            progress(JobsProgress(len(results), total, done / work, time.monotonic() - began, label))
+            counts = total - len(waiting), total
+            progress(JobsProgress(*counts, pace.fraction, pace.elapsed, label, failed, pace.seconds_left()))
 
     report("")
+    attempts = 0
+    while waiting:
+        left = queue(list(waiting.values()))
+        before = len(waiting)
+        try:
+            with _results_of(left, processes, timeout, ahead) as results:
+                for key, result in results:
+                    job = waiting[key]
+                    save_job_result(store, key, result)
+                    del waiting[key]
+                    left.learn(job, result)
+                    failed += bool(result.failure)
+                    pace.add(job.cost)
+                    report(job.label)
+        except InputError:
+            raise
+        except Exception as error:  # of the backend: an error of a job is a result
+            attempts = attempts + 1 if len(waiting) == before else 0
+            if attempts == ATTEMPTS:
+                raise InputError(
+                    f"the workers ended {ATTEMPTS} times before any job did: {type(error).__name__} "
+                    f"{' '.join(str(error).split())[:200]}"
+                ) from error
+
+
+@contextmanager
+def _results_of(
+    left: JobQueue, processes: int | None, timeout: float | None, ahead: int | str
+) -> Iterator[Iterator[tuple[str, JobResult]]]:
+    """Yield the results of jobs as they end; after the block no worker is left."""
+    import joblib  # of the extra `experiments`: `core.experiments.report.check_installed` names it
+
     with warnings.catch_warnings(), ExitStack() as at_end:
         warnings.filterwarnings("ignore", module="joblib")  # of results that nobody waits for after Ctrl-C
+        pool = JobPool()
         with signals_blocked():
-            parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
-            calls = (joblib.delayed(_run_job)(job) for job in ordered)
-            finished = at_end.enter_context(closing(parallel(calls)))
-        for key, result in finished:
-            if not result.failure:
-                store.save(key, result)
-            results[key] = result
-            done += waiting[key].cost
-            report(waiting[key].label)
-    return results
+            parallel = joblib.Parallel(
+                n_jobs=processes,
+                prefer="threads",
+                return_as="generator_unordered",
+                batch_size=1,
+                pre_dispatch=ahead,
+            )
+            calls = (joblib.delayed(_run_job)(job, job.key, timeout, pool) for job in iter(left.pop, None))
+            results = at_end.enter_context(closing(parallel(calls)))
+            at_end.callback(pool.close)  # first, so that no thread waits for a job any more
+        yield results
 
 
-def _run_job(job: ExperimentJob) -> tuple[str, JobResult]:
-    """Run a job in a worker; an error that its data can cause becomes its result."""
+class JobPool(ProcessPool):
+    """The processes of a run; in a worker of a cluster, where it is sent to, those of that worker."""
+
+    def __reduce__(self) -> tuple[Callable[[], JobPool], tuple[()]]:
+        return _pool_of_worker, ()
+
+
+@cache
+def _pool_of_worker() -> JobPool:
+    return JobPool()
+
+
+def _run_job(job: ExperimentJob, key: str, timeout: float | None, pool: JobPool) -> tuple[str, JobResult]:
+    """Compute a job in a process of the pool; why there is no result is one, too."""
+    began = time.monotonic()
+    status, failure = FAILED, ""
+    try:
+        if job.key != key:
+            failure = f"the worker has {PROGRAM} {VERSION}, not the version that the run was begun with"
+        else:
+            return key, pool.call(_compute, job, timeout=timeout)
+    except ProcessDied as error:
+        status, failure = DIED, f"its process died with code {error.code}"
+    except TimeoutError as error:
+        status, failure = TIME_LIMIT, str(error)
+    except InputError as error:
+        failure = str(error)
+    except Exception as error:  # whatever it is, the other jobs continue
+        failure = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return key, JobResult({}, failure=failure, status=status, seconds=time.monotonic() - began)
+
+
+def _compute(job: ExperimentJob) -> JobResult:
+    """Compute a job in this process."""
+    PeakMemory()
+    began = time.monotonic()
     with single_threaded():
-        try:
-            return job.key, job.run()
-        except (InputError, np.linalg.LinAlgError, MemoryError) as error:
-            return job.key, JobResult({}, failure=str(error) or type(error).__name__)
+        result = job.run()
+    return replace(result, seconds=time.monotonic() - began, memory_mb=peak_megabytes())
+
+
+class _Pace:
+    """How much of the expected work is done, and how fast the jobs ended that ended last."""
+
+    def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
+        self._work = sum(job.cost for job in jobs)
+        self._done = 0.0
+        self._began = time.monotonic()
+        self._marks = deque([(self._began, 0.0)], maxlen=RECENT)
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def fraction(self) -> float:
+        return self._done / self._work if self._work else 1.0
+
+    def add(self, cost: float) -> None:
+        self._done += cost
+        self._marks.append((time.monotonic(), self._done))
+
+    def seconds_left(self) -> float | None:
+        (first, before), (last, done) = self._marks[0], self._marks[-1]
+        return (self._work - self._done) * (last - first) / (done - before) if done > before else None

@@ -15,7 +15,8 @@ from ..foundation.exceptions import InputError
 from ..foundation.version import versions
 from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
-from .jobs import JobStore, make_folder, run_jobs
+from .job_store import JobStore, make_folder
+from .jobs import load_job_results, run_jobs
 from .mocap import mocap_blocks, mocap_jobs
 from .published import PUBLISHED_ERRATA, published_tables
 from .report import (
@@ -115,8 +116,9 @@ def reproduce_experiment(
     curve_jobs = figure_jobs(tracks, seconds)
     mocap = mocap_jobs(real_folder) if what == "all" else []
     jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
-    store = JobStore(output / "jobs")
-    results = run_jobs(jobs, store, processes=processes, progress=progress)
+    with JobStore(output / "jobs") as store:
+        run_jobs(jobs, store, processes=processes, progress=progress)
+        results = load_job_results(store, jobs)
     pictures = make_folder(output / "pictures")
     body: list[ReportBlock] = []
     summary: list[str] = []

@@ -4,6 +4,7 @@ from .assets import asset_folder, help_page
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
+from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
 from .parameters import (
     CheckedParameters,
@@ -28,6 +29,7 @@ __all__ = [
     "Ints",
     "Parameter",
     "ParameterValue",
+    "PeakMemory",
     "Pixels",
     "ProcessDied",
     "ProcessPool",
@@ -42,6 +44,7 @@ __all__ = [
     "one_line_repr",
     "parameter",
     "parameters_of",
+    "peak_megabytes",
     "procrustes",
     "read_only",
     "replacing",

@@ -9,7 +9,7 @@ from .known_cameras import (
     read_scene,
     solve_bilinear,
 )
-from .measurement import CurvePoint, PeakMemory, Stopwatch
+from .measurement import CurvePoint, Stopwatch
 from .methods import BENCHMARK_METHODS, TIME_LIMIT, BenchmarkMethod
 from .problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start, solve_incrementally
 from .pyproximal import PYPROXIMAL_METHODS, compare_with_pyproximal, pyproximal_blocks, pyproximal_rows
@@ -31,7 +31,6 @@ __all__ = [
     "KnownCamerasProblem",
     "KnownCamerasScene",
     "MethodRun",
-    "PeakMemory",
     "SolverCurve",
     "Stopwatch",
     "benchmark_blocks",

@@ -1,19 +1,15 @@
-"""CPU time, curve and memory of one method."""
+"""CPU time and curve of one method."""
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-RESET_PEAK = "5"  # what /proc/self/clear_refs accepts for resetting the peak
-PROCESS_STATUS = Path("/proc/self/status")
 ALWAYS_KEPT = 50  # iterations at the start that are all points of the curve
 UNLIMITED = 1_000_000  # iterations: the limit is one of time
 TIME_RATIO = 1.02  # of the CPU time of a later point to that of the point before
@@ -80,37 +76,3 @@ class Stopwatch:
         self.curve.append(CurvePoint(iteration, self.seconds, loss, own_loss))
         if self._report is not None:
             self._report(self.curve)
-
-
-class PeakMemory:
-    """How far the resident memory rises above what it is now.
-
-    On Linux the kernel's peak is reset first; elsewhere it is the peak since the process started that
-    is compared with, so that a rise below an earlier peak is not seen.
-    """
-
-    def __init__(self) -> None:
-        try:
-            Path("/proc/self/clear_refs").write_text(RESET_PEAK)
-        except OSError:
-            pass  # another system, or not allowed: the peak so far is used
-        self._before = peak_megabytes()
-
-    def rise(self) -> float | None:
-        """Return MB; None where the system does not report it."""
-        now = peak_megabytes()
-        return None if now is None or self._before is None else now - self._before
-
-
-def peak_megabytes() -> float | None:
-    """Return the peak of the resident memory in MB (1e6 bytes); None where the system does not report it."""
-    if PROCESS_STATUS.exists():  # the peak of getrusage would include that of the parent process
-        for line in PROCESS_STATUS.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return float(line.split()[1]) * 1024 / 1e6
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

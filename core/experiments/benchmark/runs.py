@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
+from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
 from ...foundation.representation import one_line_repr
 from ...solvers.solver import single_threaded
-from .measurement import PeakMemory, Stopwatch, peak_megabytes
+from .measurement import Stopwatch
 from .methods import BENCHMARK_METHODS, TIME_LIMIT
 from .problems import bilinear_start
 

@@ -26,7 +26,6 @@ from core.experiments.benchmark import (
     KnownCamerasProblem,
     KnownCamerasScene,
     MethodRun,
-    PeakMemory,
     Stopwatch,
     benchmark_blocks,
     benchmark_rows,
@@ -161,15 +160,6 @@ def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
         assert watch.seconds == 10 and watch.expired
     busy(7)
     assert watch.seconds == 10
-
-
-def test_the_peak_of_memory_is_seen_after_it_is_given_back():
-    memory = PeakMemory()
-    if memory.rise() is None:
-        pytest.skip("this system does not tell")
-    block = np.ones(10_000_000)
-    del block
-    assert 75 < memory.rise() < 120
 
 
 def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():

@@ -13,6 +13,7 @@ from core.experiments import (
     figure_jobs,
     figure_panels,
     figure_sequences,
+    load_job_results,
     run_jobs,
 )
 
@@ -26,7 +27,9 @@ def curves():
 
 @pytest.mark.slow
 def test_a_panel_reports_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
-    found = run_jobs(curves, JobStore(tmp_path))
+    with JobStore(tmp_path) as store:
+        run_jobs(curves, store)
+        found = load_job_results(store, curves)
     (panel,) = figure_panels(curves, found)
     assert set(panel.curves) == set(CURVE_METHODS)
     ends = {name: panel.lowest(name) for name in panel.curves}

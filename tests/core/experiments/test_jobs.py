@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -19,14 +19,23 @@ import pytest
 
 from core import read_sequence
 from core.cli import main
-from core.experiments import JobResult, JobStore, RecoveryJob, TableJob, load_table_data, run_jobs
+from core.experiments import (
+    JobResult,
+    JobStore,
+    RecoveryJob,
+    TableJob,
+    load_job_results,
+    load_table_data,
+    run_jobs,
+    save_job_result,
+)
 
 
 def has_workers(process):
     """Whether a process has begun workers."""
     for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            if b"loky" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                 time.sleep(0.15)  # until Python has begun in them; they import for longer
                 return True
     return False
@@ -47,12 +56,12 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        if has_workers(process) if moment == "workers begin" else list(jobs.glob("[!.]*.npz")):
+        if has_workers(process) if moment == "workers begin" else list(jobs.glob("results/[!.]*.npz")):
             break
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    kept = {path: path.stat().st_mtime_ns for path in jobs.glob("[!.]*.npz")}
+    kept = {path: path.stat().st_mtime_ns for path in jobs.glob("results/[!.]*.npz")}
     if len(kept) == 2:
         assert process.returncode in (0, 130), errors
         pytest.skip("all jobs were done before they could be stopped")
@@ -61,7 +70,7 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
     assert len(kept) == 1 or moment == "workers begin"
     assert main([*words, "--jobs", "1"]) == 0
     assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
-    assert len(list(jobs.iterdir())) == 2 and (jobs.parent / "report.html").is_file()
+    assert len(list((jobs / "results").iterdir())) == 2 and (jobs.parent / "report.html").is_file()
 
 
 def stop_after_one(standing):
@@ -74,10 +83,14 @@ def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, fo
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
-    with joblib.parallel_config(workers, n_jobs=2), pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, JobStore(tmp_path), progress=stop_after_one)
+    with (
+        JobStore(tmp_path) as store,
+        joblib.parallel_config(workers, n_jobs=2),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run_jobs(jobs, store, progress=stop_after_one)
     gc.collect()  # a generator that nobody closed would warn now
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(store.path.read_text().splitlines()) == 1
 
 
 def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monkeypatch):
@@ -93,61 +106,129 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
     monkeypatch.setattr(joblib, "Parallel", Interrupted)
     items = load_table_data(folder).items
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
-    with joblib.parallel_config("threading", n_jobs=2), pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, JobStore(tmp_path))
+    with (
+        JobStore(tmp_path) as store,
+        joblib.parallel_config("threading", n_jobs=2),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run_jobs(jobs, store)
     assert len(begun) == 1
     begun.clear()
     gc.collect()
-    assert not list(tmp_path.iterdir())
+    assert not store.path.read_bytes()
 
 
 def test_workers_are_those_of_the_context(folder, tmp_path):
     items = load_table_data(folder).items[:2]
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
-    alone = run_jobs(jobs, JobStore(tmp_path / "one"))
-    with joblib.parallel_config("threading", n_jobs=2):
-        together = run_jobs(jobs, JobStore(tmp_path / "two"))
+    with JobStore(tmp_path / "one") as store:
+        run_jobs(jobs, store)
+        alone = load_job_results(store, jobs)
+    with JobStore(tmp_path / "two") as store, joblib.parallel_config("threading", n_jobs=2):
+        run_jobs(jobs, store)
+        together = load_job_results(store, jobs)
+    assert len(alone) == 2
     for key, finished in alone.items():
         assert together[key].facts["rows"][0]["loss"] == finished.facts["rows"][0]["loss"]
 
 
+ENDINGS = """
+import os, time
+from dataclasses import dataclass
+from core.experiments import JobResult
+
 @dataclass(frozen=True)
 class Ending:
-    """A job that ends with an error, or finds something."""
-
     label: str
     error: Exception | None = None
     cost: float = 1.0
+    code: int | None = None
+    seconds: float = 0.0
 
     @property
-    def key(self) -> str:
+    def key(self):
         return self.label
 
-    def run(self) -> JobResult:
+    def run(self):
         if self.error is not None:
             raise self.error
+        if self.code is not None:
+            os._exit(self.code)
+        time.sleep(self.seconds)
         return JobResult({"found": 1})
+"""
 
 
-def test_a_job_that_never_ends_does_not_delay_the_others(tmp_path):
-    errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError()]
-    jobs = [*(Ending(type(error).__name__, error) for error in errors), Ending("good")]
-    store = JobStore(tmp_path)
-    found = run_jobs(jobs, store)
-    assert found["LinAlgError"].failure == "SVD did not converge"
+@pytest.fixture(scope="module")
+def Ending(tmp_path_factory):
+    """A job that fails, dies, sleeps, or finds something; in a module that workers can import."""
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "endings_of_test.py").write_text(ENDINGS)
+    sys.path.insert(0, str(folder))
+    import endings_of_test
+
+    yield endings_of_test.Ending
+    sys.path.remove(str(folder))
+    del sys.modules["endings_of_test"]
+
+
+def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_path):
+    errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError(), TypeError("a defect")]
+    jobs = [
+        *(Ending(type(error).__name__, error) for error in errors),
+        Ending("dies", code=7),
+        Ending("good"),
+    ]
+    with JobStore(tmp_path) as store:
+        run_jobs(jobs, store)
+        found = load_job_results(store, jobs)
+    assert found["LinAlgError"].failure == "LinAlgError: SVD did not converge"
     assert found["MemoryError"].failure == "MemoryError"
-    assert found["good"].facts == {"found": 1}
-    assert store.load("good") is not None and store.load("LinAlgError") is None
+    assert found["TypeError"].failure == "TypeError: a defect"
+    assert found["dies"].failure == "its process died with code 7" and found["dies"].status == "died"
+    assert found["good"].facts == {"found": 1} and found["good"].memory_mb > 0
+    with JobStore(tmp_path) as store:
+        assert store.has_result("good") and not any(store.has_result(job.key) for job in jobs[:-1])
+        before = store.path.read_bytes()
+        run_jobs(jobs, store, retry=False)
+        assert store.path.read_bytes() == before
+        run_jobs(jobs, store, retry=True)
+    assert len(store.path.read_text().splitlines()) == 5 + 4
 
 
-def test_damaged_ends_are_computed_again(tmp_path):
-    store = JobStore(tmp_path)
-    store.save("a", JobResult({"x": 1.5}, {"y": np.arange(3.0)}))
-    again = store.load("a")
-    assert again.facts == {"x": 1.5} and np.array_equal(again.arrays["y"], np.arange(3.0))
-    content = (tmp_path / "a.npz").read_bytes()
-    (tmp_path / "a.npz").write_bytes(content[: len(content) // 2])
-    assert store.load("a") is None and store.load("b") is None
+def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
+    jobs = [Ending("long", seconds=60.0), Ending("short")]
+    began = time.monotonic()
+    with JobStore(tmp_path) as store:
+        run_jobs(jobs, store, processes=1, timeout=3.0)
+        found = load_job_results(store, jobs)
+    assert time.monotonic() - began < 40
+    assert found["long"].status == "time limit" and found["long"].failure == "it was ended after 3 s"
+    assert 3.0 <= found["long"].seconds < 30 and found["short"].facts == {"found": 1}
+
+
+def test_the_time_left_follows_the_work_that_is_done(Ending, tmp_path):
+    jobs = [Ending("a", cost=3.0, seconds=0.3), Ending("b", cost=1.0, seconds=0.1)]
+    reports = []
+    with JobStore(tmp_path) as store:
+        run_jobs(jobs, store, progress=reports.append)
+    assert [each.done for each in reports] == [0, 1, 2]
+    assert [each.fraction for each in reports] == [0.0, 0.75, 1.0]
+    assert reports[0].seconds_left is None and reports[2].seconds_left == 0.0
+    assert reports[1].seconds_left == pytest.approx(reports[1].elapsed / 3, rel=0.05)
+
+
+def test_damaged_results_are_computed_again(tmp_path):
+    with JobStore(tmp_path) as store:
+        save_job_result(store, "a", JobResult({"x": 1.5}, {"y": np.arange(3.0)}))
+        (again,) = load_job_results(store, [SimpleNamespace(key="a"), SimpleNamespace(key="b")]).values()
+        assert again.facts == {"x": 1.5} and np.array_equal(again.arrays["y"], np.arange(3.0))
+        assert store.has_result("a")
+        path = store.arrays_path("a")
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+        assert not store.has_result("a") and "a" in store and "b" not in store
+        assert not load_job_results(store, [SimpleNamespace(key="a")])
 
 
 def test_keys_follow_data_and_settings(folder):

@@ -27,6 +27,7 @@ from core.experiments import (
     TableRow,
     figures,
     jobs,
+    load_job_results,
     load_table_data,
     render_html,
     render_markdown,
@@ -150,9 +151,10 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
     monkeypatch.setattr(
         figures, "draw_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
     )
-    items, store = load_table_data(folder).items, JobStore(report / "jobs")
+    items = load_table_data(folder).items
     shape_jobs = [TableJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
-    found = {job.key: store.load(job.key) for job in shape_jobs}
+    with JobStore(report / "jobs") as store:
+        found = load_job_results(store, shape_jobs)
     shape_blocks(shape_jobs, found, tmp_path)
     assert len(drawn) == 4
     for _, truth, estimates in drawn:

@@ -1,0 +1,274 @@
+"""The results of finished jobs in a folder, which grows and is never rewritten.
+
+    runs.jsonl             a line of JSON for every job that has ended: its key, how it ended, its facts
+    runs-2-of-8.jsonl      the same, of a shard: processes that run at the same time write files of their own
+    results/<key>.npz      the arrays of a job
+
+A line is appended in one piece. Where a process is killed while it writes, the last line is torn: it is not
+read, and it is cut off when the file is next opened for writing. Where several lines have a key, the last
+one with a result counts, else the last one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..foundation.atomic import replacing
+from ..foundation.exceptions import InputError
+from ..io.readers import load_arrays, read_bytes
+
+try:
+    import fcntl
+except ImportError:  # Windows, where the same file can be opened twice
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+RESULTS = "results"  # the folder of the arrays
+SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
+FAILED, TIME_LIMIT, DIED = "failed", "time limit", "died"  # how a job without a result ended
+WITHOUT_RESULT = (FAILED, TIME_LIMIT, DIED)
+_RUNS_NAME = re.compile(r"runs(-\d+-of-\d+)?\.jsonl")
+
+
+def runs_files(folder: Path) -> list[Path]:
+    """Return the files of lines in a folder, by name; none where there is no such folder."""
+    try:
+        found = [entry for entry in folder.iterdir() if _RUNS_NAME.fullmatch(entry.name)]
+    except OSError:
+        return []
+    return sorted(found)
+
+
+def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """Yield the lines of a file with where they begin; None is one that is damaged.
+
+    Parameters
+    ----------
+    path
+        the file.
+    start
+        where to begin, in bytes.
+
+    Yields
+    ------
+    tuple[int, dict[str, Any] | None]
+        a torn last line is left out.
+
+    Raises
+    ------
+    InputError
+        where it cannot be read, or is no ordinary file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError(f"{path}: is no ordinary file")
+            stream.seek(start)
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    return
+                yield start, _parsed(line)
+                start += len(line)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def has_result(row: Mapping[str, Any]) -> bool:
+    """Return whether a job ended with a result: it did not fail, die or reach its time limit."""
+    return row.get("status") not in WITHOUT_RESULT
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) and isinstance(row.get("key"), str) else None
+
+
+class _Place(NamedTuple):
+    """Where the line of a job is, and what it says of its result."""
+
+    path: Path
+    start: int  # in bytes
+    good: bool  # whether there is one
+    arrays: bool  # whether it has arrays
+
+
+class JobStore:
+    """A folder of finished jobs, open for more; a context manager, after which it is closed.
+
+    Parameters
+    ----------
+    folder
+        made where it is absent.
+    shard
+        k and n, where this process writes a file of its own as the k-th of n.
+
+    Raises
+    ------
+    InputError
+        where the folder or the file cannot be made, or another process writes to the file.
+    """
+
+    def __init__(self, folder: Path, *, shard: tuple[int, int] | None = None) -> None:
+        self.folder = make_folder(folder)
+        self.path = folder / ("runs.jsonl" if shard is None else f"runs-{shard[0]}-of-{shard[1]}.jsonl")
+        self._file = self._open()
+        self._synced = time.monotonic()
+        self._places: dict[str, _Place] = {}  # by key
+        for path in runs_files(folder):
+            for place, row in read_lines(path):
+                if row is not None:
+                    self._remember(row, path, place)
+
+    def __enter__(self) -> JobStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Force what is written to the disk, and let other processes write."""
+        if self._file >= 0:
+            os.fsync(self._file)
+            os.close(self._file)
+            self._file = -1
+
+    def __contains__(self, key: str) -> bool:
+        """Return whether a job has ended."""
+        return key in self._places
+
+    def has_result(self, key: str) -> bool:
+        """Return whether a job has ended with a result, whose arrays can be read where it has some."""
+        known = self._places.get(key)
+        if known is None or not known.good:
+            return False
+        return not known.arrays or self.load_arrays(key) is not None
+
+    def load_row(self, key: str) -> dict[str, Any] | None:
+        """Return the facts of a job that has ended, None of any other."""
+        known = self._places.get(key)
+        return None if known is None else next((row for _, row in read_lines(known.path, known.start)), None)
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Write the facts of a job as a line, in one piece.
+
+        Parameters
+        ----------
+        row
+            what JSON can hold, with at least `key` and `status`.
+
+        Raises
+        ------
+        InputError
+            where it cannot be written; the file is then as it was before.
+        """
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+        place = os.fstat(self._file).st_size
+        rest = memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                os.fsync(self._file)
+                self._synced = time.monotonic()
+        except OSError as error:
+            os.ftruncate(self._file, place)
+            raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        self._remember(row, self.path, place)
+
+    def arrays_path(self, key: str) -> Path:
+        """Return the file of the arrays of a job."""
+        return self.folder / RESULTS / f"{key}.npz"
+
+    def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Write the arrays of a job.
+
+        Raises
+        ------
+        InputError
+            where they cannot be written.
+        """
+        make_folder(self.folder / RESULTS)
+        with replacing(self.arrays_path(key)) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+    def load_arrays(self, key: str) -> dict[str, npt.NDArray[Any]] | None:
+        """Return the arrays of a job, None where they are absent or damaged."""
+        path = self.arrays_path(key)
+        try:
+            return load_arrays(read_bytes(path), path)
+        except InputError:
+            return None
+
+    def _remember(self, row: Mapping[str, Any], path: Path, start: int) -> None:
+        good, before = has_result(row), self._places.get(row["key"])
+        if good or before is None or not before.good:
+            self._places[row["key"]] = _Place(path, start, good, bool(row.get("arrays")))
+
+    def _open(self) -> int:
+        """Return the file, locked, and cut where a line was torn."""
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"{self.path} is no ordinary file; runs are appended to one")
+        try:
+            file = os.open(
+                self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666
+            )
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _cut_torn_line(file)
+        except BlockingIOError:
+            os.close(file)
+            raise InputError(
+                f"{self.path} is being written by another process; wait for it, or give each a --shard"
+            ) from None
+        except OSError as error:
+            os.close(file)
+            raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        return file
+
+
+def _cut_torn_line(file: int) -> None:
+    """Cut what follows the last end of a line."""
+    size = end = os.fstat(file).st_size
+    while end > 0:
+        start = os.lseek(file, max(end - 65536, 0), os.SEEK_SET)
+        found = os.read(file, end - start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(file, end)
+
+
+def make_folder(folder: Path) -> Path:
+    """Return a folder, which is made where it is absent.
+
+    Raises
+    ------
+    InputError
+        where it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+    return folder
