@@ -2,7 +2,6 @@
 
 from .command_line import COMMANDS, main, parser
 from .console import as_lines, summary_of
-from .evaluate import optimality
 from .options import (
     add_reading_options,
     add_sequence_options,
@@ -19,7 +18,6 @@ __all__ = [
     "add_settings_options",
     "as_lines",
     "main",
-    "optimality",
     "parser",
     "reading_from",
     "settings_from",

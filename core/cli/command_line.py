@@ -30,6 +30,7 @@ COMMANDS = {
     "evaluate": "errors of a result, its loss recomputed, its gradient",
     "export": "write a result in another format",
     "formats": "describe the files that are read and written",
+    "sweep": "reconstruct many sequences under many settings",
     "reproduce": "run the paper's experiments again and write a report",
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }

@@ -13,6 +13,7 @@ from ..evaluation.metrics import METRICS, errors_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..experiments.jobs import JobsProgress
     from ..reconstruction.progress import Iterate
     from ..reconstruction.result import Result
 
@@ -92,6 +93,22 @@ def duration_text(seconds: float) -> str:
         if seconds < 2 * UNIT_ABOVE[unit]:
             return f"{seconds / size:.{digits}f} {unit}"
     return f"{seconds / 86400:.1f} days"
+
+
+def jobs_progress_text(now: JobsProgress) -> str:
+    """Return the line of progress of many jobs.
+
+    Parameters
+    ----------
+    now
+        how many have ended.
+    """
+    parts = [f"{now.done} of {now.total}"]
+    if now.failed:
+        parts.append(f"{now.failed} failed")
+    if now.seconds_left is not None:
+        parts += [f"{100 * now.fraction:.0f} %", f"ETA {duration_text(now.seconds_left)}"]
+    return "  ".join([*parts, now.label])
 
 
 def summary_of(result: Result) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +13,10 @@ from ..data.masks import known_points
 from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.alignment import Alignment, Kind, Mirror, Views
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
+from ..evaluation.optimality import optimality
 from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.readers.contents import load_arrays, read_bytes
-from ..penalties import ConcavePenalty
-from ..problem import printed_form as residuals
-from ..problem.factors import Factors
-from ..problem.low_rank import LowRankProblem
-from ..problem.nonrigid import NonRigidProblem
-from ..reconstruction.provenance import settings_from_dict
 from ..reconstruction.result import load_result
 from .console import as_json, error_lines
 
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
     import argparse
 
     from ..foundation.types import Floats
-    from ..problem.nonrigid import Problem
     from ..reconstruction.result import Result
 
 
@@ -143,54 +137,6 @@ def aligned_error(
     alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera, outliers)
     errors, mirrored = aligned_mm(result.points, result.truth, alignment, views=views)
     return errors.mean, alignment.label(mirrored)
-
-
-def optimality(result: Result) -> dict[str, Any]:
-    """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient.
-
-    Parameters
-    ----------
-    result
-        a reconstruction.
-
-    Returns
-    -------
-    dict[str, Any]
-        values by name, ready for JSON.
-    """
-    problem, factors = _solved(result)
-    again = residuals.loss(problem, factors)
-    robust = result.robust_loss
-    if robust is not None:  # the weighted problem has the same gradient
-        squares = residuals.squares(problem, factors)
-        again += robust.value(squares) - float(squares.sum())
-        problem = problem.with_observation_weights(robust.weights(squares))
-    settings = result.meta.get("settings")
-    penalty = settings_from_dict(settings).penalty if settings else None
-    if isinstance(penalty, ConcavePenalty):  # the weights are its slopes, and the gradient is the same
-        gamma = np.sort(factors.gamma())[::-1]
-        again += penalty.value(gamma) - float(result.weights @ gamma)
-    return {
-        "loss": result.loss,
-        "log10_loss": result.log_loss,
-        "loss_recomputed": again,
-        "loss_difference": abs(again - result.loss) / result.loss if result.loss else abs(again),
-        "relative_gradient": residuals.relative_gradient(problem, factors),
-    }
-
-
-def _solved(result: Result) -> tuple[Problem, Factors]:
-    """Return the problem that a result solves, with its weights, and the point."""
-    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
-        pixels = np.where(result.visible[:, None], result.observations(), 0.0)
-        weights = result.weights
-        low_rank = LowRankProblem(pixels / result.norm, result.visible, result.eta, weights)
-        C = np.ascontiguousarray(result.cameras.transpose(2, 1, 0))
-        return low_rank, Factors(result.homogeneous.T, C, np.zeros((result.point_count, 3)))
-    B, C, R, t = result.bilinear
-    problem = NonRigidProblem(result.tracks, result.visible, R, result.eta, result.weights)
-    s = np.einsum("fab,fa->fb", R, t)
-    return problem, Factors(B, np.ascontiguousarray(C.T).reshape(result.rank, 3, -1), s)
 
 
 def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None, Views]:

@@ -6,9 +6,10 @@ fields of `Settings`, the methods with their own options, and the penalties with
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -40,13 +41,33 @@ from ..reconstruction.settings import (
 from ..solvers.methods import METHODS, PROBLEMS
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ..data.sequence import Sequence
     from ..foundation.parameters import Parameter
     from ..io.readers import SequenceEntry
     from ..penalties import Penalty
+
+
+class RefusingParser(argparse.ArgumentParser):
+    """A parser of options that are a part of one argument; it refuses with an InputError.
+
+    Parameters
+    ----------
+    argument
+        the argument that they are a part of, for the sentence.
+    accepted
+        what the sentence says is accepted.
+    """
+
+    def __init__(self, argument: str, accepted: str) -> None:
+        super().__init__(prog=argument, add_help=False, allow_abbrev=False)
+        self._accepted = accepted
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the InputError."""
+        raise InputError(f"{self.prog}: {message}; accepted are {self._accepted}")
+
 
 # -- options of a sequence -----------------------------------------------------------------------------------
 
@@ -97,21 +118,30 @@ READING_HELP = {
 }
 
 
-def add_reading_options(parser: argparse.ArgumentParser, *, size_flag: str = "--size") -> None:
+def add_reading_options(
+    parser: argparse.ArgumentParser,
+    *,
+    renamed: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
+) -> None:
     """Add an option for every reading option of `read_sequence`.
 
     Parameters
     ----------
     parser
         the parser of a command.
-    size_flag
-        the name of the option for the size of the picture, where the command has another `--size`.
+    renamed
+        the flags of options whose names mean something else in the command.
+    without
+        reading options that the command has in another form.
     """
     choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
     for name, (metavar, text) in READING_HELP.items():
+        if name in without:
+            continue
         group.add_argument(
-            size_flag if name == "size" else f"--{name}",
+            (renamed or {}).get(name, f"--{name}"),
             dest=f"reading_{name}",
             choices=choices.get(name),
             metavar=metavar or None,
@@ -137,7 +167,7 @@ def reading_from(args: argparse.Namespace) -> dict[str, Any]:
     InputError
         where a value is none of those that are accepted.
     """
-    given = {name: getattr(args, f"reading_{name}") for name in READING_HELP}
+    given: dict[str, Any] = {name: getattr(args, f"reading_{name}", None) for name in READING_HELP}
     given["frame_base"] = getattr(args, "frame_base", 1)
     return ReadingOptions(**given).given()
 
@@ -246,8 +276,7 @@ def settings_from(args: argparse.Namespace) -> Settings:
     InputError
         where a value is out of range, or an option does not belong to the penalty or the method.
     """
-    problem = args.problem or (PRESETS[args.preset].problem if args.preset else Settings().problem)
-    base = PRESETS[args.preset or DEFAULT_PRESETS[problem]]
+    problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
     if args.intrinsics is not None:
@@ -264,6 +293,50 @@ def settings_from(args: argparse.Namespace) -> Settings:
         if changes.setdefault("rank", count) != count:
             raise InputError(f"--rank is {args.rank}, but --weights gives {count}; one per basis shape")
     return base.with_changes(**changes)
+
+
+def _base_from(args: argparse.Namespace) -> tuple[str, Settings]:
+    """Return the problem, and the preset that the options change."""
+    problem = args.problem or (PRESETS[args.preset].problem if args.preset else Settings().problem)
+    return problem, PRESETS[args.preset or DEFAULT_PRESETS[problem]]
+
+
+def drop_foreign_options(args: argparse.Namespace, names: Collection[str]) -> argparse.Namespace:
+    """Return options without those that their penalty or method does not have.
+
+    Parameters
+    ----------
+    args
+        the parsed options of `add_settings_options`.
+    names
+        the attributes that may be dropped.
+
+    Returns
+    -------
+    argparse.Namespace
+        the same where all of them belong to the penalty and the method.
+    """
+    problem, base = _base_from(args)
+    method = args.method or base.method
+    penalty = args.penalty or penalty_name(suited_penalty(method, problem, base.penalty))
+    numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
+    foreign = set() if args.weights is not None else numbers - set(parameters_of(PENALTIES[penalty]))
+    foreign |= {f"option_{name}" for name, tables in _method_options().items() if method not in tables}
+    return argparse.Namespace(**vars(args) | dict.fromkeys(foreign.intersection(names)))
+
+
+def is_whole_option(name: str) -> bool:
+    """Return whether an option of settings is a whole number.
+
+    Parameters
+    ----------
+    name
+        with underscores, without the dashes before it.
+    """
+    tables = [SETTINGS, *(parameters_of(kind) for kind in PENALTIES.values())]
+    described = [table[name] for table in tables if name in table]
+    described += _method_options().get(name, {}).values()
+    return any(one.integer for one in described)
 
 
 def option_flag(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING
 from ..experiments.report import check_installed
 from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
+from ..foundation.processes import processor_count
 from .command_line import INTERRUPTED
-from .console import ProgressLine, duration_text
+from .console import ProgressLine, jobs_progress_text
 from .options import add_frame_base
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
             real=args.real,
             frame_base=args.frame_base,
             seconds=args.seconds,
-            processes=args.jobs or os.cpu_count(),
+            processes=args.jobs or processor_count(),
             command=command_of(args),
             progress=progress,
         )
@@ -104,16 +104,6 @@ def run(args: argparse.Namespace) -> int:
     line.clear()
     print(f"wrote {written}")
     return 0
-
-
-def jobs_progress_text(now: JobsProgress) -> str:
-    """Return the line of progress."""
-    parts = [f"{now.done} of {now.total} jobs"]
-    if now.failed:
-        parts.append(f"{now.failed} failed")
-    if now.seconds_left is not None:
-        parts += [f"{100 * now.fraction:.0f} %", f"ETA {duration_text(now.seconds_left)}"]
-    return "  ".join([*parts, now.label])
 
 
 def command_of(args: argparse.Namespace) -> str:

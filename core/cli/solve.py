@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,16 @@ from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from .command_line import INTERRUPTED
 from .console import ProgressLine, as_json, as_lines, summary_of
-from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
+from .options import (
+    RefusingParser,
+    add_sequence_options,
+    add_settings_options,
+    chosen_sequence,
+    settings_from,
+)
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from ..data.sequence import Sequence
@@ -114,7 +120,7 @@ def _step(args: argparse.Namespace) -> SolveStep:
 
 
 def _parsed(text: str) -> argparse.Namespace:
-    parser = _ThenParser(prog="--then", add_help=False, allow_abbrev=False)
+    parser = RefusingParser("--then", "options of settings, --iterates and --end")
     add_settings_options(parser)
     _add_iterates(parser)
     try:
@@ -122,13 +128,6 @@ def _parsed(text: str) -> argparse.Namespace:
     except ValueError as error:
         raise InputError(f"--then is {text!r}, which cannot be split into words ({error})") from error
     return parser.parse_args(options)
-
-
-class _ThenParser(argparse.ArgumentParser):
-    """Refuses with an InputError, as the rest of the command line does."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"--then: {message}; accepted are options of settings, --iterates and --end")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -38,6 +38,7 @@ from .metrics import (
     procrustes_mm,
     reprojection_px,
 )
+from .optimality import optimality
 from .parameter_grid import (
     REFINE,
     SCALE,
@@ -94,6 +95,7 @@ __all__ = [
     "is_whole",
     "median_shape",
     "object_size",
+    "optimality",
     "parameter_value",
     "parameters_of",
     "present_noise",

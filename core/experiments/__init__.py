@@ -29,6 +29,7 @@ from .report import (
     write_report,
 )
 from .reproduce import EXPERIMENTS, reproduce_experiment, shape_blocks
+from .sweep import Sweep, SweepTable, is_sweep_folder, read_sweep, tabulate
 from .table_data import TableData, TableSequence, load_table_data
 from .table_jobs import TableJob
 from .tables import TABLE_ROWS, TableEntries, TableEntry, loss_blocks
@@ -53,6 +54,8 @@ __all__ = [
     "RecoveryJob",
     "ReportImage",
     "ReportTable",
+    "Sweep",
+    "SweepTable",
     "TableCell",
     "TableData",
     "TableEntries",
@@ -64,6 +67,7 @@ __all__ = [
     "figure_jobs",
     "figure_panels",
     "figure_sequences",
+    "is_sweep_folder",
     "load_job_results",
     "load_mocap",
     "load_table_data",
@@ -72,6 +76,7 @@ __all__ = [
     "mocap_blocks",
     "mocap_jobs",
     "published_tables",
+    "read_sweep",
     "render_html",
     "render_markdown",
     "reproduce_experiment",
@@ -79,5 +84,6 @@ __all__ = [
     "run_jobs",
     "save_job_result",
     "shape_blocks",
+    "tabulate",
     "write_report",
 ]

@@ -33,7 +33,7 @@ from ..solvers.solver import iterate
 from ..solvers.variable_projection import VariableProjection
 from ..synthetic import simulate
 from . import figures
-from .jobs import JobResult, job_key
+from .jobs import ExperimentJob, JobResult, job_key
 from .report import (
     BulletList,
     Heading,
@@ -91,7 +91,7 @@ LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explain
 
 
 @dataclass(frozen=True, eq=False)
-class RecoveryJob:
+class RecoveryJob(ExperimentJob):
     """One curve of Figure 1.
 
     `kind` is a key of `CURVE_PENALTIES`, `penalty` a key of its entry, and `method` one of `CURVE_METHODS`.

@@ -71,6 +71,11 @@ class ExperimentJob(Protocol):
     def key(self) -> str:
         """A name that changes with the data, the settings and the version of the program."""
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Facts that are known before it runs, and kept even where it has no result."""
+        return {"label": self.label}
+
     def run(self) -> JobResult:
         """Compute it."""
 
@@ -256,7 +261,7 @@ def run_jobs(
             with _results_of(left, processes, timeout, ahead) as results:
                 for key, result in results:
                     job = waiting[key]
-                    save_job_result(store, key, result)
+                    save_job_result(store, key, replace(result, facts=job.identity | result.facts))
                     del waiting[key]
                     left.learn(job, result)
                     failed += bool(result.failure)
@@ -291,7 +296,7 @@ def _results_of(
                 batch_size=1,
                 pre_dispatch=ahead,
             )
-            calls = (joblib.delayed(_run_job)(job, job.key, timeout, pool) for job in iter(left.pop, None))
+            calls = (joblib.delayed(_run_job)(job, VERSION, timeout, pool) for job in iter(left.pop, None))
             results = at_end.enter_context(closing(parallel(calls)))
             at_end.callback(pool.close)  # first, so that no thread waits for a job any more
         yield results
@@ -309,15 +314,14 @@ def _pool_of_worker() -> JobPool:
     return JobPool()
 
 
-def _run_job(job: ExperimentJob, key: str, timeout: float | None, pool: JobPool) -> tuple[str, JobResult]:
+def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobPool) -> tuple[str, JobResult]:
     """Compute a job in a process of the pool; why there is no result is one, too."""
     began = time.monotonic()
     status, failure = FAILED, ""
     try:
-        if job.key != key:
-            failure = f"the worker has {PROGRAM} {VERSION}, not the version that the run was begun with"
-        else:
-            return key, pool.call(_compute, job, timeout=timeout)
+        if version == VERSION:
+            return job.key, pool.call(_compute, job, timeout=timeout)
+        failure = f"the worker has {PROGRAM} {VERSION}; the command that began the run has {version}"
     except ProcessDied as error:
         status, failure = DIED, f"its process died with code {error.code}"
     except TimeoutError as error:
@@ -326,7 +330,7 @@ def _run_job(job: ExperimentJob, key: str, timeout: float | None, pool: JobPool)
         failure = str(error)
     except Exception as error:  # whatever it is, the other jobs continue
         failure = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return key, JobResult({}, failure=failure, status=status, seconds=time.monotonic() - began)
+    return job.key, JobResult({}, failure=failure, status=status, seconds=time.monotonic() - began)
 
 
 def _compute(job: ExperimentJob) -> JobResult:

@@ -34,7 +34,7 @@ from ..problem.closed_form import reference_singular_values
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
-from .jobs import JobResult, job_key
+from .jobs import ExperimentJob, JobResult, job_key
 from .report import BulletList, Heading, Paragraph, ReportTable, TableCell, TableRow
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _e3d(estimate: Floats, truth: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class MocapJob:
+class MocapJob(ExperimentJob):
     """All rows of one motion-capture file."""
 
     path: Path

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of cells that spreadsheets compute
 LARGE_NUMBER = 100  # from which on a number has no digits after the point
 
 
@@ -190,6 +191,62 @@ def render_html(blocks: list[ReportBlock], title: str) -> str:
     return _environment().get_template("report.html.jinja").render(blocks=blocks, title=title)
 
 
+def render_latex(table: ReportTable) -> str:
+    r"""Return a table as LaTeX, for the package booktabs.
+
+    Parameters
+    ----------
+    table
+        any table.
+
+    Returns
+    -------
+    str
+        a `tabular` with its caption as a comment.
+
+    Examples
+    --------
+    >>> rows = (TableRow((TableCell("a_b"), TableCell("1.5", strong=True))),)
+    >>> print(render_latex(ReportTable("errors", ("object", "mm"), rows)))
+    % errors
+    % \usepackage{booktabs}
+    \begin{tabular}{lr}
+    \toprule
+    object & mm \\
+    \midrule
+    a\_b & \textbf{1.5} \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
+    lines = [f"% {_one_line(table.caption)}", r"% \usepackage{booktabs}", rf"\begin{{tabular}}{{{columns}}}"]
+    lines += [r"\toprule", rf"{' & '.join(_latex(name) for name in table.header)} \\", r"\midrule"]
+    for row in table.rows:
+        cells = [
+            rf"\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text) for cell in row.cells
+        ]
+        lines.append(rf"{' & '.join(cells)} \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "−": "$-$",
+    "±": r"$\pm$",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     """Write `report.md` and `report.html`, and return the path of the latter.
 
@@ -221,15 +278,36 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
 def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
     """Write a table as csv, numbers with all their digits, None as nothing.
 
+    A text that a spreadsheet would compute gets an apostrophe before it.
+
     Raises
     ------
     InputError
         where the file cannot be written.
     """
-    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream,
+    ):
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(lines)
+        writer.writerow([formula_safe(name) for name in header])
+        writer.writerows([formula_safe(value) for value in line] for line in lines)
+
+
+def formula_safe(value: object) -> object:
+    """Return a cell of csv that no spreadsheet computes: texts that begin as a formula get an apostrophe.
+
+    Parameters
+    ----------
+    value
+        a text, or a number, which is returned as it is.
+
+    Examples
+    --------
+    >>> formula_safe("=1+1"), formula_safe(-1.5), formula_safe("drink")
+    ("'=1+1", -1.5, 'drink')
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def format_fixed(value: float, digits: int) -> str:

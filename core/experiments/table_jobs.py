@@ -32,7 +32,7 @@ from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
-from .jobs import JobResult, job_key
+from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class TableJob:
+class TableJob(ExperimentJob):
     """All methods on one sequence. `penalty` is a key of `TABLE_PENALTIES`."""
 
     object_name: str

@@ -14,7 +14,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
-from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process
+from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process, processor_count
 from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
@@ -45,6 +45,7 @@ __all__ = [
     "parameter",
     "parameters_of",
     "peak_megabytes",
+    "processor_count",
     "procrustes",
     "read_only",
     "replacing",

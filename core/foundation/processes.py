@@ -172,6 +172,19 @@ class ProcessPool:
             process.__exit__()
 
 
+def processor_count() -> int:
+    """Return how many processors this process may use, which a batch system can have limited.
+
+    Returns
+    -------
+    int
+        at least 1.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def call_in_process(
     function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None] | None = None
 ) -> Any:

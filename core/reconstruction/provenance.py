@@ -201,15 +201,43 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
     >>> core.command_for(sequence, core.Settings(rank=2))
     'nrsfm solve sequence.npz --rank 2 -o result.npz  # ...'
     """
+    command = solve_command(source_name(sequence), sequence.reading, how, output)
+    return command + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
+
+
+def solve_command(
+    source: str, reading: Mapping[str, Any], how: Settings | Provenance, output: str | Path = "result.npz"
+) -> str:
+    """Return the shell command that reconstructs the sequence in a file.
+
+    Parameters
+    ----------
+    source
+        the file, or the name of a sample.
+    reading
+        the options that it is read with.
+    how, output
+        as in `command_for`.
+
+    Returns
+    -------
+    str
+        one line for a POSIX shell.
+
+    Examples
+    --------
+    >>> import core
+    >>> solve_command("tracks.csv", {"size": "640x480"}, core.Settings(rank=2))
+    'nrsfm solve tracks.csv --size 640x480 --rank 2 -o result.npz'
+    """
     provenance = as_provenance(how)
-    words = ["nrsfm", "solve", _source(sequence)]
-    for name, value in sequence.reading.items():
+    words = ["nrsfm", "solve", source]
+    for name, value in reading.items():
         words += [f"--{_dashed(name)}", str(value)]
     words += ["--start", _word(provenance.start)] if provenance.start else []
     first, *others = (step_options(step) for step in provenance.steps)
     words += first + [f"--then={shlex.join(other)}" for other in others]
-    words += ["-o", str(output)]
-    return shlex.join(words) + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
+    return shlex.join([*words, "-o", str(output)])
 
 
 def step_options(step: SolveStep) -> list[str]:
@@ -286,7 +314,7 @@ def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Pat
     save_result(result, 'result.npz')
     <BLANKLINE>
     """
-    provenance, source = as_provenance(how), _source(sequence)
+    provenance, source = as_provenance(how), source_name(sequence)
     reading = {
         name: f"CameraModel({value!r})" if name == "camera" else repr(value)
         for name, value in sequence.reading.items()
@@ -531,8 +559,14 @@ def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _source(sequence: Sequence) -> str:
-    """Return the file of a sequence as its readers accept it: samples by name, others by their full path."""
+def source_name(sequence: Sequence) -> str:
+    """Return the file of a sequence as its readers accept it: samples by name, others by their full path.
+
+    Parameters
+    ----------
+    sequence
+        the sequence; one that is in no file is named `sequence.npz`.
+    """
     if sequence.source is None:
         return UNSAVED
     return sample_name(sequence.source) or str(sequence.source.resolve())

@@ -98,7 +98,7 @@ def parse(argv: Collection[str]) -> Arguments:
         "--remove-desktop", dest="desktop", action="store_const", const="remove", default="",
         help="remove that entry, and leave",
     )  # fmt: skip
-    add_reading_options(parser, size_flag="--image-size")
+    add_reading_options(parser, renamed={"size": "--image-size"})
     add_settings_options(parser)
     parser.add_argument(
         "--version", action="store_true", help="show the version, and where it is loaded from"

@@ -149,6 +149,10 @@ class Ending:
     def key(self):
         return self.label
 
+    @property
+    def identity(self):
+        return {"label": self.label}
+
     def run(self):
         if self.error is not None:
             raise self.error
@@ -186,7 +190,7 @@ def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_
     assert found["MemoryError"].failure == "MemoryError"
     assert found["TypeError"].failure == "TypeError: a defect"
     assert found["dies"].failure == "its process died with code 7" and found["dies"].status == "died"
-    assert found["good"].facts == {"found": 1} and found["good"].memory_mb > 0
+    assert found["good"].facts == {"label": "good", "found": 1} and found["good"].memory_mb > 0
     with JobStore(tmp_path) as store:
         assert store.has_result("good") and not any(store.has_result(job.key) for job in jobs[:-1])
         before = store.path.read_bytes()
@@ -204,7 +208,7 @@ def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
         found = load_job_results(store, jobs)
     assert time.monotonic() - began < 40
     assert found["long"].status == "time limit" and found["long"].failure == "it was ended after 3 s"
-    assert 3.0 <= found["long"].seconds < 30 and found["short"].facts == {"found": 1}
+    assert 3.0 <= found["long"].seconds < 30 and found["short"].facts == {"label": "short", "found": 1}
 
 
 def test_the_time_left_follows_the_work_that_is_done(Ending, tmp_path):

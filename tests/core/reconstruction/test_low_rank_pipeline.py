@@ -36,7 +36,8 @@ from core import (
     write_npz,
 )
 from core.cameras.metric_upgrade import reprojection_rms
-from core.cli import main, optimality
+from core.cli import main
+from core.evaluation import optimality
 from core.foundation import procrustes, rotation_from_vector
 from core.reconstruction import geometry_of, settings_from_dict, settings_to_dict
 from core.reconstruction.low_rank_pipeline import measurement_norm, point_subset

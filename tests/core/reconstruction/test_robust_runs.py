@@ -20,7 +20,7 @@ from core import (
     save_result,
     simulate,
 )
-from core.cli.evaluate import optimality
+from core.evaluation import optimality
 from core.reconstruction import LIVE
 
 QUICK = Settings(rank=3, starts=1, rotations="tracks", rotation_rank=1, refine="none")

@@ -1,0 +1,334 @@
+"""`nrsfm sweep`: many sequences under many settings, on one machine or on many; tables of what they gave."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..experiments.cluster import IN_FLIGHT, connect_to_dask
+from ..experiments.job_store import RESULTS, JobStore, make_folder
+from ..experiments.jobs import LongestFirst, run_jobs
+from ..experiments.report import check_installed, render_latex, render_markdown
+from ..experiments.sweep import (
+    BestFirst,
+    SweepPlan,
+    find_sequences,
+    measured_pace,
+    parse_seeds,
+    parse_shard,
+    parse_values,
+    plan_sweep,
+    read_sweep,
+    report_table,
+    tabulate,
+    write_tables,
+)
+from ..foundation.exceptions import InputError
+from ..foundation.processes import processor_count
+from .command_line import INTERRUPTED
+from .console import ProgressLine, duration_text, jobs_progress_text
+from .options import (
+    RefusingParser,
+    add_frame_base,
+    add_reading_options,
+    add_settings_options,
+    drop_foreign_options,
+    is_whole_option,
+    option_flag,
+    reading_from,
+    settings_from,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..experiments.cluster import Cluster
+    from ..experiments.jobs import ExperimentJob, JobQueue, JobsProgress
+    from ..experiments.sweep import SweepJob
+    from ..reconstruction.settings import Settings
+
+ORDERS = {
+    "longest-first": "runs that are expected to be long begin",
+    "best-first": "of the runs that are left, the one whose settings had the least errors so far is next",
+}
+BACKENDS = ("processes", "dask")
+MOST_RUNS = 10_000_000
+PACE_RUNS = 200  # that have ended, from which the time of the others is estimated
+DESCRIPTION = """\
+Reconstruct sequences under every combination of settings. Each run that ends is a line of DIR/runs.jsonl, and
+its result is in DIR/results; the same command continues where a sweep was stopped, and DIR/table.csv has all
+runs at the end. With --table in place of -o, print the mean of a number over the runs of a sweep.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `sweep DATA -o DIR`."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="folders or files of sequences, sample: for the bundled ones; with --table alone, the folder of "
+        "a sweep",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder of the sweep")
+    what = parser.add_argument_group("what is varied")
+    what.add_argument("--object", metavar="A,B", help="objects (default: all of the data)")
+    what.add_argument("--camera", metavar="A,B", help="perspective, orthogonal (default: all of the data)")
+    what.add_argument("--path", metavar="A,B", help="camera paths (default: all of the data)")
+    what.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUES",
+        help="an option below and its values: A,B,... , log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, [A,B] "
+        "for a value with commas; all combinations are run, a number that a penalty or method does not have "
+        "left out",
+    )
+    what.add_argument("--seeds", metavar="FIRST:END", help="seeds, END not among them: 0:5 are 0 to 4")
+    how = parser.add_argument_group("how it is run")
+    how.add_argument("--jobs", type=int, metavar="N", help="processes at a time (default: one per processor)")
+    how.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run that takes longer")
+    how.add_argument(
+        "--retry", choices=("failed",), help="run again what failed, died or was ended by --timeout"
+    )
+    how.add_argument(
+        "--order", choices=list(ORDERS), default="longest-first",
+        help="; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()) + " (default %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--shard", metavar="k/n", help="only the k-th of n shares, such as 1/8: n commands with the same DIR"
+    )
+    how.add_argument("--no-results", action="store_true", help="keep the numbers of the runs only")
+    how.add_argument("--backend", choices=BACKENDS, default="processes", help="default %(default)s")
+    how.add_argument("--scheduler", metavar="ADDRESS", help="of Dask: HOST:PORT, or its JSON file")
+    tables = parser.add_argument_group("tables")
+    tables.add_argument(
+        "--table",
+        metavar="NUMBER",
+        help="print the mean of a number: procrustes_mm (or mean_mm), loss, iterations, seconds, ...",
+    )
+    tables.add_argument(
+        "--by", metavar="A,B", help="settings: the last over the columns, the others down the rows"
+    )
+    kind = tables.add_mutually_exclusive_group()
+    kind.add_argument("--markdown", action="store_true", help="as Markdown (the default)")
+    kind.add_argument("--latex", action="store_true", help="as LaTeX")
+    add_frame_base(parser)
+    add_reading_options(parser, renamed={"order": "--axes"}, without=("camera",))
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute what is not yet there, or print a table, or both."""
+    _check(args)
+    code = 0
+    if args.output is not None:
+        code = _sweep(args)
+    if args.table is not None and code == 0:
+        folder = Path(args.data[0]) if args.output is None else args.output
+        table = report_table(tabulate(read_sweep(folder), args.table, args.by.split(",")))
+        print(render_latex(table) if args.latex else render_markdown([table]).rstrip())
+    return code
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not belong together."""
+    if args.output is None and args.table is None:
+        raise InputError("give -o DIR to run a sweep, or --table NUMBER --by A,B to print a table of one")
+    if args.table is not None and not args.by:
+        raise InputError("--table needs --by A,B, the settings that the table distinguishes")
+    if args.table is None:
+        for name in ("by", "markdown", "latex"):
+            if getattr(args, name):
+                raise InputError(f"--{name} has no effect without --table")
+    if args.output is None and len(args.data) > 1:
+        raise InputError("--table is of one sweep; give its folder alone")
+    if args.jobs is not None and args.jobs < 1:
+        raise InputError(f"--jobs is {args.jobs}; accepted is a whole number of at least 1")
+    if args.timeout is not None and not 0 < args.timeout < float("inf"):
+        raise InputError(f"--timeout is {args.timeout:g}; accepted is a number of seconds above 0")
+    dask = args.backend == "dask"
+    if dask != (args.scheduler is not None):
+        raise InputError("--backend dask and --scheduler ADDRESS are given together, or none of them")
+    if dask and args.jobs is not None:
+        raise InputError(
+            "--jobs has no effect with --backend dask; the workers of the scheduler run the jobs"
+        )
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    """Run what has not ended, write the tables, and print what there is."""
+    check_installed("joblib", "jinja2")
+    plan = plan_from(args)
+    shard = None if args.shard is None else parse_shard(args.shard)
+    if shard is not None:
+        plan = plan.shard(*shard)
+    make_folder(args.output)
+    if not args.no_results:
+        make_folder(args.output / RESULTS)
+    line = ProgressLine(sys.stderr)
+    with JobStore(args.output, shard=shard) as store, ExitStack() as at_end:
+        cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
+        processes = None if cluster is not None else args.jobs or processor_count()
+        for text in _plan_lines(plan, store, args, cluster or processes or 1):
+            print(text, flush=True)
+        last: list[JobsProgress] = []
+
+        def show(now: JobsProgress) -> None:
+            last[:] = [now]
+            workers = "" if cluster is None else f"{cluster.workers} workers  "
+            line.write(workers + jobs_progress_text(now))
+
+        try:
+            run_jobs(
+                plan.jobs,
+                store,
+                processes=processes,
+                timeout=args.timeout,
+                retry=args.retry is not None,
+                queue=lambda jobs: _queue(jobs, plan, store, args.order),
+                ahead=_ahead(args.order, cluster),
+                progress=show,
+            )
+        except KeyboardInterrupt:
+            line.clear()
+            if not last:
+                raise
+            print(
+                f"nrsfm sweep: stopped; {last[0].done} of {last[0].total} runs are kept in {args.output}, "
+                "and the same command continues from there",
+                file=sys.stderr,
+            )
+            return INTERRUPTED
+        finally:
+            line.clear()
+        lost = sum(not store.has_result(job.key) for job in plan.jobs)
+    written = write_tables(read_sweep(args.output))
+    again = (
+        f"; {lost} without a result, see their errors there (--retry failed runs them again)" if lost else ""
+    )
+    print(f"{len(plan.jobs)} runs are in {', '.join(str(path) for path in (store.path, *written))}{again}")
+    return 0
+
+
+def plan_from(args: argparse.Namespace) -> SweepPlan:
+    """Return the runs that the options ask for.
+
+    Parameters
+    ----------
+    args
+        the parsed options of `nrsfm sweep`.
+
+    Returns
+    -------
+    SweepPlan
+        every sequence under every combination of settings.
+
+    Raises
+    ------
+    InputError
+        where data cannot be read, or an option or a value is refused.
+    """
+    settings = list(dict.fromkeys(_combinations(args)))
+    cameras = _names(args.camera)
+    reading = reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})
+    sequences = find_sequences(
+        args.data, objects=_names(args.object), cameras=cameras, paths=_names(args.path), reading=reading
+    )
+    return plan_sweep(sequences, settings, None if args.no_results else args.output)
+
+
+def _names(text: str | None) -> list[str]:
+    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _combinations(args: argparse.Namespace) -> Iterator[Settings]:
+    """Yield the settings of every combination of the values of --set and --seeds."""
+    varied = dict(_varied(text, args) for text in args.set)
+    if args.seeds is not None:
+        if "seed" in varied or args.seed is not None:
+            raise InputError("--seeds is given together with --seed, or with --set seed=...; accepted is one")
+        varied["seed"] = [("seed", int(seed)) for seed in parse_seeds(args.seeds)]
+    count = 1
+    for values in varied.values():
+        count *= len(values)
+    if count > MOST_RUNS:
+        raise InputError(f"--set and --seeds give {count} combinations; accepted are {MOST_RUNS}")
+    names = [values[0][0] for values in varied.values()]
+    for chosen in itertools.product(*varied.values()):
+        yield settings_from(drop_foreign_options(argparse.Namespace(**vars(args) | dict(chosen)), names))
+
+
+def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, Any]]]:
+    """Return the name in NAME=VALUES, and each value with the attribute of the parsed options that it is."""
+    name, equals, listed = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name:
+        raise InputError(f"--set has {text!r}; accepted are NAME=VALUES, such as rank=2,4,6")
+    parser = RefusingParser("--set", "NAME=VALUES with the options of settings")
+    add_settings_options(parser)
+    empty = vars(parser.parse_args([]))
+    values: list[tuple[str, Any]] = []
+    for value in parse_values(listed, whole=is_whole_option(name)):
+        parsed = vars(parser.parse_args([f"{option_flag(name)}={value}"]))
+        values += [(attribute, given) for attribute, given in parsed.items() if given != empty[attribute]]
+    for attribute in {attribute for attribute, _ in values}:
+        if getattr(args, attribute) is not None:
+            raise InputError(f"{option_flag(name)} is given together with --set {name}=...; accepted is one")
+    return name, values
+
+
+def _plan_lines(
+    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int
+) -> list[str]:
+    """Return what is going to be run, and about how long it takes."""
+    waiting = [
+        job
+        for job in plan.jobs
+        if not (store.has_result(job.key) if args.retry is not None else job.key in store)
+    ]
+    done = [job for job in plan.jobs if store.has_result(job.key)]
+    rows = ((job, store.load_row(job.key)) for job in done[-PACE_RUNS:])
+    pace = measured_pace((job, row["seconds"]) for job, row in rows if row is not None)
+    count = workers if isinstance(workers, int) else workers.threads
+    sequences = len({job.sequence for job in plan.jobs})
+    text = f"{len(plan.jobs)} runs of {sequences} sequence{'s' if sequences != 1 else ''}"
+    ended = len(plan.jobs) - len(waiting)
+    if ended:
+        lost = sum(job.key in store for job in plan.jobs) - len(done)
+        again = f" ({lost} without a result)" if lost and args.retry is None else ""
+        text += f"; {ended} have ended{again}, {len(waiting)} are left"
+    if waiting:
+        where = f"{count} process{'es' if count != 1 else ''}"
+        if not isinstance(workers, int):
+            where = f"{workers.workers} workers that have {count} threads"
+        costs = [job.cost for job in waiting]
+        text += f"; about {duration_text(pace * max(sum(costs) / count, max(costs)))} with {where}"
+    lines = [text]
+    lines += [f"{number} runs are left out: {reason}" for reason, number in plan.refused]
+    return lines
+
+
+def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:
+    """Return the runs in their order."""
+    if order == "longest-first":
+        return LongestFirst(jobs)
+    ended: list[tuple[SweepJob, dict[str, Any]]] = []
+    for job in plan.jobs:
+        row = store.load_row(job.key) if store.has_result(job.key) else None
+        if row is not None:
+            ended.append((job, row["metrics"]))
+    return BestFirst(jobs, ended)
+
+
+def _ahead(order: str, cluster: Cluster | None) -> int | str:
+    """Return how many runs the workers are given before any has ended."""
+    if cluster is None or order == "best-first":
+        return "n_jobs"  # each choice waits for what is known by then
+    return max(IN_FLIGHT, 2 * cluster.threads)

@@ -1,0 +1,88 @@
+"""Jobs on a cluster of Dask, through joblib.
+
+The scheduler gives every job to one of its workers and gives it to another where the worker dies. What
+travels is the job, a path and settings, and back the facts that it found; a result file is written by the
+worker, so that workers see the same files under the same names.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..foundation.exceptions import InputError
+from ..foundation.representation import one_line_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONNECT_SECONDS = 15.0  # that a scheduler may take to answer
+WORKER_SECONDS = 60.0  # that the first worker may take to come
+IN_FLIGHT = 2000  # jobs given to the scheduler at least, so that workers that join later have some at once
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """A scheduler of Dask and its workers."""
+
+    client: Any  # distributed.Client
+
+    __repr__ = one_line_repr
+
+    @property
+    def workers(self) -> int:
+        """The workers that are connected now."""
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def threads(self) -> int:
+        """How many jobs the workers run at the same time."""
+        return sum(self.client.ncores().values())
+
+
+@contextmanager
+def connect_to_dask(address: str) -> Iterator[Cluster]:
+    """Let `run_jobs` use the workers of a scheduler in the block.
+
+    Parameters
+    ----------
+    address
+        of the scheduler: HOST:PORT, or the JSON file that `dask scheduler --scheduler-file` wrote.
+
+    Yields
+    ------
+    Cluster
+        the scheduler and its workers.
+
+    Raises
+    ------
+    InputError
+        where Dask is not installed, the scheduler does not answer, or no worker comes.
+    """
+    try:
+        import distributed
+        import joblib
+    except ImportError as error:
+        raise InputError(
+            f"--backend dask needs dask and distributed, and {error.name} is not installed; install them "
+            "with: pip install 'nrsfm-gui[cluster]'"
+        ) from error
+    from .dask_backend import NAME
+
+    where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
+    connect: Any = distributed.Client
+    try:
+        client = connect(**where, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(f"--scheduler {address}: no scheduler of Dask answers there ({error})") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        except TimeoutError:
+            raise InputError(
+                f"--scheduler {address}: no worker has come for {WORKER_SECONDS:g} s; start some with: "
+                f"dask worker {address}"
+            ) from None
+        with joblib.parallel_config(NAME, client=client):
+            yield Cluster(client)

@@ -1,0 +1,35 @@
+"""Sweeps: many sequences under many settings, each run a line of a file that only grows."""
+
+from .grid import parse_seeds, parse_shard, parse_values
+from .order import BestFirst
+from .rows import MEASURED_COLUMNS, Sweep, is_sweep_folder, read_sweep
+from .runs import (
+    SweepJob,
+    SweepPlan,
+    SweepSequence,
+    find_sequences,
+    measured_pace,
+    plan_sweep,
+)
+from .tables import SweepTable, report_table, tabulate, write_tables
+
+__all__ = [
+    "MEASURED_COLUMNS",
+    "BestFirst",
+    "Sweep",
+    "SweepJob",
+    "SweepPlan",
+    "SweepSequence",
+    "SweepTable",
+    "find_sequences",
+    "is_sweep_folder",
+    "measured_pace",
+    "parse_seeds",
+    "parse_shard",
+    "parse_values",
+    "plan_sweep",
+    "read_sweep",
+    "report_table",
+    "tabulate",
+    "write_tables",
+]

@@ -1,0 +1,312 @@
+"""The runs of a sweep: every sequence under all settings, each a job that a worker computes from a path."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...data.sequence import CameraModel
+from ...evaluation.metrics import camera_truth, errors_of, published_errors
+from ...evaluation.optimality import optimality
+from ...foundation.exceptions import InputError
+from ...foundation.representation import one_line_repr
+from ...foundation.version import VERSION
+from ...io.readers import is_sequence_folder, list_sequences, read_sequence
+from ...io.readers.challenge import challenge_file
+from ...io.readers.samples import PREFIX
+from ...reconstruction.provenance import settings_to_dict, solve_command, source_name
+from ...reconstruction.reconstruct import reconstruct
+from ...reconstruction.result import save_result
+from ..job_store import RESULTS
+from ..jobs import ExperimentJob, JobResult, job_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from ...data.sequence import Sequence
+    from ...reconstruction.result import Result
+    from ...reconstruction.settings import Settings
+
+# About how long a run takes: seconds for an observation of a perspective camera with refined depths, measured
+# on sequences of 4 000 to 12 600 observations; of orthogonal cameras, and without the refinement, this share.
+SECONDS_PER_OBSERVATION = 8e-4
+ORTHOGONAL_SHARE = 0.55
+UNREFINED_SHARE = 0.45
+RANK_SHARE = 0.05  # of a rank more
+
+
+@dataclass(frozen=True)
+class SweepSequence:
+    """A sequence of a sweep: where it is, and what is known of it without its arrays."""
+
+    source: str  # the full path, or the name of a sample
+    reading: tuple[tuple[str, Any], ...]  # options that it is read with
+    object_name: str
+    path_name: str  # of the camera; "" where the file has none
+    camera: str
+    observations: int  # F P
+    content: str  # hash of all that a result depends on
+
+    __repr__ = one_line_repr
+
+
+@dataclass(frozen=True)
+class SweepJob(ExperimentJob):
+    """One run: a sequence by its path, and settings. No array travels to the worker that computes it."""
+
+    sequence: SweepSequence
+    settings: Settings
+    folder: Path | None  # of the sweep, where the result is kept; None leaves it out
+
+    __repr__ = one_line_repr
+
+    @property
+    def label(self) -> str:
+        """Object, path and camera, rank and seed."""
+        names = (self.sequence.object_name, self.sequence.path_name, self.sequence.camera)
+        return " ".join([*filter(None, names), f"rank {self.settings.rank} seed {self.settings.seed}"])
+
+    @property
+    def cost(self) -> float:
+        """About how many seconds it runs."""
+        cost = SECONDS_PER_OBSERVATION * self.sequence.observations
+        cost *= 1 + RANK_SHARE * self.settings.rank
+        if self.settings.camera_of(CameraModel(self.sequence.camera)) is CameraModel.ORTHOGONAL:
+            cost *= ORTHOGONAL_SHARE
+        return cost if self.settings.refine == "depth" else cost * UNREFINED_SHARE
+
+    @cached_property
+    def key(self) -> str:
+        """Of tracks, truth, settings and version."""
+        return job_key("sweep", self.sequence.content, settings_to_dict(self.settings))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Return the sequence and all settings."""
+        return {
+            "object": self.sequence.object_name,
+            "camera": self.sequence.camera,
+            "path": self.sequence.path_name,
+            "sequence": self.sequence.source,
+            "settings": settings_to_dict(self.settings),
+            "data": self.sequence.content,
+            "version": VERSION,
+            "command": solve_command(self.sequence.source, dict(self.sequence.reading), self.settings),
+        }
+
+    def run(self) -> JobResult:
+        """Reconstruct, measure, and write the result into the folder."""
+        sequence = _read(self.sequence)
+        result = reconstruct(sequence, self.settings)
+        kept = ""
+        if self.folder is not None:
+            kept = f"{RESULTS}/{self.key}.npz"
+            save_result(result, self.folder / kept)
+        return JobResult(run_figures(result, sequence) | {"result": kept})
+
+
+def run_figures(result: Result, sequence: Sequence) -> dict[str, Any]:
+    """Return what a sweep records of a result: how it ended, its loss and gradient, and every error.
+
+    Parameters
+    ----------
+    result
+        of a run of the sequence.
+    sequence
+        what was reconstructed.
+
+    Returns
+    -------
+    dict[str, Any]
+        values by name, ready for JSON; a number that is not finite is None.
+    """
+    errors = errors_of(result) | published_errors(result, camera_truth(sequence))
+    return {
+        "status": result.meta["status"],
+        "loss": _finite(result.loss),
+        "log10_loss": _finite(result.log_loss),
+        "gradient": _finite(optimality(result)["relative_gradient"]),
+        "iterations": result.iterations,
+        "metrics": {name: _finite(value) for name, value in errors.items()},
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+@lru_cache(maxsize=4)
+def _read(known: SweepSequence) -> Sequence:
+    """Return a sequence, which the next runs of a worker need again."""
+    sequence = read_sequence(known.source, **dict(known.reading))
+    if sequence.content != known.content:
+        raise InputError(f"{known.source}: is not what it was when the sweep began")
+    return sequence
+
+
+def find_sequences(
+    data: Iterable[str],
+    *,
+    objects: Collection[str] = (),
+    cameras: Collection[str] = (),
+    paths: Collection[str] = (),
+    reading: Mapping[str, Any] | None = None,
+) -> list[SweepSequence]:
+    """Return the sequences of folders and files that are asked for.
+
+    Parameters
+    ----------
+    data
+        folders as `list_sequences` accepts them, or files; "sample:" names all bundled ones.
+    objects, cameras, paths
+        names that are kept, where any are given.
+    reading
+        options that files are read with; of those in folders only `frame_base` is used.
+
+    Returns
+    -------
+    list[SweepSequence]
+        in the order of the data.
+
+    Raises
+    ------
+    InputError
+        where one cannot be read, or a name is of none of them.
+    """
+    options = dict(reading or {})
+    candidates = [each for text in data for each in _candidates(text, options)]
+    wanted = {"object": set(objects), "camera": set(cameras), "path": set(paths)}
+    for name, asked in wanted.items():
+        known = {each[name] for each in candidates}
+        missing = sorted(asked - known)
+        if missing:
+            listed = ", ".join(sorted(filter(None, known))) or "none"
+            raise InputError(f"--{name} is {missing[0]!r}, which the data does not have; it has {listed}")
+    kept = [
+        each for each in candidates if all(not asked or each[name] in asked for name, asked in wanted.items())
+    ]
+    if not kept:
+        raise InputError("no sequence of the data has that object, camera and path together")
+    return [_described(each) for each in kept]
+
+
+def _candidates(text: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what may be reconstructed of a folder or file: names, the file, and how it is read."""
+    path = Path(text)
+    if text != PREFIX and not (path.is_dir() and not is_sequence_folder(path)):
+        sequence = read_sequence(path, **options)
+        item = None if sequence.source is None else challenge_file(sequence.source)
+        return [
+            {
+                "object": sequence.name if item is None else item.root.name,
+                "camera": sequence.camera.value,
+                "path": "" if item is None else item.path_name,
+                "file": path,
+                "reading": dict(sequence.reading),
+                "problem": "",
+            }
+        ]
+    base = options.get("frame_base", 1)
+    return [
+        {
+            "object": entry.object_name,
+            "camera": "" if entry.camera is None else entry.camera.value,
+            "path": entry.path_name,
+            "file": entry.file,
+            "reading": {} if base == 1 else {"frame_base": base},
+            "problem": entry.problem,
+        }
+        for entry in list_sequences(text, frame_base=base)
+    ]
+
+
+def _described(candidate: Mapping[str, Any]) -> SweepSequence:
+    if candidate["problem"]:
+        raise InputError(candidate["problem"])
+    sequence = read_sequence(candidate["file"], **candidate["reading"])
+    return SweepSequence(
+        source=source_name(sequence),
+        reading=tuple(sequence.reading.items()),
+        object_name=candidate["object"],
+        path_name=candidate["path"],
+        camera=sequence.camera.value,
+        observations=sequence.visible.size,
+        content=sequence.content,
+    )
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """The runs of a sweep, and those that are left out."""
+
+    jobs: tuple[SweepJob, ...]  # each once
+    refused: tuple[tuple[str, int], ...] = ()  # reasons why settings do not suit a camera, and how many runs
+
+    __repr__ = one_line_repr
+
+    def shard(self, k: int, n: int) -> SweepPlan:
+        """Return the k-th of n shares, which are about equally long; k is from 1 to n."""
+        ordered = sorted(self.jobs, key=lambda job: (-job.cost, job.key))
+        return replace(self, jobs=tuple(ordered[k - 1 :: n]))
+
+
+def plan_sweep(
+    sequences: Iterable[SweepSequence], settings: Iterable[Settings], folder: Path | None
+) -> SweepPlan:
+    """Return the runs of every sequence under all settings.
+
+    Parameters
+    ----------
+    sequences
+        what is reconstructed.
+    settings
+        how.
+    folder
+        where results are kept; None leaves them out.
+
+    Returns
+    -------
+    SweepPlan
+        without those that a camera's settings refuse.
+
+    Raises
+    ------
+    InputError
+        where no run is left.
+    """
+    jobs: dict[str, SweepJob] = {}
+    refused: Counter[str] = Counter()
+    every = list(dict.fromkeys(settings))
+    for sequence in sequences:
+        for one in every:
+            refusal = one.refusal(CameraModel(sequence.camera))
+            if refusal:
+                refused[refusal] += 1
+            else:
+                job = SweepJob(sequence, one, folder)
+                jobs.setdefault(job.key, job)
+    if not jobs:
+        raise InputError(f"no run is left: {next(iter(refused), 'there are no settings')}")
+    return SweepPlan(tuple(jobs.values()), tuple(refused.items()))
+
+
+def measured_pace(ended: Iterable[tuple[SweepJob, float]]) -> float:
+    """Return how long runs took over what was expected, `SweepJob.cost`.
+
+    Parameters
+    ----------
+    ended
+        runs and the seconds that they took.
+
+    Returns
+    -------
+    float
+        1 where there are none: the costs were measured on one machine.
+    """
+    pairs = [(job.cost, seconds) for job, seconds in ended]
+    expected = sum(cost for cost, _ in pairs)
+    return sum(seconds for _, seconds in pairs) / expected if expected else 1.0
