@@ -206,13 +206,18 @@ def _sweep(args: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
             return INTERRUPTED
+        except InputError as error:
+            if cluster is None or cluster.connected or not last:
+                raise
+            raise InputError(
+                f"the scheduler {args.scheduler} has ended; {last[0].done} of {last[0].total} runs are kept "
+                f"in {args.output}, and the same command continues from there"
+            ) from error
         finally:
             line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
     written = write_tables(read_sweep(args.output))
-    again = (
-        f"; {lost} without a result, see their errors there (--retry failed runs them again)" if lost else ""
-    )
+    again = f"; {lost} without a result (--retry failed runs them again)" if lost else ""
     print(f"{len(plan.jobs)} runs are in {', '.join(str(path) for path in (store.path, *written))}{again}")
     return 0
 

@@ -36,6 +36,11 @@ class Cluster:
         return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
     @property
+    def connected(self) -> bool:
+        """Whether the scheduler still answers."""
+        return bool(self.client.status == "running")
+
+    @property
     def threads(self) -> int:
         """How many jobs the workers run at the same time."""
         return sum(self.client.ncores().values())

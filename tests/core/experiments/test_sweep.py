@@ -1,0 +1,353 @@
+"""Sweeps: grids, runs that go on, torn lines, shards, retries, time limits, orders and tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import multiprocessing
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from core import InputError, errors_of, load_result, read_sequence
+from core.cli import main
+from core.evaluation import optimality
+from core.experiments import JobStore, is_sweep_folder, read_sweep, tabulate
+from core.experiments.sweep import MEASURED_COLUMNS, parse_seeds, parse_shard, parse_values
+
+QUICK = ["--rotations", "truth", "--refine", "none", "--starts", "1"]  # a run takes about 50 ms
+
+
+@pytest.fixture
+def data(folder):
+    """The words for a sweep of two sequences under four settings."""
+    return ["sweep", str(folder), "--camera", "perspective", "--set", "rank=1,2", "eta=0.05,0.2", *QUICK]
+
+
+def lines(folder, name="runs.jsonl"):
+    return [json.loads(line) for line in (folder / name).read_text().splitlines()]
+
+
+def comparable(folder):
+    """All rows of a sweep without what is measured, and without the folder's own name."""
+    rows = read_sweep(folder).rows
+    return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def swept(folder, tmp_path_factory):
+    """The folder of a finished sweep, run by one process."""
+    output = tmp_path_factory.mktemp("swept")
+    words = ["sweep", str(folder), "--camera", "perspective", "--set", "rank=1,2", "eta=0.05,0.2", *QUICK]
+    assert main([*words, "--jobs", "1", "-o", str(output)]) == 0
+    return output
+
+
+# -- grids ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "values"),
+    [
+        ("2,4,6", True, ("2", "4", "6")),
+        ("log:1e-3:1:4", False, ("0.001", "0.01", "0.1", "1")),
+        ("lin:0:1:5", False, ("0", "0.25", "0.5", "0.75", "1")),
+        ("1,log:2:32:5", True, ("1", "2", "4", "8", "16", "32")),
+        ("log:1:3:9", True, ("1", "2", "3")),
+        ("[1400,1400,640,480],gt", False, ("1400,1400,640,480", "gt")),
+        ("3,3", True, ("3",)),
+    ],
+)
+def test_values_are_lists_and_ranges(text, whole, values):
+    assert parse_values(text, whole=whole) == values
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1,", ",1", "[1,2", "log:0:1:3", "log:1:2", "lin:1:2:1", "log:1:2:x", "lin:1:inf:3"]
+)
+def test_what_lists_no_values_is_refused(text):
+    with pytest.raises(InputError):
+        parse_values(text)
+
+
+def test_seeds_and_shards_are_read():
+    assert parse_seeds("2:5") == ("2", "3", "4") and parse_seeds("7,1") == ("7", "1")
+    assert parse_shard("2/8") == (2, 8)
+    for text in ("5:5", "x", "1:2:3", "-1:3", ""):
+        with pytest.raises(InputError):
+            parse_seeds(text)
+    for text in ("0/8", "9/8", "3", "1/0"):
+        with pytest.raises(InputError):
+            parse_shard(text)
+
+
+def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, capsys):
+    words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", *QUICK, "--rank", "1"]
+    words += ["--set", "penalty=nn,wnn", "mu=0.01,0.1", "xi=0.1,0.5,1", "method=bilinear,bmm"]
+    assert main([*words, "--jobs", "1", "-o", str(tmp_path)]) == 0
+    first = capsys.readouterr().out.splitlines()
+    assert first[0].startswith("5 runs of 1 sequence; about ")
+    assert any("are left out: BMM is for orthogonal cameras" in line for line in first)
+    found = {(row["penalty"], row["mu"], row["xi"]) for row in read_sweep(tmp_path).rows}
+    assert found == {("nn", 0.01, None), ("nn", 0.1, None), *(("wnn", None, xi) for xi in (0.1, 0.5, 1.0))}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--set", "rank"], "accepted are NAME=VALUES"),
+        (["--set", "rank=x"], "--set: argument --rank: invalid int value"),
+        (["--set", "etta=1"], "--set: unrecognized arguments"),
+        (["--set", "eta=7"], "eta is 7"),
+        (["--set", "rank=2", "--rank", "3"], "--rank is given together with --set rank"),
+        (["--seeds", "0:3", "--seed", "1"], "--seeds is given together"),
+        (["--object", "cow"], "--object is 'cow', which the data does not have; it has balloon"),
+        (["--jobs", "0"], "--jobs is 0"),
+        (["--timeout", "0"], "--timeout is 0"),
+        (["--backend", "dask"], "--backend dask and --scheduler ADDRESS are given together"),
+        (["--shard", "3/2"], "--shard is '3/2'"),
+        (["--by", "rank"], "--by has no effect without --table"),
+    ],
+)
+def test_bad_options_are_one_sentence(words, sentence, folder, tmp_path, capsys):
+    assert main(["sweep", str(folder), "-o", str(tmp_path / "out"), *words]) == 2
+    found = capsys.readouterr().err
+    assert sentence in found and len(found.splitlines()) <= 2
+
+
+# -- rows ----------------------------------------------------------------------------------------------------
+
+
+def test_every_run_is_a_line_with_all_that_is_known_of_it(swept, folder):
+    rows = lines(swept)
+    assert len(rows) == 8 == len({row["key"] for row in rows})
+    for row in rows:
+        result = load_result(swept / row["result"])
+        sequence = read_sequence(row["sequence"])
+        assert row["loss"] == result.loss and row["log10_loss"] == result.log_loss
+        assert row["gradient"] == optimality(result)["relative_gradient"] < 1e-5
+        assert row["metrics"].items() >= errors_of(result).items() and "challenge_v02" in row["metrics"]
+        assert row["iterations"] == result.iterations and row["status"] == result.meta["status"]
+        assert row["data"] == sequence.content and row["settings"]["rank"] == result.rank
+        assert row["seconds"] > 0 and row["memory_mb"] > 10 and row["version"]
+        assert (row["object"], row["camera"]) == ("balloon", "perspective") and row["error"] == ""
+
+
+def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
+    row = lines(swept)[0]
+    words = shlex.split(row["command"])
+    words[words.index("-o") + 1] = str(tmp_path / "again.npz")
+    assert main([*words[1:], "--quiet"]) == 0
+    assert load_result(tmp_path / "again.npz").loss == row["loss"]
+
+
+def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path):
+    assert main([*data, "--jobs", "2", "-o", str(tmp_path / "two")]) == 0
+    assert comparable(tmp_path / "two") == comparable(swept)
+    for k in (1, 2, 3):
+        assert main([*data, "--jobs", "1", "--shard", f"{k}/3", "-o", str(tmp_path / "shards")]) == 0
+    sizes = [len(lines(tmp_path / "shards", f"runs-{k}-of-3.jsonl")) for k in (1, 2, 3)]
+    assert sorted(sizes) == [2, 3, 3]
+    assert comparable(tmp_path / "shards") == comparable(swept)
+
+
+def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, capsys):
+    half = (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(b"".join(half[:3]) + half[3][:40])
+    assert len(read_sweep(tmp_path).rows) == 3 and read_sweep(tmp_path).damaged == 0
+    assert main([*data, "--jobs", "1", "--no-results", "-o", str(tmp_path)]) == 0
+    assert "3 have ended, 5 are left" in capsys.readouterr().out
+    assert path.read_bytes().splitlines(keepends=True)[:3] == half[:3]
+    kept = {json.loads(line)["key"] for line in half[:3]}
+    expected = [row if row["key"] in kept else row | {"result": ""} for row in comparable(swept)]
+    assert comparable(tmp_path) == expected
+    before = path.read_bytes()
+    assert main([*data, "-o", str(tmp_path)]) == 0
+    assert path.read_bytes() == before
+
+
+def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
+    """kill -9 at moments when lines are written: no run is lost, and none is there twice."""
+    command = [sys.executable, "-m", "core", *data, "--jobs", "2", "-o", str(tmp_path)]
+    for count in (1, 4):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        path = tmp_path / "runs.jsonl"
+        while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < count):
+            time.sleep(0.002)
+        process.kill()
+        process.wait()
+    assert main([*data, "--jobs", "1", "-o", str(tmp_path)]) == 0
+    assert len(lines(tmp_path)) == 8
+    assert comparable(tmp_path) == comparable(swept)
+
+
+def test_ctrl_c_keeps_what_has_ended(data, tmp_path):
+    command = [sys.executable, "-m", "core", *data, "--seeds", "0:40", "--jobs", "2", "-o", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    path = tmp_path / "runs.jsonl"
+    while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < 2):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = len(lines(tmp_path))
+    assert 2 <= kept < 320
+    assert errors == (
+        f"nrsfm sweep: stopped; {kept} of 320 runs are kept in {tmp_path}, "
+        "and the same command continues from there\n"
+    )
+
+
+def test_a_failed_run_is_a_row_and_runs_again_when_asked(folder, tmp_path, capsys):
+    words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", "--jobs", "1", *QUICK]
+    words += ["--set", "rank=1,99", "-o", str(tmp_path)]
+    assert main(words) == 0
+    assert "1 without a result (--retry failed runs them again)" in capsys.readouterr().out
+    good, bad = read_sweep(tmp_path).rows
+    assert bad["status"] == "failed" and "99" in bad["error"] and bad["rank"] == 99 and bad["loss"] is None
+    assert bad["command"] and good["status"] == "converged"
+    assert read_sweep(tmp_path).result(bad) is None and read_sweep(tmp_path).result(good).is_file()
+    assert main(words) == 0
+    assert len(lines(tmp_path)) == 2
+    assert main([*words, "--retry", "failed"]) == 0
+    assert [row["status"] for row in lines(tmp_path)] == [
+        row["status"] for row in (*lines(tmp_path)[:2], bad)
+    ]
+    assert len(read_sweep(tmp_path).rows) == 2
+
+
+def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
+    words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", "--jobs", "1"]
+    words += ["--rank", "1", "--starts", "1", "--refine", "none", "-o", str(tmp_path)]
+    assert main([*words, "--timeout", "0.01"]) == 0
+    (row,) = read_sweep(tmp_path).rows
+    assert (row["status"], row["error"]) == ("time limit", "it was ended after 0.01 s")
+    assert main([*words, "--retry", "failed"]) == 0
+    (row,) = read_sweep(tmp_path).rows
+    assert row["status"] == "converged" and len(lines(tmp_path)) == 2
+
+
+def test_two_commands_do_not_write_the_same_file(swept):
+    with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
+        JobStore(swept)
+
+
+def test_a_line_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no limits")
+
+    def fill(folder):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        store = JobStore(folder)
+        try:
+            for k in range(100):
+                store.append({"key": str(k), "status": "done", "text": 90 * "x"})
+        except InputError as error:
+            os._exit(7 if "cannot be written" in str(error) else 8)
+
+    process = multiprocessing.get_context("fork").Process(target=fill, args=(tmp_path,))
+    process.start()
+    process.join()
+    assert process.exitcode == 7
+    content = (tmp_path / "runs.jsonl").read_bytes()
+    assert content.endswith(b"}\n") and len(content.splitlines()) == 7
+
+
+def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
+    rows = (swept / "runs.jsonl").read_bytes()
+    strange = (
+        b'{"key": 1}\n[1]\n\xff\xfe\n{"key": "a", "object": "b", "settings": 3}\n' + b"[" * 100_000 + b"\n"
+    )
+    (tmp_path / "runs.jsonl").write_bytes(strange + rows)
+    found = read_sweep(tmp_path)
+    assert found.damaged == 5 and [row["key"] for row in found.rows] == [
+        row["key"] for row in read_sweep(swept).rows
+    ]
+    assert is_sweep_folder(swept) and not is_sweep_folder(tmp_path.parent)
+    with pytest.raises(InputError, match="holds no runs of a sweep"):
+        read_sweep(tmp_path.parent)
+
+
+# -- orders --------------------------------------------------------------------------------------------------
+
+
+def test_best_first_tries_every_value_and_then_follows_the_least_errors(folder, tmp_path):
+    words = ["sweep", str(folder), "--camera", "perspective", *QUICK, "--jobs", "1", "--order", "best-first"]
+    assert main([*words, "--set", "rank=1,3", "xi=0.1,0.5,100", "-o", str(tmp_path)]) == 0
+    rows = [(row["settings"]["rank"], row["settings"]["penalty"]["xi"]) for row in lines(tmp_path)]
+    errors = {}
+    for row in lines(tmp_path):
+        values = row["settings"]["rank"], row["settings"]["penalty"]["xi"]
+        errors.setdefault(values, []).append(row["metrics"]["procrustes_mm"])
+    assert {xi for _, xi in rows[:4]} == {0.1, 0.5, 100.0} and {rank for rank, _ in rows[:4]} == {1, 3}
+    order = sorted(errors, key=lambda values: np.mean(np.log(errors[values])))
+    place = {values: np.mean([k for k, row in enumerate(rows) if row == values]) for values in errors}
+    assert np.corrcoef([place[values] for values in order], np.arange(len(order)))[0, 1] > 0.3
+    assert rows.index(order[0]) < len(rows) / 2
+
+
+# -- tables --------------------------------------------------------------------------------------------------
+
+
+def test_a_table_has_the_mean_over_all_other_settings(swept, capsys):
+    found = tabulate(read_sweep(swept), "mean_mm", ["rank", "eta"])
+    assert found.number == "procrustes_mm" and found.rows == ((1,), (2,)) and found.columns == (0.05, 0.2)
+    for r, rank in enumerate((1, 2)):
+        for c, eta in enumerate((0.05, 0.2)):
+            values = [
+                row["metrics"]["procrustes_mm"]
+                for row in lines(swept)
+                if (row["settings"]["rank"], row["settings"]["eta"]) == (rank, eta)
+            ]
+            assert found.mean[r, c] == pytest.approx(np.mean(values))
+            assert found.counts[r, c] == len(values) == 2
+            assert found.deviation[r, c] == pytest.approx(np.std(values, ddof=1))
+    assert main(["sweep", str(swept), "--table", "mean_mm", "--by", "rank,eta", "--markdown"]) == 0
+    text = capsys.readouterr().out
+    assert "| rank | eta = 0.05 | eta = 0.2 |" in text and text.count(" ± ") == 5
+    assert main(["sweep", str(swept), "--table", "log10_loss", "--by", "path,rank,eta", "--latex"]) == 0
+    text = capsys.readouterr().out
+    assert r"path & rank & eta = 0.05 & eta = 0.2 \\" in text and text.count("circle & ") == 2
+    assert main(["sweep", str(swept), "--table", "loss", "--by", "color"]) == 2
+    assert "'color' is no setting of the runs" in capsys.readouterr().err
+    assert main(["sweep", str(swept), "--table", "beauty", "--by", "rank"]) == 2
+    assert "have loss, log10_loss" in capsys.readouterr().err
+
+
+def test_csv_and_parquet_hold_all_rows(swept):
+    sweep = read_sweep(swept)
+    with (swept / "table.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    table = pyarrow.parquet.read_table(swept / "table.parquet").to_pylist()
+    assert len(rows) == len(table) == len(sweep.rows)
+    for row, text, typed in zip(sweep.rows, rows, table, strict=True):
+        assert tuple(text) == sweep.columns == tuple(typed)
+        assert float(text["procrustes_mm"]) == row["procrustes_mm"] == typed["procrustes_mm"]
+        assert typed["key"] == text["key"] == row["key"] and typed["rank"] == row["rank"]
+    assert sweep.varied == ("path", "rank", "eta")
+
+
+def test_a_name_that_spreadsheets_compute_is_quoted(folder, tmp_path):
+    (tmp_path / "=cmd").symlink_to(folder / "balloon")
+    words = [
+        "sweep",
+        str(tmp_path / "=cmd"),
+        "--camera",
+        "perspective",
+        "--path",
+        "circle",
+        *QUICK,
+        "--rank",
+        "1",
+    ]
+    assert main([*words, "--jobs", "1", "-o", str(tmp_path / "out")]) == 0
+    assert read_sweep(tmp_path / "out").rows[0]["object"] == "=cmd"
+    assert (tmp_path / "out" / "table.csv").read_text().splitlines()[1].startswith("'=cmd,")
