@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from ..experiments.benchmark.results import (
     write_benchmark_rows,
 )
 from ..experiments.benchmark.runs import run_benchmark
-from ..experiments.job_store import make_folder
+from ..experiments.job_store import JobStore, make_folder
 from ..experiments.report import check_installed, render_markdown, write_csv_table
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
@@ -46,7 +47,8 @@ Minimize the same simulated problems by several methods and print how fast each 
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
 the methods on the matrix itself at the closed form. Every method runs in a process of its own: its memory is
 how far that process rises above what it has with the problem posed. Tables are printed, and with -o also
-written into FOLDER, with all curves and a plot.
+written into FOLDER, with all curves and a plot. What has ended is kept there in runs.jsonl: the same command
+measures only what is not in it.
 """
 
 
@@ -108,19 +110,20 @@ def run(args: argparse.Namespace) -> int:
                 )
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
-    if args.output is not None:
-        make_folder(args.output)
     check_installed("jinja2")
     line = ProgressLine(sys.stderr)
     try:
         if args.pyproximal is not None:
+            if args.output is not None:
+                make_folder(args.output)
             return _pyproximal(args, line)
-        return _growth(args, line) if args.growth else _comparison(args, line)
+        with nullcontext() if args.output is None else JobStore(args.output) as store:
+            return _growth(args, line, store) if args.growth else _comparison(args, line, store)
     finally:
         line.clear()
 
 
-def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
+def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | None) -> int:
     problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
     rank = DEFAULT_RANKS[problem] if args.rank is None else args.rank
     cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or DEFAULT_SIZES]
@@ -129,7 +132,7 @@ def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     shown = 0
     code = 0
     try:
-        for run in run_benchmark(cases, methods, args.seconds, _progress(line)):
+        for run in run_benchmark(cases, methods, args.seconds, _progress(line), store=store):
             runs.append(run)
             if args.output is not None:
                 write_benchmark_rows(args.output / "benchmark.csv", benchmark_rows(runs))
@@ -148,13 +151,13 @@ def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     return code
 
 
-def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
+def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None) -> int:
     tasks = [(name, case) for name, cases in growth_cases().items() for case in cases]
     found: dict[str, list[MethodRun]] = {name: [] for name, _ in tasks}
     cases = [case for _, case in tasks]
     code = 0
     try:
-        runs = run_benchmark(cases, [GROWTH_METHOD], args.seconds, _progress(line))
+        runs = run_benchmark(cases, [GROWTH_METHOD], args.seconds, _progress(line), store=store)
         for (name, _), run in zip(tasks, runs, strict=False):
             found[name].append(run)
     except KeyboardInterrupt:

@@ -63,11 +63,22 @@ Reconstruct sequences under every combination of settings. Each run that ends is
 its result is in DIR/results; the same command continues where a sweep was stopped, and DIR/table.csv has all
 runs at the end. With --table in place of -o, print the mean of a number over the runs of a sweep.
 """
+ON_MANY_MACHINES = """\
+on many machines, which see DATA and DIR under the same names:
+  SLURM   #SBATCH --array=1-50
+          nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --shard $SLURM_ARRAY_TASK_ID/50 -o DIR
+  Dask    dask scheduler --port 8786, and on each machine: dask worker HOST:8786 --nthreads 1 --nworkers 8
+          nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler HOST:8786 -o DIR
+  Ray     from ray.util.joblib import register_ray; register_ray()
+          with joblib.parallel_config("ray"):
+              core.cli.main("sweep DATA --set rank=2,4,6 --seeds 0:5 --jobs 64 -o DIR".split())
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `sweep DATA -o DIR`."""
-    parser.description = DESCRIPTION
+    parser.description, parser.epilog = DESCRIPTION, ON_MANY_MACHINES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter  # keeps the lines of both
     parser.add_argument(
         "data",
         nargs="+",

@@ -128,6 +128,11 @@ def load_job_results(store: JobStore, jobs: Iterable[ExperimentJob]) -> dict[str
         where they are kept.
     jobs
         of any experiment.
+
+    Returns
+    -------
+    dict[str, JobResult]
+        without those that have not ended.
     """
     loaded = {job.key: load_job_result(store, job.key) for job in jobs}
     return {key: result for key, result in loaded.items() if result is not None}

@@ -247,10 +247,16 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _with_children() -> Iterator[None]:
-    """Let a daemonic process have children in the block.
+    """Let a worker of Dask or joblib have children in the block.
 
-    Multiprocessing forbids it because they would outlive it; these do not. Dask's workers are daemonic.
+    Those of Dask are daemonic, which multiprocessing forbids to have children because they would outlive
+    them; these do not. Those of joblib start others by a method that these would not know.
     """
+    if multiprocessing.get_start_method(allow_none=True) not in (
+        None,
+        *multiprocessing.get_all_start_methods(),
+    ):
+        multiprocessing.set_start_method("spawn", force=True)
     current = multiprocessing.current_process()
     if not current.daemon:
         yield

@@ -65,12 +65,14 @@ from core.experiments import (
     RecoveryJob,
     ReportImage,
     ReportTable,
+    Sweep,
     TableCell,
     TableData,
     TableEntry,
     TableJob,
     TableRow,
     TableSequence,
+    tabulate,
 )
 from core.experiments.benchmark import (
     BENCHMARK_METHODS,
@@ -81,6 +83,7 @@ from core.experiments.benchmark import (
     MethodRun,
     SolverCurve,
 )
+from core.experiments.sweep import SweepJob, SweepPlan, SweepSequence
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
@@ -209,10 +212,16 @@ def experiment_values(folder):
     case, curve = BenchmarkCase(100, 200, 3), (CurvePoint(1, 0.5, 1 / 3, 1 / 7),) * 50
     numbers = dict.fromkeys(core.METRICS, 1 / 3)
     tutorial = KnownCamerasScene(np.ones((50, 2, 3)), np.ones((50, 2, 80)))
+    known = SweepSequence("/data/" + LONG, (), "dance", "line", "perspective", 6600, "0" * 64)
+    one_run = SweepJob(known, core.Settings(), folder)
+    runs = tuple({"object": LONG, "camera": "", "path": "", "rank": k, "loss": 1 / 3} for k in range(50))
+    sweep_of_runs = Sweep(folder, runs, ("object", "camera", "path", "rank", "loss"), ("rank",), ("loss",))
     problem = KnownCamerasProblem(tutorial.tracks, np.ones((50, 80), bool), tutorial.cameras, np.ones(3))
     return [
         Heading(LONG), Paragraph(LONG), BulletList((LONG,) * 40), CodeBlock(LONG), table, images,
         JobResult(numbers, {"B": np.zeros((60, 6))}, LONG), JobsProgress(1, 40, 0.25, 1 / 3, LONG),
+        known, one_run, SweepPlan((one_run,) * 50), sweep_of_runs,
+        tabulate(sweep_of_runs, "loss", ("object", "rank")),
         MocapJob(folder / "pickup.mat"), MocapRow(
             "pickup", "bmm", "estimated", 10, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1000, 1 / 3, "converged"
         ),

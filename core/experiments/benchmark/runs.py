@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
@@ -11,7 +11,8 @@ from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
 from ...foundation.representation import one_line_repr
 from ...solvers.solver import single_threaded
-from .measurement import Stopwatch
+from ..jobs import JobResult, job_key, load_job_result, save_job_result
+from .measurement import CurvePoint, Stopwatch
 from .methods import BENCHMARK_METHODS, TIME_LIMIT
 from .problems import bilinear_start
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ...problem.factors import Factors
-    from .measurement import CurvePoint
+    from ..job_store import JobStore
     from .problems import BenchmarkCase
 
 QUICK = 0.5  # seconds below which a run is repeated, because small times scatter
@@ -140,8 +141,12 @@ def run_benchmark(
     methods: list[str],
     seconds: float,
     progress: Callable[[BenchmarkProgress], None] | None = None,
+    *,
+    store: JobStore | None = None,
 ) -> Iterator[MethodRun]:
     """Run methods on problems, one after the other, all of a problem from the same start.
+
+    They do not run at the same time, because they would slow each other down.
 
     Parameters
     ----------
@@ -153,6 +158,8 @@ def run_benchmark(
         limit of CPU time for each method on each problem.
     progress
         called about twice a second.
+    store
+        where runs that ended are kept; those that are there are not measured again.
 
     Yields
     ------
@@ -170,9 +177,16 @@ def run_benchmark(
     total = len(cases) * len(methods)
     done = 0
     for case in cases:
-        with single_threaded():
-            start = bilinear_start(case.pose(), case.start)
+        start = None
         for method in methods:
+            known = None if store is None else _load_run(store, case, method, seconds)
+            if known is not None:
+                yield known
+                done += 1
+                continue
+            if start is None:
+                with single_threaded():
+                    start = bilinear_start(case.pose(), case.start)
 
             def report(
                 point: CurvePoint | None, run: tuple[int, BenchmarkCase, str] = (done, case, method)
@@ -182,11 +196,39 @@ def run_benchmark(
 
             report(None)
             try:
-                yield run_method(case, method, start, seconds, report)
+                run = run_method(case, method, start, seconds, report)
             except BenchmarkInterrupted as stop:
                 yield stop.run
                 raise KeyboardInterrupt from None
+            if store is not None:
+                _save_run(store, run, seconds)
+            yield run
             done += 1
+
+
+def _identity(case: BenchmarkCase, method: str, seconds: float) -> dict[str, Any]:
+    return {**asdict(case), "method": method, "limit": seconds}
+
+
+def _save_run(store: JobStore, run: MethodRun, seconds: float) -> None:
+    identity = _identity(run.case, run.method, seconds)
+    facts = {
+        "ended": run.status,
+        "curve": [astuple(point) for point in run.curve],
+        "peak_mb": run.peak_mb,
+        "process_mb": run.process_mb,
+    }
+    result = JobResult(identity | facts, seconds=run.seconds, memory_mb=run.process_mb)
+    save_job_result(store, job_key("benchmark", "", identity), result)
+
+
+def _load_run(store: JobStore, case: BenchmarkCase, method: str, seconds: float) -> MethodRun | None:
+    known = load_job_result(store, job_key("benchmark", "", _identity(case, method, seconds)))
+    if known is None:
+        return None
+    curve = tuple(CurvePoint(*point) for point in known.facts["curve"])
+    memory = known.facts["peak_mb"], known.facts["process_mb"]
+    return MethodRun(case, method, known.facts["ended"], curve, *memory)
 
 
 def _measure(

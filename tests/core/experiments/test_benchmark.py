@@ -1,4 +1,5 @@
 import csv
+import json
 import math
 import os
 import signal
@@ -12,7 +13,7 @@ import pytest
 
 from core import Factors, InputError
 from core.cli import main
-from core.experiments import render_markdown
+from core.experiments import JobStore, render_markdown
 from core.experiments.benchmark import (
     BENCHMARK_METHODS,
     BENCHMARK_STARTS,
@@ -193,6 +194,19 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     rows = read(tmp_path / "benchmark.csv")
     assert [row["method"] for row in rows] == ["bilinear", "algorithm1"]
     assert rows[1]["status"] == STOPPED
+    (line,) = (tmp_path / "runs.jsonl").read_text().splitlines()
+    assert json.loads(line)["method"] == "bilinear"
+
+
+def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
+    with JobStore(tmp_path) as store:
+        first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
+    with JobStore(tmp_path) as store:
+        again = list(run_benchmark([CASE], ["lm", "bilinear"], 5.0, store=store))
+        assert len(store.path.read_text().splitlines()) == 2
+    for before, after in zip((second, first), again, strict=True):
+        assert after.curve == before.curve and after.status == before.status and after.case == CASE
+        assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
 
 
 def read(path):
@@ -216,7 +230,7 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     assert len(curves) == int(rows[0]["iterations"]) + 1
     assert float(curves[-1]["loss"]) == float(rows[0]["loss"])
     assert (tmp_path / "benchmark.png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(os.listdir(tmp_path)) == ["benchmark.csv", "benchmark.png", "curves.csv"]
+    assert sorted(os.listdir(tmp_path)) == ["benchmark.csv", "benchmark.png", "curves.csv", "runs.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import os
 import re
 import signal
@@ -33,12 +34,20 @@ from core.experiments import (
 
 def has_workers(process):
     """Whether a process has begun workers."""
-    for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                time.sleep(0.15)  # until Python has begun in them; they import for longer
-                return True
+    for task in Path(f"/proc/{process.pid}/task").glob("*/children"):  # of each of its threads
+        for child in task.read_text().split():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    time.sleep(0.15)  # until Python has begun in them; they import for longer
+                    return True
     return False
+
+
+def results_in(jobs):
+    """The files of the results that the lines of a store name."""
+    path = jobs / "runs.jsonl"
+    lines = path.read_text().split("\n")[:-1] if path.exists() else []
+    return [jobs / "results" / f"{json.loads(line)['key']}.npz" for line in lines]
 
 
 @pytest.mark.parametrize("moment", ["workers begin", "a job is done"])
@@ -56,12 +65,12 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        if has_workers(process) if moment == "workers begin" else list(jobs.glob("results/[!.]*.npz")):
+        if has_workers(process) if moment == "workers begin" else results_in(jobs):
             break
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    kept = {path: path.stat().st_mtime_ns for path in jobs.glob("results/[!.]*.npz")}
+    kept = {path: path.stat().st_mtime_ns for path in results_in(jobs)}
     if len(kept) == 2:
         assert process.returncode in (0, 130), errors
         pytest.skip("all jobs were done before they could be stopped")
@@ -90,7 +99,8 @@ def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, fo
     ):
         run_jobs(jobs, store, progress=stop_after_one)
     gc.collect()  # a generator that nobody closed would warn now
-    assert len(store.path.read_text().splitlines()) == 1
+    (line,) = store.path.read_text().splitlines()
+    assert json.loads(line)["status"] == "done"
 
 
 def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monkeypatch):

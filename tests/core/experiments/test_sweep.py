@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+import joblib
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -156,6 +157,25 @@ def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path):
     sizes = [len(lines(tmp_path / "shards", f"runs-{k}-of-3.jsonl")) for k in (1, 2, 3)]
     assert sorted(sizes) == [2, 3, 3]
     assert comparable(tmp_path / "shards") == comparable(swept)
+
+
+def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tmp_path):
+    """As Ray's is used: it has a backend of its own, which is not installed here."""
+    with joblib.parallel_config("loky"):
+        assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
+    assert comparable(tmp_path) == comparable(swept)
+
+
+def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
+    words = [sys.executable, "-m", "core", *data, "--jobs", "1", "-o", str(tmp_path)]
+    script = f"{shlex.join(words)} --shard $SLURM_ARRAY_TASK_ID/2"
+    tasks = [
+        subprocess.Popen(["sh", "-c", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(k)})
+        for k in (1, 2)
+    ]
+    assert [task.wait(timeout=120) for task in tasks] == [0, 0]
+    assert comparable(tmp_path) == comparable(swept)
+    assert not (tmp_path / "runs.jsonl").exists() and (tmp_path / "table.csv").is_file()
 
 
 def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, capsys):
