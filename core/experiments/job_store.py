@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 RESULTS = "results"  # the folder of the arrays
+LONGEST_LINE = 4_000_000  # bytes; a longer one is damaged
 SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
 FAILED, TIME_LIMIT, DIED = "failed", "time limit", "died"  # how a job without a result ended
 WITHOUT_RESULT = (FAILED, TIME_LIMIT, DIED)
@@ -77,11 +78,16 @@ def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise InputError(f"{path}: is no ordinary file")
             stream.seek(start)
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    return
-                yield start, _parsed(line)
-                start += len(line)
+            while line := stream.readline(LONGEST_LINE):
+                row = _parsed(line)
+                length = len(line)
+                while not line.endswith(b"\n"):
+                    line = stream.readline(LONGEST_LINE)
+                    if not line:
+                        return
+                    row, length = None, length + len(line)
+                yield start, row
+                start += length
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
 

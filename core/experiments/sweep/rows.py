@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
 MEASURED_COLUMNS = ("seconds", "memory_mb")  # of rows with the same settings only these differ
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
+_KEY = re.compile("[0-9a-f]{32}")
 METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
 
 
@@ -104,10 +107,11 @@ def is_sweep_folder(path: Path) -> bool:
     bool
         by the first line that can be read.
     """
-    for file in runs_files(path):
-        for _, row in read_lines(file):
-            if row is not None:
-                return _flat(row) is not None
+    with suppress(InputError):
+        for file in runs_files(path):
+            for _, row in read_lines(file):
+                if row is not None:
+                    return _flat(row) is not None
     return False
 
 
@@ -187,6 +191,8 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a line with settings and metrics as flat mappings; None where it is no run of a sweep."""
     settings, metrics = row.get("settings"), row.get("metrics", {})
     if not isinstance(settings, Mapping) or not isinstance(metrics, Mapping) or "object" not in row:
+        return None
+    if _KEY.fullmatch(row["key"]) is None:  # it is the name of a file
         return None
     flat = {str(name): _scalar(value) for name, value in row.items() if name not in ("settings", "metrics")}
     named = {name: value for name, value in metrics.items() if isinstance(value, int | float)}

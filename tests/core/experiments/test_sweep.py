@@ -283,17 +283,26 @@ def test_a_line_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path):
 
 def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
     rows = (swept / "runs.jsonl").read_bytes()
-    strange = (
-        b'{"key": 1}\n[1]\n\xff\xfe\n{"key": "a", "object": "b", "settings": 3}\n' + b"[" * 100_000 + b"\n"
-    )
+    first = json.loads(rows.splitlines()[0])
+    strange = b'{"key": 1}\n[1]\n\xff\xfe\n{"key": "a", "object": "b", "settings": 3}\n'
+    strange += b"[" * 100_000 + b"\n" + b" " * 9_000_000 + b"\n"
+    strange += json.dumps(first | {"key": "../elsewhere"}).encode() + b"\n"
     (tmp_path / "runs.jsonl").write_bytes(strange + rows)
     found = read_sweep(tmp_path)
-    assert found.damaged == 5 and [row["key"] for row in found.rows] == [
-        row["key"] for row in read_sweep(swept).rows
-    ]
+    assert found.damaged == 7 and found.rows == read_sweep(swept).rows
     assert is_sweep_folder(swept) and not is_sweep_folder(tmp_path.parent)
     with pytest.raises(InputError, match="holds no runs of a sweep"):
         read_sweep(tmp_path.parent)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
+def test_runs_that_are_no_ordinary_file_are_refused_at_once(tmp_path, data, capsys):
+    os.mkfifo(tmp_path / "runs.jsonl")
+    assert not is_sweep_folder(tmp_path)
+    with pytest.raises(InputError, match="is no ordinary file"):
+        read_sweep(tmp_path)
+    assert main([*data, "-o", str(tmp_path)]) == 2
+    assert "runs.jsonl is no ordinary file" in capsys.readouterr().err
 
 
 # -- orders --------------------------------------------------------------------------------------------------
