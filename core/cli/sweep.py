@@ -177,6 +177,8 @@ def _sweep(args: argparse.Namespace) -> int:
     """Run what has not ended, write the tables, and print what there is."""
     check_installed("joblib", "jinja2")
     plan = plan_from(args)
+    if any(Path(job.sequence.source).parent == args.output.resolve() for job in plan.jobs):
+        raise InputError(f"-o {args.output} holds the data; name another folder, where table.csv is replaced")
     shard = None if args.shard is None else parse_shard(args.shard)
     if shard is not None:
         plan = plan.shard(*shard)

@@ -20,6 +20,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psutil
 from machine import Meanwhile
 
 from core import Settings, write_challenge
@@ -32,7 +33,7 @@ WORKERS = (1, 2)
 
 @contextmanager
 def dask_workers(folder, count):
-    """A scheduler and workers as processes of this machine; yields the scheduler's file."""
+    """A scheduler and workers as processes of this machine; yields the scheduler's file and process."""
     file = folder / "scheduler.json"
     commands = [["scheduler", "--port", "0", "--scheduler-file", str(file), "--no-dashboard"]]
     worker = ["worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard"]
@@ -48,7 +49,7 @@ def dask_workers(folder, count):
             )
             while not file.is_file():
                 time.sleep(0.05)
-        yield file
+        yield file, psutil.Process(processes[0].pid)
     finally:
         for process in reversed(processes):
             os.killpg(process.pid, signal.SIGKILL)
@@ -58,9 +59,9 @@ def dask_workers(folder, count):
 def measure_runs(data, seeds, folder, *, workers, dask):
     """Run a sweep, and return a line of the table."""
     with ExitStack() as at_end:
-        cluster = None
+        cluster = scheduler = None
         if dask:
-            file = at_end.enter_context(dask_workers(at_end.enter_context(temporary()), workers))
+            file, scheduler = at_end.enter_context(dask_workers(at_end.enter_context(temporary()), workers))
             cluster = at_end.enter_context(connect_to_dask(str(file)))
             cluster.client.wait_for_workers(workers, timeout=120)
         settings = [
@@ -73,11 +74,12 @@ def measure_runs(data, seeds, folder, *, workers, dask):
 
         def note(now):
             if now.done and not first:
-                first.append((time.perf_counter(), time.process_time()))
+                first.append((time.perf_counter(), time.process_time(), cpu_seconds(scheduler)))
 
         processes = None if dask else workers
         run_jobs(plan.jobs, store, processes=processes, ahead=IN_FLIGHT if dask else "n_jobs", progress=note)
         wall, spent = time.perf_counter() - first[0][0], time.process_time() - first[0][1]
+        scheduled = cpu_seconds(scheduler) - first[0][2]
     rows = read_sweep(folder).rows
     count = len(rows) - 1
     solving = sum(row["seconds"] for row in rows) / len(rows)
@@ -90,8 +92,14 @@ def measure_runs(data, seeds, folder, *, workers, dask):
         f"{1e3 * solving:.0f}",
         f"{1e3 * (workers * wall / count - solving):.0f}",
         f"{1e3 * spent / count:.1f}",
+        f"{1e3 * scheduled / count:.1f}",
         f"{first[0][0] - began:.1f}",
     ]
+
+
+def cpu_seconds(process):
+    """CPU seconds of a process so far; 0 where there is none."""
+    return 0.0 if process is None else sum(process.cpu_times()[:2])
 
 
 @contextmanager
@@ -160,6 +168,7 @@ def main():
                     "ms of a run",
                     "ms around it",
                     "CPU ms of the command per run",
+                    "CPU ms of the scheduler per run",
                     "s to the first",
                 ),
                 lines,

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from core import InputError, errors_of, load_result, read_sequence
+from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
 from core.evaluation import optimality
 from core.experiments import JobStore, is_sweep_folder, read_sweep, tabulate
@@ -293,6 +293,15 @@ def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
     assert is_sweep_folder(swept) and not is_sweep_folder(tmp_path.parent)
     with pytest.raises(InputError, match="holds no runs of a sweep"):
         read_sweep(tmp_path.parent)
+
+
+def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
+    sequence = simulate("paper", frames=8, points=16, seed=1)
+    write_csv(sequence, tmp_path / "table.csv")
+    content = (tmp_path / "table.csv").read_bytes()
+    assert main(["sweep", str(tmp_path), *QUICK, "--rank", "1", "-o", str(tmp_path)]) == 2
+    assert "holds the data; name another folder" in capsys.readouterr().err
+    assert (tmp_path / "table.csv").read_bytes() == content and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no FIFOs")
