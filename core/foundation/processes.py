@@ -13,10 +13,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import contextmanager
 from multiprocessing import resource_tracker, util
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class WorkerProcess:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _starting, _with_children(), signals_blocked():
+        with _starting, _with_children(), _without_main(), signals_blocked():
             self._process.start()
         theirs.close()
         # Where it is left open. At the end of this process multiprocessing would send a signal that the other
@@ -266,6 +268,20 @@ def _with_children() -> Iterator[None]:
         yield
     finally:
         current.daemon = True
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Let processes that start in the block not import the script that runs here.
+
+    They need nothing of it, and a script without `if __name__ == "__main__"` would run in them again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextmanager

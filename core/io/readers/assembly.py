@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Sequence
-from .contents import check_camera, digest, naming, sequence_name
+from .contents import check_camera, digest, refusing_damage, sequence_name
 from .variables import without_unseen
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def as_sequence(found: Parts | Sequence, file: LoadedFile, options: ReadingOptio
         where the parts do not agree with each other or with the camera that is asked for.
     """
     if not isinstance(found, Sequence):
-        with naming(file.path):
+        with refusing_damage(file.path):
             found = _sequence_of(found, file, options)
     given = options.given()
     return replace(found, reading=given) if given else found

@@ -27,7 +27,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.exceptions import InputError
-from .contents import digest, load_arrays, naming, parse_mask, parse_matrix, read_bytes
+from .allowance import memory_limit
+from .contents import check_file, digest, load_arrays, naming, parse_mask, parse_matrix, read_bytes
 from .entry import SequenceEntry
 
 if TYPE_CHECKING:
@@ -322,4 +323,7 @@ def entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
 
 
 def _line_count(file: Path) -> int:
-    return sum(1 for line in file.read_bytes().splitlines() if line.strip()) if file.is_file() else 0
+    if not file.is_file() or check_file(file) > memory_limit():
+        return 0
+    with file.open("rb") as stream:
+        return sum(1 for line in stream if line.strip())

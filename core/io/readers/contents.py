@@ -1,20 +1,29 @@
 """The contents of a file: its bytes, the matrix of a text, the arrays of an .npz; and sentences that name it.
 
-In a text there is whitespace between the numbers, and a line is a row. Arrays are never unpickled.
+This is the one way to everything that is read: sequences, results, meshes, true shapes, cameras, jobs. Only
+regular files are opened, and sizes are checked before memory is used (`allowance`). In a text there is
+whitespace between the numbers, and a line is a row. Arrays are never unpickled.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
+import math
 import os
+import stat
+import struct
 import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from ...foundation.exceptions import InputError
+from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
+from .variables import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +49,59 @@ def sequence_name(path: Path) -> str:
     return folder if folder and path.stem.lower() in GENERIC else path.stem
 
 
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def check_file(path: Path) -> int:
+    """Return the size of a file, of one that is opened by a library, too.
+
+    Parameters
+    ----------
+    path
+        the file.
+
+    Returns
+    -------
+    int
+        in bytes.
+
+    Raises
+    ------
+    InputError
+        where it is absent, or is a folder, a pipe, a device or a socket.
+    """
+    with _refused_by_system(path):
+        return _checked(os.stat(path), path)
+
+
+def _checked(found: os.stat_result, path: Path) -> int:
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "none")
+        raise InputError(f"{path}: is {kind}; accepted is a file")
+    return found.st_size
+
+
+@contextmanager
+def _refused_by_system(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except InputError:
+        raise
+    except ValueError as error:  # a name with a zero byte, or with what the file system cannot encode
+        raise InputError(f"{path}: cannot be the name of a file ({reason(error)})") from None
+
+
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
@@ -56,14 +118,19 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     InputError
-        where the file is absent, cannot be read, or is empty.
+        as `check_file`, and where the file cannot be read, is empty, or larger than `memory_limit`.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    with _refused_by_system(path):
+        check_file(path)
+        # What is put in its place meanwhile does not block, and is checked again.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+            size, limit = _checked(os.fstat(stream.fileno()), path), memory_limit()
+            if size > limit:
+                raise InputError(
+                    f"{path}: has {size / 1e6:.0f} MB; accepted are up to {limit / 1e6:.0f} MB "
+                    f"({VARIABLE} in GB)"
+                )
+            content = stream.read(size)
     if not content.strip():
         raise InputError(f"{path}: the file is empty")
     return content
@@ -111,6 +178,42 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
     """Refuse to read a file under another camera model than its own."""
     if wanted not in (None, stated):
         raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
+
+
+# What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages. The
+# second last are of nesting without end and of what a method does not do.
+DAMAGED = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, TypeError, ValueError,
+    LinAlgError, struct.error,
+)  # fmt: skip
+
+
+@contextmanager
+def refusing_damage(path: Path) -> Iterator[None]:
+    """Turn what values of a file raise, that no check has foreseen, into a sentence with its path.
+
+    Parameters
+    ----------
+    path
+        the file.
+
+    Yields
+    ------
+    None
+        nothing.
+
+    Raises
+    ------
+    InputError
+        the one that was raised inside, or one for another error, with the file's path.
+    """
+    with naming(path):
+        try:
+            yield
+        except InputError:
+            raise
+        except DAMAGED as error:
+            raise InputError(f"holds values that cannot be read ({reason(error)})") from error
 
 
 @contextmanager
@@ -166,12 +269,64 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     InputError
         naming the file and the 1-based line, where a row is ragged or holds what is not a number.
     """
+    with naming(path):
+        check_text(content)
     lines = [line for line in content.decode("latin-1").splitlines() if line.strip()]
     try:
         matrix: Floats = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
     except ValueError as error:
         raise InputError(_what_is_wrong(content, path) or f"{path}: {reason(error)}") from error
     return matrix
+
+
+_NEW_LINES = b"\n\r\x0b\x0c\x1c\x1d\x1e\x85"  # that `splitlines` knows
+_LINE, _NUMBER = 64, 8  # bytes of a line as an object, of a number in the matrix
+
+
+def check_text(content: bytes) -> None:
+    """Refuse a text whose lines, as objects, need more memory than a file may.
+
+    Parameters
+    ----------
+    content
+        the bytes.
+
+    Raises
+    ------
+    InputError
+        with the memory that it needs.
+    """
+    lines = len(content) - len(content.translate(None, _NEW_LINES))
+    Allowance(len(content)).use(_LINE * lines + (_NUMBER // 2 + 1) * len(content))
+
+
+def parse_json(content: bytes | str) -> Any:
+    """Return the value of a JSON text.
+
+    Parameters
+    ----------
+    content
+        the text, or its bytes.
+
+    Returns
+    -------
+    Any
+        dict, list, text, number, truth value or None.
+
+    Raises
+    ------
+    InputError
+        where it is none, or its lists and objects need more memory than a file may.
+    """
+    of = content.count if isinstance(content, str) else content.decode("latin-1").count
+    Allowance(len(content)).use(sum(size * of(mark) for mark, size in _JSON_SIZES.items()))
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is no JSON ({reason(error)})") from None
+
+
+_JSON_SIZES = {"{": 232, "[": 72, ",": 64}  # bytes of what begins or follows there, as objects
 
 
 def parse_mask(content: bytes, path: Path) -> Bools:
@@ -223,8 +378,6 @@ def _what_is_wrong(content: bytes, path: Path) -> str | None:
 
 # -- arrays of an .npz file ----------------------------------------------------------------------------------
 
-LEAST_SIZE_LIMIT = 64_000_000  # bytes that any file may unpack to
-LARGEST_RATIO = 200  # above that, so many times its own size; mostly hidden tracks are nearly all zeros
 MOST_MEMBERS = 100_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
 
@@ -254,12 +407,55 @@ def check_unpacked(
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise InputError(f"{path}: holds {len(members)} parts; accepted are up to {MOST_MEMBERS}")
-    size, limit = sum(member.file_size for member in members), LEAST_SIZE_LIMIT + ratio * stored
-    if size > limit:
-        raise InputError(
-            f"{path}: would unpack to {size / 1e6:.0f} MB; accepted of a file of this size are "
-            f"{limit / 1e6:.0f} MB"
+    with naming(path):
+        Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
+
+
+def parse_array(content: bytes) -> npt.NDArray[Any]:
+    """Return the array of the bytes of a `.npy`.
+
+    Parameters
+    ----------
+    content
+        the bytes.
+
+    Returns
+    -------
+    npt.NDArray[Any]
+        read-only, on the same bytes.
+
+    Raises
+    ------
+    PythonObjectsError
+        where it is an array of Python objects.
+    ValueError
+        where the bytes are no such array, or others than its header needs.
+    """
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
+        shape, fortran, kind = read(stream)
+    except Exception as error:  # a damaged header raises syntax, token, value, type and memory errors
+        raise ValueError(reason(error)) from None
+    if kind.hasobject:
+        raise PythonObjectsError(stream.tell())
+    size, there = math.prod(shape) * kind.itemsize, len(content) - stream.tell()
+    if size != there or min(shape, default=0) < 0:
+        sides = " x ".join(map(str, shape))
+        raise ValueError(f"an array of {sides} needs {size} bytes, and there are {there}")
+    array = np.frombuffer(content, kind, offset=stream.tell())
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+class PythonObjectsError(ValueError):
+    """An array is of Python objects, which are pickled from the byte `place` on."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__("it is an array of Python objects")
+        self.place = place
 
 
 def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -287,17 +483,21 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
         raise InputError(f"{path}: is not an .npz file: it is {found}")
     arrays = {}
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, naming(path):
             check_unpacked(archive, len(content), path)
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            for name in stored.files:
+            allowance = Allowance(len(content))
+            for member in archive.namelist():
+                name = member.removesuffix(".npy")
                 try:
-                    value = stored[name]
-                    if isinstance(value, np.ndarray):  # of a member that is no array numpy returns the bytes
-                        arrays[name] = value
+                    array = parse_array(archive.read(member))
+                except PythonObjectsError:
+                    continue
                 except ValueError as error:
-                    if "allow_pickle" not in str(error):  # numpy's word on an array of Python objects
-                        raise
+                    raise InputError(
+                        f"is damaged: {shortened(name)} is no array of NumPy ({error})"
+                    ) from None
+                allowance.use_array(array.shape, array.itemsize)
+                arrays[name] = array
     except InputError:
         raise
     except Exception as error:  # a damaged archive raises nearly anything: zip, zlib, header, memory errors

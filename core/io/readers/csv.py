@@ -29,6 +29,7 @@ from ...data.sequence import MIN_POINTS, CameraModel
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from . import deeplabcut
+from .allowance import Allowance
 from .delimited import Table, parse_table
 from .markers import turning_views
 from .poses import CUTOFF, HALF, chosen_individual, in_pixels
@@ -65,6 +66,7 @@ _OF_POINT = {
 }  # fmt: skip
 _FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
 _LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
+_CHARACTER = 4  # bytes, in an array
 _MOST_NAMED = 12
 _LONGEST = 160  # characters of a list of names
 COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
@@ -98,18 +100,21 @@ def load_csv(path: Path, content: bytes) -> LoadedTable:
     if deeplabcut.is_pose_table(table):
         arrays = deeplabcut.arrays_of(table)
         return LoadedTable(path, content, arrays, deeplabcut.individuals_of(table), table=table)
-    variables = {name: _values(table, column) for column, name in enumerate(table.columns)}
+    allowance = Allowance(len(content))
+    variables = {name: _values(table, column, allowance) for column, name in enumerate(table.columns)}
     individual = _found_columns(table).get("individual")
     individuals = () if individual is None else tuple(dict.fromkeys(table.texts(individual)))
     return LoadedTable(path, content, variables, individuals, table.columns, table=table)
 
 
-def _values(table: Table, column: int) -> object:
+def _values(table: Table, column: int, allowance: Allowance) -> object:
     """Return a column as numbers, as text where it has others."""
     try:
         return table.numbers([column])[:, 0]
     except InputError:
-        return np.array(table.texts(column))
+        texts = table.texts(column)
+        allowance.use(_CHARACTER * len(texts) * max(map(len, texts)))  # all are as long as the longest
+        return np.array(texts)
 
 
 def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
@@ -126,7 +131,7 @@ def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
         return deeplabcut.read(table, options)
     found = _named_columns(table, options.columns) if options.columns else _found_columns(table)
     if found.keys() >= set(_COLUMNS):
-        return in_pixels(_read_long(table, found, options), options)
+        return in_pixels(_read_long(table, found, options, len(file.content)), options)
     points = _points_of(table)
     if len(points) < MIN_POINTS:
         raise InputError(
@@ -177,8 +182,8 @@ def _named_columns(table: Table, asked: str) -> dict[str, int]:
 # -- long tables ---------------------------------------------------------------------------------------------
 
 
-def _read_long(table: Table, found: dict[str, int], options: ReadingOptions) -> Parts:
-    """Return the tracks of a table with one line per observation."""
+def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, stored: int) -> Parts:
+    """Return the tracks of a table with one line per observation, of a file of so many bytes."""
     reading = {"columns": ",".join(f"{role}={table.columns[index]}" for role, index in found.items())}
     if "individual" in found:
         table, name = _of_individual(table, found, options)
@@ -209,6 +214,7 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions) -> 
             notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
             guesses += notes if options.threshold is None else []
     gaps = _gaps(there)
+    Allowance(stored).use_array((len(there), 2, len(labels)), 8)
     tracks = np.full((len(there), 2, len(labels)), np.nan)
     visible = np.zeros((len(there), len(labels)), dtype=bool)
     tracks[rows, :, columns] = xy
@@ -234,9 +240,10 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions) -> 
 def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
     """Return the lines of one individual."""
     of_line = table.texts(found["individual"])
-    names = list(dict.fromkeys(of_line))
-    complete: Bools = np.asarray(np.isfinite(table.numbers([found["x"], found["y"]])).all(axis=1))
-    shares = [float(complete[[other == name for other in of_line]].mean()) for name in names]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(of_line))}
+    names, index = list(numbers), [numbers[name] for name in of_line]
+    complete = np.isfinite(table.numbers([found["x"], found["y"]])).all(axis=1)
+    shares = (np.bincount(index, complete) / np.bincount(index)).tolist()
     name = names[chosen_individual(names, shares, options.individual)]
     kept = [row for row, other in enumerate(of_line) if other == name]
     return replace(

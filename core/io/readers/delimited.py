@@ -11,6 +11,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from .allowance import Allowance
 from .contents import reason
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none"))  # in small letters
 _FLAGS = {"true": 1.0, "false": 0.0}  # as pandas writes them
+_FIELD, _ROW = 56, 72  # bytes of a short text and of a list, as objects
 _LARGEST_HEADER = 8  # rows; a table of text alone is no header of that many
 
 
@@ -107,8 +109,10 @@ def parse_table(content: bytes) -> Table:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in io.StringIO(text) if line.strip()), "")
     separator = max(SEPARATORS, key=first.count)
+    lines_of_text = text.count("\n") + text.count("\r") + 1
+    Allowance(len(content)).use(_FIELD * (text.count(separator) + lines_of_text) + _ROW * lines_of_text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     header: list[tuple[str, ...]] = []
     rows: list[list[str]] = []

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .contents import read_bytes
+from .allowance import Allowance
+from .contents import check_file, read_bytes
 from .mat import load_variables
 from .variables import (
     Parts,
@@ -18,6 +19,7 @@ from .variables import (
     interleaved,
     intrinsics_of,
     is_array,
+    is_numeric,
     numbers,
     pixels,
     size_of,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from .variables import Variables
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
+LARGEST = 2**31  # number of points
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
@@ -175,9 +178,14 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
     name = next(key for key, value in variables.items() if _is_views(value))
     views = variables[name]
-    count, positions, columns = int(np.ravel(views["pointnr"])[0]), views["points"], views["index"]
+    pointnr, positions, columns = views["pointnr"], views["points"], views["index"]
+    number = float(np.ravel(pointnr)[0]) if is_numeric(pointnr) and np.size(pointnr) == 1 else np.nan
+    if not 0 <= number < LARGEST:
+        raise InputError(f"{name}.pointnr is {number:g}; accepted is the number of the points")
+    count = int(number)
     if not isinstance(positions, list) or not isinstance(columns, list) or len(positions) != len(columns):
         raise InputError(f"{name}.points and {name}.index must have one cell per view each")
+    Allowance(check_file(path)).use_array((len(positions), 2, count), 8)
     tracks = np.full((len(positions), 2, count), np.nan)
     for view, (points, index) in enumerate(zip(positions, columns, strict=True)):
         where = f"view {view + 1} of {name}"

@@ -10,6 +10,7 @@ R is a rotation: its rows are orthonormal, and the third is the cross product of
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -143,9 +144,11 @@ def _parameters(content: bytes, place: int) -> dict[tuple[str, str], list[str]]:
 
 def _texts(content: bytes, place: int) -> list[str]:
     """Return the lines of a parameter that is text: characters, then lines, vary fastest."""
-    dimensions = list(content[place + 1 : place + 1 + content[place]]) or [1]
-    width, count = dimensions[0], int(np.prod(dimensions[1:]))
     begin = place + 1 + content[place]
+    dimensions = list(content[place + 1 : begin]) or [1]
+    width, count = dimensions[0], math.prod(dimensions[1:])
+    if begin + max(width, 1) * count > len(content):
+        raise ValueError("a text that ends after the file")
     lines = [content[begin + width * line : begin + width * (line + 1)] for line in range(count)]
     return [line.decode("latin-1").strip() for line in lines]
 

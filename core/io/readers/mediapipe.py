@@ -15,7 +15,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .openpose import parse_json
+from .allowance import Allowance
+from .contents import parse_json
 from .poses import HALF, in_pixels
 from .skeletons import SKELETONS_OF_MEDIAPIPE
 from .variables import LoadedFile, Parts
@@ -49,6 +50,7 @@ def load_landmarks(path: Path, content: bytes) -> LoadedFile:
         raise InputError(f"holds no frames; {ACCEPTED}")
     frames = [_landmarks(frame, number) for number, frame in enumerate(value, 1)]
     points = max(len(frame) for frame in frames)
+    Allowance(len(content)).use_array((len(frames), points, 3), 8)
     stacked = np.full((len(frames), points, 3), np.nan)
     for number, frame in enumerate(frames):
         if frame and len(frame) != points:
@@ -70,7 +72,7 @@ def _landmarks(frame: Any, number: int) -> list[tuple[float, float, float]]:
             (float(item["x"]), float(item["y"]), float(item.get("visibility", np.nan)))
             for item in frame or []
         ]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise InputError(f"frame {number} holds other than landmarks; {ACCEPTED}") from None
 
 

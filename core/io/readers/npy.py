@@ -7,15 +7,14 @@ SpatialTracker writes (F, N, 3): x and y in pixels and the depth, which is not r
 
 from __future__ import annotations
 
-import io
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from .contents import read_bytes, reason
+from .allowance import Allowance
+from .contents import PythonObjectsError, parse_array, read_bytes
 from .layouts import parts_of
 from .pickles import named_values, unpickle
 from .trackers import TRACKERS
@@ -96,26 +95,16 @@ def parse_npy(content: bytes, path: Path) -> Any:
     InputError
         where the bytes, which `path` names, are no such array, or fewer than the array needs.
     """
-    stream = io.BytesIO(content)
     try:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, kind = read(stream)
-    except Exception as error:  # a damaged header raises syntax, value, type and memory errors
-        raise InputError(f"{path}: is not a .npy file that can be read ({reason(error)})") from None
-    place = stream.tell()
-    if kind.hasobject:
-        return unpickle(content[place:], path)
-    there = len(content) - place
-    if math.prod(shape) * kind.itemsize != there:
-        raise InputError(
-            f"{path}: is not a .npy file that can be read (an array of {' x '.join(map(str, shape))} needs "
-            f"{math.prod(shape) * kind.itemsize} bytes, and there are {there})"
-        )
-    array = np.frombuffer(content, kind, offset=place)
-    return array.reshape(shape, order="F" if fortran else "C")
+        array = parse_array(content)
+        Allowance(len(content)).use_array(array.shape, array.itemsize)
+        return array
+    except PythonObjectsError as objects:
+        return unpickle(content[objects.place :], path)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: is not a .npy file that can be read ({error})") from None
 
 
 def _pairs(path: Path) -> list[tuple[str, dict[str, Path]]]:

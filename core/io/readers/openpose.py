@@ -10,7 +10,6 @@ where OpenPose tracks.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .contents import read_bytes
+from .contents import parse_json, read_bytes
 from .poses import chosen_individual
 from .skeletons import SKELETONS_OF_OPENPOSE
 from .variables import LoadedFile, Parts
@@ -37,20 +36,6 @@ _NUMBERED = re.compile(r"(.*?)_?(\d+)_keypoints\.json", re.IGNORECASE)
 def is_folder(path: Path) -> bool:
     """Return whether a folder holds such files."""
     return path.is_dir() and next(path.glob(PATTERN), None) is not None
-
-
-def parse_json(content: bytes) -> Any:
-    """Return the value of a JSON text.
-
-    Raises
-    ------
-    InputError
-        where it is none.
-    """
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is no JSON ({str(error)[:80]})") from None
 
 
 def load_folder(path: Path) -> LoadedFile:
@@ -105,7 +90,7 @@ def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
                 found.append((int(identity), arrays))
     except InputError as error:
         raise InputError(f"{file}: {error}" if str(file) not in str(error) else str(error)) from None
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise InputError(
             f"{file}: is no frame of OpenPose; accepted is people with {BODY} of x, y, confidence each"
         ) from None

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
+from .allowance import Allowance
 from .contents import reason
 from .layouts import parts_of
 from .poses import chosen_individual
@@ -138,7 +139,11 @@ def unpickle(content: bytes, path: Path) -> Any:
     try:
         _check_operations(content)
         value = _Unpickler(io.BytesIO(content), encoding="latin1").load()
-        return _Converter().convert(value, 0)
+        converted = _Converter().convert(value, 0)
+        Allowance(len(content)).use(_size(converted, {}))
+        return converted
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except _Refused as error:
         raise InputError(f"{path}: is a pickle that is not read: {error}; {ACCEPTED}; {_CONVERT}") from None
     except Exception as error:  # a damaged pickle raises nearly anything
@@ -336,3 +341,13 @@ class _Converter:
         if not isinstance(key, str | int):
             raise _Refused("it holds a dict whose keys are no text")
         return str(key)
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Return the bytes of the arrays of a value, each as often as it is named: a list may repeat one."""
+    if id(value) not in known:
+        below = value.values() if isinstance(value, dict) else value
+        known[id(value)] = (
+            value.nbytes if isinstance(value, np.ndarray) else sum(_size(each, known) for each in below)
+        )
+    return known[id(value)]

@@ -17,7 +17,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .contents import read_bytes, reason
+from .allowance import Allowance
+from .contents import check_text, naming, read_bytes, reason
 from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _MAGIC = b"# Bundle file"
 _ONE_FOCAL = ("SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE")
 _WITHOUT_DISTORTION = ("SIMPLE_PINHOLE", "PINHOLE")
 _SUFFIXES = (".txt", ".bin")
-_MOST = 100_000_000  # observations, seen or not
 NOT_READ = "the cameras and 3-D points of the model are not read"
 
 
@@ -63,28 +63,28 @@ def load_scene(path: Path, content: bytes) -> LoadedFile:
     return LoadedFile(path, content, variables | ({} if size is None else {"size": np.array(size)}))
 
 
-def _empty(frames: int, points: int) -> Floats:
-    if frames * points > _MOST:
-        raise InputError(f"has {points} points in {frames} views; accepted are up to {_MOST} in all")
+def _empty(frames: int, points: int, stored: int) -> Floats:
+    Allowance(stored).use_array((frames, points, 2), 8)
     return np.full((frames, points, 2), np.nan)
 
 
 def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
     """Return tracks, K and the remarks of a file of Bundler."""
+    check_text(content)
     lines = [line for line in content.decode("latin-1").splitlines() if line.strip() and line[0] != "#"]
     try:
         frames, points = (int(number) for number in lines[0].split())
         cameras = np.array(
             [[float(number) for number in line.split()] for line in lines[1 : 1 + 5 * frames : 5]]
         )
-        tracks = _empty(frames, points)
+        tracks = _empty(frames, points, len(content))
         first = 1 + 5 * frames
         for point, line in enumerate(lines[first + 2 : first + 3 * points : 3]):
             count, *views = (float(number) for number in line.split())
             for camera, _, x, y in np.reshape(views, (int(count), 4)):
                 tracks[int(camera), point] = x, -y
         focal, distortion = cameras[:, 0], cameras[:, 1:]
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, OverflowError) as error:
         raise InputError(f"is no file of Bundler that can be read ({reason(error)})") from None
     notes = [f"K is diag(f, f, 1) with the median f of the {frames} cameras"]
     if np.ptp(focal) > 0.01 * np.median(focal):
@@ -111,13 +111,13 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
         values = [float(number) for number in numbers]
         fx, fy, cx, cy = (values[0], *values[:3]) if model in _ONE_FOCAL else values[:4]
         size = int(width), int(height)
-    except (ValueError, IndexError, KeyError, StopIteration) as error:
+    except (ValueError, IndexError, KeyError, OverflowError, StopIteration) as error:
         raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
     if len(used) > 1:
         raise InputError(f"has {len(used)} different cameras; accepted is one for all pictures")
     labels = np.unique(np.concatenate([key[:, 2] for key in keys]))
     labels = labels[labels >= 0]
-    tracks = _empty(len(keys), len(labels))
+    tracks = _empty(len(keys), len(labels), sum(map(len, images)))
     for frame, key in enumerate(keys):
         of_point = key[key[:, 2] >= 0]
         tracks[frame, np.searchsorted(labels, of_point[:, 2])] = of_point[:, :2]
@@ -127,7 +127,10 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
 
 def _lines(file: Path) -> list[str]:
     """Return the lines without comments; a picture without points has an empty one."""
-    lines = read_bytes(file).decode("utf-8", "replace").splitlines()
+    content = read_bytes(file)
+    with naming(file):
+        check_text(content)
+    lines = content.decode("utf-8", "replace").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from numpy.linalg import LinAlgError
-
 from ...data.sequence import VIDEO_SUFFIXES, Sequence
 from ...foundation.exceptions import InputError
 from . import markers, mediapipe, openpose, scenes, sleap
 from .assembly import complete
-from .contents import is_zip, naming, parse_matrix, read_bytes, reason
+from .contents import is_zip, parse_matrix, read_bytes, refusing_damage
 from .csv import interpret_csv, is_csv, load_csv
+from .hdf5 import is_hdf5
 from .layouts import parts_of
-from .mat import is_hdf5, is_mat, load_variables
+from .mat import is_mat, load_variables
 from .npy import interpret_npy, is_npy, load_npy
 from .npz import interpret_npz, load_npz
 from .pickles import interpret_pickle, is_pickle, load_pickle
@@ -39,8 +38,6 @@ OTHER_HDF5 = {
     "pred_points": "is a project of SLEAP; accepted is its analysis file: sleap-convert --format analysis -o "
     "tracks.h5 FILE.slp",
 }
-# What values that no check has foreseen raise in NumPy, and in a reader that somebody else registered.
-DAMAGED = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, LinAlgError)
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
 
 
@@ -181,12 +178,12 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         reader = reader_of_folder(path)
         if reader is None:
             raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
-        with naming(path):
+        with refusing_damage(path):
             return reader, reader.load(path, b"")
     content, suffix = read_bytes(path), path.suffix.lower()
     for reader in installed_readers().values():
         if reader.recognizes(content) or suffix == reader.suffix:
-            with naming(path):
+            with refusing_damage(path):
                 return reader, reader.load(path, content)
     if suffix in VIDEO_SUFFIXES:
         raise InputError(
@@ -254,13 +251,8 @@ def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) ->
                 f"{file.path}: {name} is {getattr(options, name)!r}; a {reader.suffix} file accepts only "
                 f"{accepted}"
             )
-    with naming(file.path):
-        try:
-            found = reader.interpret(file, options)
-        except InputError:
-            raise
-        except DAMAGED as error:
-            raise InputError(f"holds values that cannot be read ({reason(error)})") from error
+    with refusing_damage(file.path):
+        found = reader.interpret(file, options)
         return found if isinstance(found, Sequence) else complete(found, options)
 
 

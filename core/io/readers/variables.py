@@ -6,6 +6,7 @@ Sentences count rows and columns from 1, as MATLAB does.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -117,7 +118,7 @@ def without_unseen(parts: Parts) -> Parts:
             )
             notes.append(guesses[-1])
     if not points.all():
-        left_out = _listed(~points) if names is None else ", ".join(np.array(names)[~points])
+        left_out = _listed(~points) if names is None else ", ".join(compress(names, ~points))
         notes.append(f"points that fewer than 2 frames show are left out: {left_out} of {len(points)}")
     edges = parts.edges
     if edges is not None:
@@ -130,7 +131,7 @@ def without_unseen(parts: Parts) -> Parts:
         rotations=None if parts.rotations is None else parts.rotations[frames],
         translations=None if parts.translations is None else parts.translations[frames],
         edges=edges,
-        point_names=None if names is None else tuple(np.array(names)[points].tolist()),
+        point_names=None if names is None else tuple(compress(names, points)),
         provenance="; ".join(filter(None, notes)),
         guesses=tuple(guesses),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.io.readers import contents, load_arrays
+from core.io.readers import allowance, contents, load_arrays
 
 
 def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path):
@@ -20,13 +20,13 @@ def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacke
         )
         for _ in range(120):
             stream.write(bytes(1_000_000))
-    with pytest.raises(InputError, match=r"bomb\.npz: would unpack to 120 MB; accepted .* are \d\d MB"):
+    with pytest.raises(InputError, match=r"bomb\.npz: needs 120 MB of memory; accepted .* are \d\d MB"):
         load_arrays(path.read_bytes(), path)
 
 
 def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
     """Of tracks that are nearly all hidden a compressed file keeps little."""
-    monkeypatch.setattr(contents, "LEAST_SIZE_LIMIT", 0)
+    monkeypatch.setattr(allowance, "LEAST_SIZE_LIMIT", 0)
     rng = np.random.default_rng(0)
     tracks = np.where(rng.random((200, 2, 1000)) < 0.02, rng.normal(size=(200, 2, 1000)), 0.0)
     content = io.BytesIO()

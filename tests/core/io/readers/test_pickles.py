@@ -215,7 +215,7 @@ def test_the_array_that_the_hostile_ones_change_is_read(tmp_path: Path) -> None:
 def test_a_large_list_that_is_there_many_times_is_made_once(tmp_path: Path) -> None:
     many = b"\x80\x04]\x94(" + b"K\x01" * 20_000 + b"e]\x94(" + b"h\x00" * 20_000 + b"e."
     (tmp_path / "clip.pkl").write_bytes(many)
-    assert "fits no layout that is known" in inspect_file(tmp_path / "clip.pkl").problem
+    assert "needs 3200 MB of memory" in inspect_file(tmp_path / "clip.pkl").problem
 
 
 def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path: Path) -> None:

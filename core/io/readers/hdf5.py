@@ -1,0 +1,144 @@
+"""HDF5 files, above all those of MATLAB 7.3, as plain numpy arrays, lists for cells, dicts for groups.
+
+The library is C code that damaged files may crash or keep busy, so that it reads in a process of its own,
+with limits of memory and of processor time. It opens no other file: numbers that are stored elsewhere,
+virtual arrays and links out of the file are refused, and what references and groups lead to is bounded by its
+count, its depth and its bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from ...foundation.processes import ProcessDied, call_in_process
+from .allowance import Allowance
+from .contents import reason
+
+if TYPE_CHECKING:
+    from .variables import Variables
+
+_MAGIC = b"\x89HDF\r\n\x1a\n"
+_TEXT = 512  # bytes that MATLAB puts before it
+_MOST_ITEMS = 20_000  # groups, arrays and cells in a file
+_DEEPEST = 32
+_MOST_AXES = 32
+_SECONDS = 5  # of the processor
+_BYTES_PER_SECOND = 20_000_000
+_OF_LIBRARY = 400_000_000  # bytes that it may need besides
+_COPIES = 3  # of what is read, until it is sent
+
+
+def is_hdf5(content: bytes) -> bool:
+    """Return whether bytes are HDF5, where MATLAB puts it (after 512 bytes of text) or at the beginning."""
+    return content.startswith(_MAGIC) or content[_TEXT : _TEXT + len(_MAGIC)] == _MAGIC
+
+
+def load_hdf5(content: bytes, path: Path) -> Variables:
+    """Return the variables of a file: arrays, lists for cells, dicts for groups.
+
+    Raises
+    ------
+    InputError
+        where the bytes, which `path` names, cannot be read, or h5py is not installed.
+    """
+    if find_spec("h5py") is None:
+        raise InputError(
+            f"{path}: is a MATLAB 7.3 file, which needs h5py: pip install 'nrsfm-gui[hdf5]', or save it in "
+            "MATLAB with -v7"
+        )
+    try:
+        found, problem = call_in_process(_read_limited, content)
+    except ProcessDied as end:
+        slow = sys.platform != "win32" and end.code in (-signal.SIGXCPU, -signal.SIGKILL)
+        found, problem = {}, "no end after seconds" if slow else f"its library ends with code {end.code}"
+    if problem:
+        raise InputError(f"{path}: is not an HDF5 file that can be read ({problem})")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _read_limited(content: bytes) -> tuple[Variables, str]:
+    """Return the variables of a file and what is wrong with it, in a process that ends at its limits."""
+    try:
+        import h5py
+
+        if sys.platform == "linux":
+            _limit_process(len(content))
+        with h5py.File(io.BytesIO(content), "r") as file:
+            return _Tree(h5py, file, Allowance(len(content))).group(file, 0), ""
+    except Exception as error:  # what h5py raises, and what a damaged tree leads to
+        return {}, reason(error)
+
+
+def _limit_process(stored: int) -> None:
+    """Limit what this process may still need for a file of so many bytes, and write no core of it."""
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    size = pages * resource.getpagesize() + _OF_LIBRARY + 4 * stored + _COPIES * Allowance(stored).left
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    seconds = _SECONDS + stored // _BYTES_PER_SECOND
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class _Tree:
+    """The items of a file, as far as it may be followed."""
+
+    def __init__(self, h5py: Any, file: Any, allowance: Allowance) -> None:
+        self._h5py = h5py
+        self._file = file
+        self._allowance = allowance
+        self._items = 0
+
+    def group(self, group: Any, depth: int) -> Variables:
+        """Return the items of a group, without those of MATLAB's own, whose names begin with #.
+
+        References lead to these. A link to another place in the file is left out.
+        """
+        found: Variables = {}
+        for name in group:
+            link = group.get(name, getlink=True)
+            if isinstance(link, self._h5py.ExternalLink):
+                raise ValueError("it links to another file")
+            if isinstance(link, self._h5py.HardLink) and name[:1] != "#":
+                found[name] = self._value(group[name], depth + 1)
+        return found
+
+    def _value(self, item: Any, depth: int) -> Any:
+        """Return an item as `mat` would; MATLAB stores arrays with the axes reversed.
+
+        Arrays of text and tables with named columns, which other programs write, are returned, too.
+        """
+        h5py = self._h5py
+        self._items += 1
+        if self._items > _MOST_ITEMS or depth > _DEEPEST:
+            raise ValueError(f"it holds more than {_MOST_ITEMS} items, or more than {_DEEPEST} in each other")
+        if isinstance(item, h5py.Group):
+            return self.group(item, depth)
+        if not isinstance(item, h5py.Dataset) or item.attrs.get("MATLAB_class") == b"char":
+            return None
+        if item.external or item.is_virtual:
+            raise ValueError("the numbers of a variable are in another file")
+        self._allowance.use_array(item.shape or (), item.dtype.itemsize)
+        value = np.asarray(item[()])
+        if item.attrs.get("MATLAB_empty"):
+            shape = tuple(int(size) for size in value.ravel()[:_MOST_AXES])
+            if math.prod(shape) != 0 or min(shape) < 0:
+                raise ValueError("an empty variable is not empty")
+            return np.zeros(shape)
+        if h5py.check_string_dtype(item.dtype) is not None:
+            return item.asstr()[()].astype(str) if value.ndim else None
+        if value.dtype == object:
+            return [self._value(self._file[reference], depth + 1) for reference in value.ravel()]
+        if value.dtype.names:
+            return {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
+        return value.T if value.dtype.kind in "biufc" else None
