@@ -24,6 +24,7 @@ from ..io.readers import (
     ReadingOptions,
     is_sequence_folder,
     list_sequences,
+    read_bytes,
     read_sequence,
 )
 from ..penalties import PENALTIES, ExplicitWeights, penalty_name
@@ -404,8 +405,8 @@ def _hidden(text: str) -> str:
     if not os.path.isfile(text):  # False, unlike that of a Path, for a text that is too long for a path
         return text
     try:
-        return Path(text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_bytes(Path(text)).decode("utf-8")
+    except ValueError as error:  # InputError is one, too
         raise InputError(f"--hide is {text!r}, a file that cannot be read as text ({error})") from error
 
 

@@ -136,6 +136,8 @@ class GroundTruth:
             raise InputError(
                 f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)}, 3, points)"
             )
+        if (np.diff(self.frames) <= 0).any() or (self.frames < 0).any():
+            raise InputError("ground truth has frames that do not increase from 0 or more")
         if self.reference not in self.frames:
             raise InputError(f"ground truth has no frame {self.reference} (0-based)")
 

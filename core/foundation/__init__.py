@@ -2,7 +2,7 @@
 
 from .assets import asset_folder, help_page
 from .atomic import check_writable, replacing, replacing_many
-from .exceptions import InputError
+from .exceptions import InputError, printable
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
@@ -45,6 +45,7 @@ __all__ = [
     "parameter",
     "parameters_of",
     "peak_megabytes",
+    "printable",
     "processor_count",
     "procrustes",
     "read_only",

@@ -405,6 +405,15 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     InputError
         where a name is unknown or a value is outside its range.
     """
+    try:
+        return _settings(values)
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise InputError(f"settings hold a value of another kind ({error})") from error
+
+
+def _settings(values: Mapping[str, Any]) -> Settings:
     changes = {"refine": "none"} | dict(values)
     unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
     if unknown:

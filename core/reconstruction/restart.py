@@ -93,13 +93,13 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     try:
         settings = settings_from_dict(meta.get("settings", {}))
         used = hide_observations(sequence, settings.hide)
-    except (ValueError, TypeError, AttributeError) as error:  # InputError is a ValueError
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:  # InputError is a ValueError
         raise InputError(f"{source}: {error}") from error
     _check_tracks(result, used, source)
     try:
         made = _made(meta, settings)
         point, starts = _point(result, used, settings), _starts(meta)
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise InputError(f"{source}: {error}") from error
     history = result.history
     iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)

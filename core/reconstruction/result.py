@@ -58,8 +58,9 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..io.readers.contents import load_arrays, read_bytes
+from ..io.readers.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..problem.robust import RobustLoss
+from .meta_kinds import LARGEST_NUMBER, check_meta
 from .scale import METERS, parse_scale
 
 if TYPE_CHECKING:
@@ -172,6 +173,10 @@ class Result:
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
         _check_shapes("result", arrays)
+        if self.truth is not None and self.truth.frames.max() >= len(self.B):
+            raise InputError(
+                f"the ground truth is of frame {self.truth.frames.max()} (0-based); there are {len(self.B)}"
+            )
         for name, value in arrays.items():
             object.__setattr__(self, name, read_only(value, KINDS.get(name, np.float64)))
         object.__setattr__(self, "eta", float(self.eta))
@@ -450,7 +455,8 @@ def load_result(path: str | Path) -> Result:
     ------
     InputError
         where the file is absent, is not a result, is of another version, lacks an array, or holds one of
-        `FINITE` with a value that is not.
+        `FINITE` with a value that is not, a number that is far too large, or an entry of `meta` of another
+        kind than the program writes.
 
     Examples
     --------
@@ -463,7 +469,12 @@ def load_result(path: str | Path) -> Result:
     True
     """
     path = Path(path)
-    arrays = _read_arrays(path)
+    with refusing_damage(path):
+        return _result_of(path, load_arrays(read_bytes(path), path))
+
+
+def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
+    """Return the result that the arrays of a file hold."""
     meta = _read_meta(path, arrays)
     missing = [name for name in SHAPES if name not in arrays and name not in OPTIONAL]
     if missing:
@@ -475,13 +486,21 @@ def load_result(path: str | Path) -> Result:
     for name in FINITE:
         if name not in arrays:
             continue
-        bad = ~np.isfinite(arrays[name])
+        bad = ~(np.abs(arrays[name]) <= LARGEST_NUMBER)
         if bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
+    for name in ("tracks", "truth_points", "std"):
+        if name in arrays and (np.abs(arrays[name]) > LARGEST_NUMBER).any():
+            raise InputError(
+                f"{path}: {name} holds numbers above {LARGEST_NUMBER:g}, which are no coordinates"
+            )
     truth = None
     if "truth_points" in arrays:
         frames = arrays.get("truth_frames", np.arange(len(arrays["truth_points"])))
-        truth = GroundTruth(frames, arrays["truth_points"], int(arrays.get("truth_reference", frames[0])))
+        reference = arrays.get("truth_reference", frames[0])
+        if frames.dtype.kind not in "iu" or reference.dtype.kind not in "iuf" or reference not in frames:
+            raise InputError(f"{path}: truth_reference is {reference}; accepted is one of truth_frames")
+        truth = GroundTruth(frames, arrays["truth_points"], int(reference))
     try:
         camera = CameraModel(meta.pop("camera"))
     except (KeyError, ValueError) as error:
@@ -490,24 +509,19 @@ def load_result(path: str | Path) -> Result:
     for name in ("format", "version"):
         del meta[name]
     own = {name: arrays[name] for name in _own_arrays() if name in arrays}
+    check_meta(meta)
     return Result(**own, camera=camera, truth=truth, meta=meta)
-
-
-def _read_arrays(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; a result is an .npz file as `nrsfm solve` writes it")
-    return load_arrays(read_bytes(path), path)
 
 
 def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
     try:
-        meta = json.loads(str(arrays.pop("meta")[()]))
+        meta = parse_json(str(arrays.pop("meta")[()]))
     except KeyError as error:
         raise InputError(
             f"{path} lacks 'meta', so it is not a result; it holds {', '.join(sorted(arrays))}"
         ) from error
-    except (json.JSONDecodeError, IndexError) as error:
-        raise InputError(f"{path}: meta is not JSON text: {error}") from error
+    except InputError as error:
+        raise InputError(f"{path}: meta is not JSON text ({error})") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise InputError(f"{path} is not a result: its meta does not name the format {FORMAT!r}")
     if meta.get("version") != VERSION:

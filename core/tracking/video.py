@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
+from ..io.readers.allowance import memory_limit
+from ..io.readers.contents import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +66,7 @@ class Video:
             raise InputError(needs("A video", "PyAV", "video"))
         import av
 
+        check_file(path)
         self.path = path
         self._av = av
         self._errors = (av.FFmpegError, OSError)
@@ -137,6 +140,8 @@ class Video:
         stream = container.streams.video[0]
         if stream.codec_context is None:
             raise InputError(f"{self.path} cannot be read as a video: PyAV has no decoder for it")
+        if (size := 3 * int(stream.width) * int(stream.height)) > memory_limit():
+            raise InputError(f"{self.path} has pictures of {size / 1e6:.0f} MB, more than a file may need")
         stream.thread_type = "AUTO"
         return container, stream
 

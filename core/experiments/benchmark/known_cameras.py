@@ -21,6 +21,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from ...io.readers.contents import load_arrays, read_bytes
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.nonrigid import Problem
@@ -127,9 +128,9 @@ def read_scene(path: Path) -> KnownCamerasScene:
         where the file cannot be read or holds something else.
     """
     try:
-        with np.load(path, allow_pickle=False) as data:  # `markers`, which needs pickle, is never asked for
-            cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
-    except (OSError, KeyError, ValueError, TypeError) as error:
+        data = load_arrays(read_bytes(path), path)  # without `markers`, which needs pickle
+        cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
+    except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path} cannot be read as pyproximal's mocap.npz: {error}") from error
     frames = len(cameras)
     if cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:

@@ -1,8 +1,20 @@
 """Sequences from files, one format a module; the table `READERS` lists them."""
 
+from .allowance import Allowance, memory_limit, set_memory_limit
 from .array_shapes import SHAPES
 from .challenge import challenge_file
-from .contents import check_unpacked, digest, load_arrays, naming, parse_matrix, read_bytes
+from .contents import (
+    check_file,
+    check_unpacked,
+    digest,
+    load_arrays,
+    naming,
+    parse_array,
+    parse_json,
+    parse_matrix,
+    read_bytes,
+    refusing_damage,
+)
 from .csv import write_csv
 from .entry import SequenceEntry, entry_of
 from .inspection import ArrayEntry, FileContents, inspect_file
@@ -23,6 +35,7 @@ __all__ = [
     "READERS",
     "READING_OPTIONS",
     "SHAPES",
+    "Allowance",
     "ArrayEntry",
     "FileContents",
     "Reader",
@@ -31,6 +44,7 @@ __all__ = [
     "SequenceEntry",
     "bundled_samples",
     "challenge_file",
+    "check_file",
     "check_unpacked",
     "digest",
     "entries_of",
@@ -42,14 +56,19 @@ __all__ = [
     "is_sequence_folder",
     "list_sequences",
     "load_arrays",
+    "memory_limit",
     "naming",
+    "parse_array",
+    "parse_json",
     "parse_matrix",
     "read_bytes",
     "read_sequence",
+    "refusing_damage",
     "resolve",
     "sample_name",
     "sample_path",
     "sequence_from",
+    "set_memory_limit",
     "write_csv",
     "write_npz",
     "write_tracks",

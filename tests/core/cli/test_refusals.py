@@ -67,7 +67,7 @@ REFUSED = {
     "which object": (["solve", "{folder}/..", "-o", "a.npz", "--path", "flyby"], "has no such sequence"),
     "rotations file": (["solve", "{tracks}", "-o", "a.npz", "--rotations", "absent.npz"], "absent.npz"),
     "three intrinsics": (["solve", "{tracks}", "-o", "a.npz", "--intrinsics", "1,2,3"], "fx,fy,cx,cy"),
-    "absent result": (["evaluate", "absent.npz"], "absent.npz is not a file"),
+    "absent result": (["evaluate", "absent.npz"], "absent.npz: there is no such file"),
     "no result": (["evaluate", "{folder}/truth/circle.npz"], "lacks 'meta'"),
     "truth without S": (["evaluate", "{solved}", "--truth", "{solved}"], "accepted is an npz with S"),
     "export suffix": (["export", "{solved}", "-o", "a.stl"], "accepted are .npz"),

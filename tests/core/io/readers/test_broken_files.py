@@ -236,7 +236,7 @@ def variable_of_no_class(folder: Path) -> Path:
     return damaged_at(folder, 16, W=numbers())
 
 
-@case(r"data\.mat: is not a MATLAB file that can be read \(the element at byte 176 is of type 23; accepted are numbers\)")
+@case(r"data\.mat: is not a MATLAB file that can be read \(the element at byte 176 is of type 23\)")
 def numbers_of_no_type(folder: Path) -> Path:
     return damaged_at(folder, 48, W=numbers())
 

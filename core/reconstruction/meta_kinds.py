@@ -1,0 +1,102 @@
+"""What the entries of `Result.meta` are, and the check of those that a file holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..foundation.exceptions import InputError
+
+LARGEST_COUNT = 2**53
+LARGEST_NUMBER = 1e50
+MOST_SHOWN = 40  # characters of a value in a sentence
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_NUMBER
+
+
+def _positive(value: Any) -> bool:
+    return _number(value) and value > 0
+
+
+def _float(value: Any) -> bool:
+    """Return whether a value is a number, infinite or NaN where nothing was found."""
+    return isinstance(value, float) or _number(value)
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+# A check; [the kind of all entries] of a list; {name: kind} of an object, with others or without; (a kind,)
+# of what may also be null.
+META_KINDS: dict[str, Any] = {
+    **dict.fromkeys(
+        ("name", "method", "digest", "content", "provenance", "command", "python", "phase"), _text
+    ),
+    **dict.fromkeys(("units", "truth_units", "truth_name", "status", "rotations", "start"), _text),
+    **dict.fromkeys(("preset", "source", "video"), (_text,)),
+    "seconds": _number,
+    "iterations": _count,
+    "frame_rate": (_positive,),
+    "image_size": ([_count],),
+    "video_frames": ([_count],),
+    "point_names": ([_text],),
+    "remarks": [_text],
+    "settings": {},
+    "versions": {},
+    "reading": {},
+    "starts": [{"name": _text, "loss": _float, "agrees": _flag, "note": _text}],
+    "verdicts": [{"kind": _text, "sentence": _text}],
+    "steps": [{"settings": {}}],
+    "robust": {"kind": _text, "scale": _positive},
+    "intrinsics": ({"source": _text, "remark": _text},),
+    "low_rank": ({"metric": _flag, "metric_rms": (_float,), "projective_rms": (_float,), "reason": _text},),
+    "refinement": ({"noise_px": _number},),
+    "scale": {"rule": _text, "factor": _positive, "unit": _text},
+}
+
+
+def check_meta(meta: dict[str, Any], kinds: dict[str, Any] | None = None, where: str = "meta") -> None:
+    """Refuse entries of other kinds than the program writes; those with other names are free.
+
+    Parameters
+    ----------
+    meta
+        the entries, as JSON holds them.
+    kinds
+        of the entries by name; `META_KINDS` by default.
+    where
+        what the entries are of, in messages.
+
+    Raises
+    ------
+    InputError
+        naming the entry.
+    """
+    for name, kind in (META_KINDS if kinds is None else kinds).items():
+        if name in meta:
+            _check(meta[name], kind, f"{where}.{name}")
+
+
+def _check(value: Any, kind: Any, where: str) -> None:
+    if isinstance(kind, tuple):
+        if value is None:
+            return
+        (kind,) = kind
+    if isinstance(kind, list) and isinstance(value, list):
+        for number, each in enumerate(value):
+            _check(each, kind[0], f"{where}[{number}]")
+    elif isinstance(kind, dict) and isinstance(value, dict):
+        check_meta(value, kind, where)
+    elif isinstance(kind, list | dict) or not kind(value):
+        shown = repr(value)[:MOST_SHOWN]
+        raise InputError(f"{where} is {shown}; accepted is what the program writes there")
