@@ -22,13 +22,14 @@ from ...foundation.exceptions import InputError
 from ...foundation.processes import ProcessDied, call_in_process
 from .allowance import Allowance
 from .contents import reason
+from .variables import nested_bytes
 
 if TYPE_CHECKING:
     from .variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 _TEXT = 512  # bytes that MATLAB puts before it
-_MOST_ITEMS = 20_000  # groups, arrays and cells in a file
+_MOST_ITEMS = 10_000  # groups, arrays and cells in a file
 _DEEPEST = 32
 _MOST_AXES = 32
 _SECONDS = 5  # of the processor
@@ -73,7 +74,9 @@ def _read_limited(content: bytes) -> tuple[Variables, str]:
         if sys.platform == "linux":
             _limit_process(len(content))
         with h5py.File(io.BytesIO(content), "r") as file:
-            return _Tree(h5py, file, Allowance(len(content))).group(file, 0), ""
+            found = _Tree(h5py, file, Allowance(len(content))).group(file, 0)
+            Allowance(len(content)).use(nested_bytes(found, {}))
+            return found, ""
     except Exception as error:  # what h5py raises, and what a damaged tree leads to
         return {}, reason(error)
 
@@ -97,7 +100,7 @@ class _Tree:
         self._h5py = h5py
         self._file = file
         self._allowance = allowance
-        self._items = 0
+        self._known: dict[int, Any] = {}  # by the place in the file; None while it is read
 
     def group(self, group: Any, depth: int) -> Variables:
         """Return the items of a group, without those of MATLAB's own, whose names begin with #.
@@ -114,14 +117,23 @@ class _Tree:
         return found
 
     def _value(self, item: Any, depth: int) -> Any:
-        """Return an item as `mat` would; MATLAB stores arrays with the axes reversed.
+        """Return an item as `mat` would, the same one wherever references and links lead to it."""
+        address = self._h5py.h5o.get_info(item.id).addr
+        if address not in self._known:
+            self._known[address] = None
+            if len(self._known) > _MOST_ITEMS or depth > _DEEPEST:
+                raise ValueError(
+                    f"it holds more than {_MOST_ITEMS} items, or more than {_DEEPEST} in each other"
+                )
+            self._known[address] = self._read(item, depth)
+        return self._known[address]
+
+    def _read(self, item: Any, depth: int) -> Any:
+        """Return the content of an item; MATLAB stores arrays with the axes reversed.
 
         Arrays of text and tables with named columns, which other programs write, are returned, too.
         """
         h5py = self._h5py
-        self._items += 1
-        if self._items > _MOST_ITEMS or depth > _DEEPEST:
-            raise ValueError(f"it holds more than {_MOST_ITEMS} items, or more than {_DEEPEST} in each other")
         if isinstance(item, h5py.Group):
             return self.group(item, depth)
         if not isinstance(item, h5py.Dataset) or item.attrs.get("MATLAB_class") == b"char":

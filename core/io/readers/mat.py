@@ -124,7 +124,7 @@ class _Elements:
         place = self.place
         kind, element = self.next()
         if kind not in (kinds or _NUMBERS):
-            raise ValueError(f"the element at byte {place} is of type {kind}; accepted are numbers")
+            raise ValueError(f"the element at byte {place} is of type {kind}")
         count, rest = divmod(element.end - element.place, np.dtype(_NUMBERS[kind]).itemsize)
         if rest:
             raise ValueError(f"the element at byte {place} ends inside a number")

@@ -31,7 +31,7 @@ from .allowance import Allowance
 from .contents import reason
 from .layouts import parts_of
 from .poses import chosen_individual
-from .variables import LoadedFile, shortened
+from .variables import LoadedFile, nested_bytes, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +140,7 @@ def unpickle(content: bytes, path: Path) -> Any:
         _check_operations(content)
         value = _Unpickler(io.BytesIO(content), encoding="latin1").load()
         converted = _Converter().convert(value, 0)
-        Allowance(len(content)).use(_size(converted, {}))
+        Allowance(len(content)).use(nested_bytes(converted, {}))
         return converted
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -341,13 +341,3 @@ class _Converter:
         if not isinstance(key, str | int):
             raise _Refused("it holds a dict whose keys are no text")
         return str(key)
-
-
-def _size(value: Any, known: dict[int, int]) -> int:
-    """Return the bytes of the arrays of a value, each as often as it is named: a list may repeat one."""
-    if id(value) not in known:
-        below = value.values() if isinstance(value, dict) else value
-        known[id(value)] = (
-            value.nbytes if isinstance(value, np.ndarray) else sum(_size(each, known) for each in below)
-        )
-    return known[id(value)]

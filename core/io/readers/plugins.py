@@ -92,7 +92,7 @@ def _guarded(reader: Reader, name: str) -> Reader:
                 return function(*arguments)
             except InputError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise InputError(f"the reader {name} of another package fails ({_failure(error)})") from error
 
         return read
@@ -101,7 +101,7 @@ def _guarded(reader: Reader, name: str) -> Reader:
         def applies(*arguments: Any) -> bool:
             try:
                 return bool(function(*arguments))
-            except Exception:
+            except (Exception, SystemExit):
                 return False
 
         return applies

@@ -185,6 +185,33 @@ def size_of(value: Any) -> str:
     return " x ".join(str(size) for size in np.shape(value)) or "1 number"
 
 
+def nested_bytes(value: Any, known: dict[int, int]) -> int:
+    """Return the bytes of all arrays in lists and dicts, each as often as it is there.
+
+    A small file may name one array a million times.
+
+    Parameters
+    ----------
+    value
+        an array, a list or a dict.
+    known
+        the bytes of values by their identity, which are added to.
+
+    Returns
+    -------
+    int
+        0 for anything else.
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if not isinstance(value, list | dict):
+        return 0
+    if id(value) not in known:
+        below = value.values() if isinstance(value, dict) else value
+        known[id(value)] = sum(nested_bytes(each, known) for each in below)
+    return known[id(value)]
+
+
 def is_array(value: Any, dimensions: int) -> TypeGuard[npt.NDArray[Any]]:
     """Return whether a value is an array of numbers with so many dimensions."""
     return isinstance(value, np.ndarray) and value.ndim == dimensions and value.dtype.kind in "biufc"

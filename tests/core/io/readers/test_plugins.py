@@ -16,6 +16,7 @@ import numpy as np
 
 from core import Sequence
 from core.io.readers import Reader
+from core.io.readers.variables import LoadedFile
 
 
 def load(file, options):
@@ -26,7 +27,16 @@ def load(file, options):
     return Sequence(tracks, source=file.path, name="of a package")
 
 
-READER = Reader(".vic", "Tracks of Vic", load, recognizes=lambda content: content.startswith(b"VIC "))
+def check(path, content):
+    """Return what a file holds, before its tracks; a file of "exit" ends the program."""
+    if b"exit" in content:
+        raise SystemExit("no license")
+    return LoadedFile(path, content, {})
+
+
+READER = Reader(
+    ".vic", "Tracks of Vic", load, check, recognizes=lambda content: content.startswith(b"VIC ")
+)
 
 
 def make():
@@ -111,6 +121,9 @@ def test_an_error_of_a_package_while_reading_is_a_sentence_and_of_its_files_alon
     with pytest.raises(
         InputError, match=r"bad\.vic: the reader vic of another package fails \(ZeroDivisionError: a def"
     ):
+        read_sequence(tmp_path / "bad.vic")
+    (tmp_path / "bad.vic").write_bytes(b"VIC exit")
+    with pytest.raises(InputError, match=r"bad\.vic: the reader vic .* fails \(SystemExit: no license\)"):
         read_sequence(tmp_path / "bad.vic")
     lines = ["frame,point,x,y", *(f"{frame},{point},1,2" for frame in (0, 1) for point in range(4))]
     (tmp_path / "t.csv").write_text("\n".join(lines))

@@ -1,0 +1,132 @@
+"""HDF5 files that lead elsewhere, to themselves, or to the end of the library's process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import h5py
+import numpy as np
+import pytest
+
+from core import InputError
+from core.io.readers import hdf5
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(path: Path) -> dict[str, object]:
+    return hdf5.load_hdf5(path.read_bytes(), path)
+
+
+def external_link(file: h5py.File, secret: Path) -> None:
+    file["tracks"] = h5py.ExternalLink(str(secret), "/tracks")
+
+
+def external_storage(file: h5py.File, secret: Path) -> None:
+    file.create_dataset("tracks", (4, 2), "f8", external=[(str(secret), 0, h5py.h5f.UNLIMITED)])
+
+
+def virtual_array(file: h5py.File, secret: Path) -> None:
+    layout = h5py.VirtualLayout((5, 2), "f8")
+    layout[:] = h5py.VirtualSource(str(secret), "tracks", (5, 2))
+    file.create_virtual_dataset("tracks", layout)
+
+
+def huge_array(file: h5py.File, _: Path) -> None:
+    file.create_dataset("tracks", (10**9, 10), "f8", chunks=(1000, 10))
+
+
+def huge_empty_array(file: h5py.File, _: Path) -> None:
+    file.create_dataset("tracks", data=np.array([10**9, 10**9]))
+    file["tracks"].attrs["MATLAB_empty"] = 1
+
+
+def repeated_array(file: h5py.File, _: Path) -> None:
+    array = file.create_dataset("#array", data=np.zeros((100, 1000)))
+    file.create_dataset("cells", data=np.array([array.ref] * 1000, dtype=h5py.ref_dtype))
+
+
+REFUSED = {
+    external_link: "it links to another file",
+    external_storage: "the numbers of a variable are in another file",
+    virtual_array: "the numbers of a variable are in another file",
+    huge_array: "needs 80000 MB of memory",
+    huge_empty_array: "an empty variable is not empty",
+    repeated_array: "needs 800 MB of memory",
+}
+
+
+@pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
+def test_what_leads_out_of_a_file_or_is_far_larger_is_refused(tmp_path, make):
+    with h5py.File(tmp_path / "secret.h5", "w") as file:
+        file["tracks"] = np.ones((5, 2))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        make(file, tmp_path / "secret.h5")
+    with pytest.raises(InputError, match=rf"a\.h5: is not an HDF5 file that can be read \({REFUSED[make]}"):
+        load(tmp_path / "a.h5")
+
+
+def test_references_that_branch_or_return_are_followed_once(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        below = file.create_dataset("#0", data=np.ones((2, 3))).ref
+        for level in range(1, 20):
+            below = file.create_dataset(f"#{level}", data=np.array([below] * 2, dtype=h5py.ref_dtype)).ref
+        file.create_dataset("tree", data=np.array([below], dtype=h5py.ref_dtype))
+        file.create_group("loop")["again"] = file["/"]
+        file["soft"] = h5py.SoftLink("/loop")
+        file.create_dataset("W", data=np.arange(6.0).reshape(2, 3))
+    with pytest.raises(InputError, match="needs 50 MB of memory"):  # 2^20 times the same 48 bytes
+        _with_limit(tmp_path / "a.h5", 0.01)
+    found = load(tmp_path / "a.h5")
+    assert set(found) == {"loop", "tree", "W"}
+    np.testing.assert_array_equal(found["W"], np.arange(6.0).reshape(2, 3).T)
+
+
+def _with_limit(path: Path, gigabytes: float) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NRSFM_FILE_MEMORY", str(gigabytes))
+        load(path)
+
+
+def test_deep_groups_are_refused(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_group("/".join("a" * 100))
+    with pytest.raises(InputError, match="more than 32 in each other"):
+        load(tmp_path / "a.h5")
+
+
+def test_a_crash_of_the_library_is_a_sentence(tmp_path, monkeypatch):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["tracks"] = np.ones((5, 2))
+    code = "import faulthandler\n\n\ndef read(content):\n    faulthandler._sigsegv()\n"
+    (tmp_path / "crashing_library.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(hdf5, "_read_limited", import_module("crashing_library").read)
+    with pytest.raises(InputError, match=r"a\.h5: is not an HDF5 .* \(its library ends with code -11\)"):
+        load(tmp_path / "a.h5")
+
+
+def test_reading_that_does_not_end_is_ended():
+    code = (
+        "import resource; from core.io.readers import hdf5; hdf5._limit_process(100); "
+        "resource.setrlimit(resource.RLIMIT_CPU, (1, 1)); sum(1 for _ in iter(int, 1))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+def test_a_script_without_a_guard_reads_such_files(tmp_path):
+    """The process of the library does not run the script that reads the file."""
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["tracks"] = np.random.default_rng(0).normal(size=(2, 9, 12))
+    script = tmp_path / "script.py"
+    script.write_text("import sys, core\nprint(core.read_sequence(sys.argv[1]).frame_count)\n")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "a.h5")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "12\n"

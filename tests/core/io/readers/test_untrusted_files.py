@@ -1,0 +1,248 @@
+"""Files that ask for too much or are no files: each ends in one sentence, before memory or time is used."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import socket
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import InputError, load_result, read_sequence
+from core.cameras.calibration import load_intrinsics
+from core.cameras.rotations import load_rotations
+from core.io.readers import (
+    READERS,
+    Allowance,
+    Reader,
+    check_file,
+    inspect_file,
+    load_arrays,
+    memory_limit,
+    parse_array,
+    parse_json,
+    read_bytes,
+    set_memory_limit,
+)
+from core.tracking.video import Video
+
+READ = {
+    "sequence": read_sequence,
+    "result": load_result,
+    "rotations": load_rotations,
+    "intrinsics": load_intrinsics,
+    "video": Video,
+}
+
+
+def problem_of(path: Path) -> str:
+    problem = inspect_file(path).problem
+    assert str(path) in problem
+    return problem
+
+
+# -- kinds of files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_only_regular_files_are_opened(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the name of a socket is short
+    os.mkfifo("pipe.npz")
+    (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "link.npz").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("socket.npz")
+        for name, found in (
+            ("pipe.npz", "a pipe"),
+            ("socket.npz", "a socket"),
+            ("link.npz", "a device"),
+            ("folder.npz", "a folder|is a folder"),
+        ):
+            with pytest.raises(InputError, match=f"{name}: (is )?({found})|{name}: holds no sequence"):
+                READ[kind](Path(name))
+    with pytest.raises(InputError, match="cannot be the name of a file"):
+        READ[kind](Path("a\0b.npz"))
+
+
+def test_a_file_beyond_the_limit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.5")
+    path = tmp_path / "large.npz"
+    with path.open("wb") as stream:
+        stream.truncate(10**12)
+    with pytest.raises(InputError, match=r"large\.npz: has 1000000 MB; accepted are up to 500 MB \(NRSFM_FI"):
+        read_sequence(path)
+    assert check_file(path) == 10**12
+
+
+def test_the_limit_is_a_value_of_the_process_and_of_those_that_it_starts(monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "")
+    assert memory_limit() == 2_000_000_000
+    set_memory_limit(3_500_000_000)
+    assert memory_limit() == 3_500_000_000 and os.environ["NRSFM_FILE_MEMORY"] == "3.5"
+    for text in ("much", "-1", "nan", "1e30"):
+        monkeypatch.setenv("NRSFM_FILE_MEMORY", text)
+        with pytest.raises(InputError, match=r"NRSFM_FILE_MEMORY is .*; accepted is a positive number of GB"):
+            memory_limit()
+
+
+def test_what_a_file_may_ask_for_grows_with_it_up_to_the_limit(monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "1")
+    allowance = Allowance(100_000)
+    allowance.use(80_000_000)
+    assert allowance.left == 4_000_000
+    with pytest.raises(
+        InputError, match=r"^needs 85 MB of memory; accepted of a file of this size are 84 MB$"
+    ):
+        allowance.use(5_000_000)
+    with pytest.raises(InputError, match=r"are 1000 MB; NRSFM_FILE_MEMORY in GB allows more"):
+        Allowance(10**9).use_array((10**9,), 1)
+    with pytest.raises(InputError, match="needs far too much of memory"):
+        Allowance(1).use(10**400)
+    Allowance(10**9).use_array((10, 10**4, 10**4, 1), 1)  # pictures stay bytes
+
+
+# -- arrays --------------------------------------------------------------------------------------------------
+
+
+def test_a_member_that_is_no_array_is_one_sentence_wherever_arrays_are_read(tmp_path):
+    for content in (b"", b"\xff\x80text", b"\x93NUMPY\x01\x00\x02\x00{}"):
+        with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+            for name in ("R", "K", "meta", "tracks"):
+                archive.writestr(f"{name}.npy", content)
+        for kind in ("sequence", "result", "rotations", "intrinsics"):
+            with pytest.raises(InputError, match=r"a\.npz: is damaged: R is no array of NumPy \(.+\)$"):
+                READ[kind](tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        ((10**15,), "an array of 1000000000000000 needs 8000000000000000 bytes, and there are 8"),
+        ((-1, -1), "and there are 8"),
+        ((10**30, 10**30), "and there are 8"),
+    ],
+)
+def test_the_header_of_an_array_is_compared_with_its_bytes(shape, sentence):
+    header = str({"descr": "<f8", "fortran_order": False, "shape": shape}).encode() + b"\n"
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
+    with pytest.raises(ValueError, match=sentence):
+        parse_array(content)
+
+
+def test_truth_values_that_would_become_many_floats_are_refused(tmp_path):
+    np.savez_compressed(tmp_path / "masks.npz", tracks=np.ones((5000, 5000), dtype=bool))
+    assert "needs 200 MB of memory; accepted of a file of this size are 69 MB" in problem_of(
+        tmp_path / "masks.npz"
+    )
+
+
+# -- text, tables, JSON --------------------------------------------------------------------------------------
+
+
+def test_a_table_whose_grid_is_far_larger_than_its_lines_is_refused(tmp_path):
+    lines = [f"{number},{number},1,2" for number in range(4000)]
+    (tmp_path / "grid.csv").write_text("\n".join(["frame,point,x,y", *lines]))
+    assert "needs 256 MB of memory; accepted of a file of this size are 75 MB" in problem_of(
+        tmp_path / "grid.csv"
+    )
+
+
+def test_a_column_of_text_as_wide_as_its_longest_field_is_refused(tmp_path):
+    lines = [f"{number},0,1,2,a" for number in range(2000)]
+    (tmp_path / "wide.csv").write_text("\n".join(["frame,point,x,y,note", *lines, f"0,1,1,2,{'b' * 40_000}"]))
+    assert "needs 320 MB of memory" in problem_of(tmp_path / "wide.csv")
+
+
+def test_many_individuals_of_few_lines_are_listed_at_once(tmp_path):
+    lines = [f"{number},0,1,2,animal {number}" for number in range(20_000)]
+    (tmp_path / "zoo.csv").write_text("\n".join(["frame,point,x,y,individual", *lines]))
+    assert "holds 20000 individuals: animal 0 (100% visible), animal 1" in problem_of(tmp_path / "zoo.csv")
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.txt", b"1\n"), ("a.csv", b"1,2\n")])
+def test_a_text_is_measured_before_it_is_split(tmp_path, monkeypatch, name, line):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
+    (tmp_path / name).write_bytes(500_000 * line)
+    assert "MB of memory; accepted of a file of this size are 10 MB" in problem_of(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text", [100_000 * "[", '{"a": ' * 100_000, "1" * 5000, "\xff", "[1, 2", "[" + "{}," * 400_000 + "{}]"]
+)
+def test_json_without_end_is_refused(text, monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.1")
+    with pytest.raises(InputError, match=r"is no JSON|needs \d+ MB of memory"):
+        parse_json(text.encode("latin-1"))
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "9" * 400, '"a"', "null", "[]", "{}"])
+def test_any_number_of_a_json_may_be_another(tmp_path, number):
+    (tmp_path / "face.json").write_text(f'[[{{"x": {number}, "y": 0.5}}, {{"x": 0.1, "y": 0.2}}]]')
+    assert problem_of(tmp_path / "face.json")
+    folder = tmp_path / "pose"
+    folder.mkdir()
+    for frame in range(2):
+        (folder / f"a_{frame}_keypoints.json").write_text(
+            f'{{"people": [{{"person_id": [{number}], "pose_keypoints_2d": [1, 2, {number}]}}]}}'
+        )
+    assert problem_of(folder)
+
+
+def test_landmarks_in_one_of_many_frames_are_refused(tmp_path):
+    landmarks = json.dumps([{"x": 0.5, "y": 0.5}] * 5000)
+    (tmp_path / "face.json").write_text(f"[{'[],' * 20_000}{landmarks}]")
+    assert "needs 2400 MB of memory" in problem_of(tmp_path / "face.json")
+
+
+# -- other formats -------------------------------------------------------------------------------------------
+
+
+def test_a_pickle_that_names_one_array_many_times_is_as_large_as_all_of_them(tmp_path):
+    array = np.zeros((3, 10_000))
+    (tmp_path / "a.pkl").write_bytes(pickle.dumps({"Pgth": [array] * 2000, "K": np.eye(3)}))
+    assert "needs 480 MB of memory" in problem_of(tmp_path / "a.pkl")
+
+
+def test_a_text_of_a_c3d_that_has_no_end_is_refused(tmp_path):
+    block = bytearray(512)
+    block[0:4] = bytes((1, 0x50, 1, 84))
+    group = struct.pack("<bb", 5, -1) + b"POINT" + struct.pack("<hB", 3, 0)
+    text = struct.pack("<bb", 6, 1) + b"LABELS" + struct.pack("<hb", 300, -1) + bytes((8, *[255] * 8))
+    header = bytearray(512)
+    header[0:2] = bytes((2, 0x50))
+    block[4 : 4 + len(group) + len(text)] = group + text
+    (tmp_path / "walk.c3d").write_bytes(bytes(header) + bytes(block))
+    assert "a text that ends after the file" in problem_of(tmp_path / "walk.c3d")
+
+
+def test_a_model_of_more_points_than_its_lines_is_refused(tmp_path):
+    cameras = "500 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n" * 2
+    (tmp_path / "bundle.out").write_text(
+        f"# Bundle file v0.3\n2 900000000\n{cameras}0 0 0\n0 0 0\n1 0 0 1 2\n"
+    )
+    assert "MB of memory; accepted" in problem_of(tmp_path / "bundle.out")
+
+
+@pytest.mark.parametrize("error", [RecursionError("deep"), struct.error("short"), MemoryError()])
+def test_a_reader_that_fails_while_it_loads_is_a_sentence(tmp_path, monkeypatch, error):
+    def load(path: Path, content: bytes) -> None:
+        raise error
+
+    reader = Reader(".odd", "Odd", lambda file, options: None, load)  # type: ignore[arg-type, return-value]
+    monkeypatch.setitem(READERS, ".odd", reader)
+    (tmp_path / "a.odd").write_bytes(b"odd")
+    assert "holds values that cannot be read" in problem_of(tmp_path / "a.odd")
+
+
+def test_bytes_that_cannot_be_printed_do_not_reach_a_message(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("\x1b[31mred\n.npy", b"\x1b]0;title\x07")
+    with pytest.raises(InputError) as refused:
+        load_arrays(read_bytes(path), path)
+    assert str(refused.value).isprintable()
