@@ -17,6 +17,7 @@ SYSTEM = "system"
 THEME_NAMES = (SYSTEM, "dark", "light")
 SIZES = (100, 125, 150, 175, 200)
 MOST_AUTOSAVE_SECONDS = 3600
+MOST_FILE_MEMORY = 1000  # GB
 PROCESSORS = os.cpu_count() or 1
 
 
@@ -37,6 +38,7 @@ class Preferences:
     threads: int = 1  # of the solver's linear algebra
     autosave_seconds: int = 30  # how often the session is saved by itself; 0: never
     renderer: str = "auto"  # of the 3-D view, from the next start on
+    file_memory: int = 2  # GB that the content of one file may need
 
     def __post_init__(self) -> None:
         for name, accepted in (
@@ -51,6 +53,7 @@ class Preferences:
         for name, low, high in (
             ("point_size", *POINT_SIZES),
             ("threads", 1, PROCESSORS),
+            ("file_memory", 1, MOST_FILE_MEMORY),
             ("autosave_seconds", 0, MOST_AUTOSAVE_SECONDS),
         ):
             if not low <= getattr(self, name) <= high:

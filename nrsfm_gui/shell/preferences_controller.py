@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QGuiApplication
 
+from core.io.readers import GIGABYTE, set_memory_limit
 from core.solvers import set_solver_threads
 from nrsfm_gui.model.preferences import SIZES, SYSTEM, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -49,9 +50,9 @@ class PreferencesController(QObject):
         self._notifier, self._restart_first_steps = session.notifier, restart_first_steps
         self._dialog: PreferencesDialog | None = None
         self._size = store.preferences().size  # in force until the next start
-        # Points and colors are set only where they are not as at first: a saved view is not overruled.
+        # Only where they are not as at first: a saved view and the environment are not overruled.
         usual, now = Preferences(), store.preferences()
-        for name in ("point_size", "color_map"):
+        for name in ("point_size", "color_map", "file_memory"):
             if getattr(now, name) != getattr(usual, name):
                 self._apply(name, now)
         self._apply("threads", now)
@@ -123,3 +124,5 @@ class PreferencesController(QObject):
             session.change_appearance(**{name: getattr(preferences, name)}, undoable=False)
         elif name == "threads":
             set_solver_threads(preferences.threads)
+        elif name == "file_memory":
+            set_memory_limit(preferences.file_memory * GIGABYTE)

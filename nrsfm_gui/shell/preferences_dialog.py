@@ -17,7 +17,13 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
-from nrsfm_gui.model.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, SIZES, Preferences
+from nrsfm_gui.model.preferences import (
+    MOST_AUTOSAVE_SECONDS,
+    MOST_FILE_MEMORY,
+    PROCESSORS,
+    SIZES,
+    Preferences,
+)
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 
 if TYPE_CHECKING:
@@ -81,6 +87,10 @@ class PreferencesDialog(QDialog):
             "Threads of the solver's linear algebra, from the next run on",
         )  # fmt: skip
         self._remark("One is fastest below some thousand points.")
+        self.file_memory = self._number(
+            "file_memory", "Memory for a file", (1, MOST_FILE_MEMORY), " GB",
+            "What the content of one file may need; a file that asks for more is refused",
+        )  # fmt: skip
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         for text, tip, signal in (
@@ -123,6 +133,7 @@ class PreferencesDialog(QDialog):
         self.point_size.setValue(preferences.point_size)
         self.autosave_seconds.setValue(preferences.autosave_seconds)
         self.threads.setValue(preferences.threads)
+        self.file_memory.setValue(preferences.file_memory)
         self._showing = False
 
     def _on_edited(self, name: str, value: object) -> None:

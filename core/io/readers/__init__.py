@@ -1,6 +1,6 @@
 """Sequences from files, one format a module; the table `READERS` lists them."""
 
-from .allowance import Allowance, memory_limit, set_memory_limit
+from .allowance import GIGABYTE, Allowance, memory_limit, set_memory_limit
 from .array_shapes import SHAPES
 from .challenge import challenge_file
 from .contents import (
@@ -30,6 +30,7 @@ from .table import READERS, installed_plugins, installed_readers, is_self_contai
 
 __all__ = [
     "COORDINATES",
+    "GIGABYTE",
     "LAYOUTS",
     "ORDERS",
     "READERS",

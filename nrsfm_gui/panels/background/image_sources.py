@@ -14,6 +14,7 @@ from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
+from core.io.readers import check_file
 from core.tracking import Video
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class ImageFiles:
 
     def read(self, index: int) -> QImage:
         """Return an image, rotated by its orientation tag."""
+        check_file(self._files[index])
         reader = QImageReader(str(self._files[index]))
         reader.setAutoTransform(True)
         image = reader.read()

@@ -14,6 +14,7 @@ from PyQt6.QtGui import QScreen
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core import InputError
+from core.io.readers import memory_limit, set_memory_limit
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import AppStore
@@ -56,7 +57,7 @@ def test_preferences_come_back_as_they_were(tmp_path):
         return AppStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
 
     assert opened().preferences() == Preferences()
-    chosen = Preferences("system", 150, 1.75, "cividis", min(2, PROCESSORS), 0, "software")
+    chosen = Preferences("system", 150, 1.75, "cividis", min(2, PROCESSORS), 0, "software", 8)
     store = opened()
     store.set_preferences(chosen)
     store.sync()
@@ -174,6 +175,18 @@ def test_the_next_window_starts_with_them(session, window, store):
     PreferencesController(session, store, window, restart_first_steps=list)
     assert session.appearance.point_size == 3.0
     assert session.appearance.color_map == "plasma"
+
+
+def test_a_file_may_need_as_much_memory_as_is_preferred(preferences, monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.5")  # stays in force until another is preferred
+    assert memory_limit() == 500_000_000
+    preferences.show()
+    preferences.dialog.file_memory.setValue(6)
+    assert memory_limit() == 6_000_000_000
+    preferences.restore_defaults()
+    assert memory_limit() == 2_000_000_000 and preferences.dialog.file_memory.value() == 2
+    set_memory_limit(1_500_000_000)
+    assert memory_limit() == 1_500_000_000
 
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():
