@@ -7,14 +7,13 @@ UnboundLocalError.
 
 from __future__ import annotations
 
-import os
 import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core import InputError
-from core.io.readers import load_arrays, parse_matrix, read_bytes
+from core.io.readers import check_file, load_arrays, parse_matrix, read_bytes
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from core.foundation import Ints
 
 SUFFIXES = (".npz", ".obj", ".ply", ".txt")
-MOST_BYTES = 200_000_000
+MOST_BYTES = 50_000_000  # whose polygons, as lists, need 2 GB at most
 MOST_CORNERS = 64  # of one polygon
 PLY_TYPES = {
     "char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f",
@@ -50,7 +49,7 @@ def read_triangulation(path: Path, points: int) -> Triangulation:
         raise InputError(
             f"{path}: is no {path.suffix or 'suffix'} that is read; accepted are {', '.join(SUFFIXES)}"
         )
-    if os.path.isfile(path) and path.stat().st_size > MOST_BYTES:
+    if check_file(path) > MOST_BYTES:
         raise InputError(f"{path}: has more than {MOST_BYTES // 1_000_000} MB, too much for a triangulation")
     faces = read(read_bytes(path), path, points)
     if not len(faces):

@@ -20,6 +20,7 @@ from core import (
     save_result,
 )
 from core.foundation import replacing
+from core.reconstruction.provenance import settings_from_dict
 from core.reconstruction.result import LOW_RANK, OPTIONAL, REFINED, SHAPES
 
 
@@ -198,6 +199,63 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
     path = rewritten(save_result(small_result, tmp_path / "result.npz"), **{name: array})
     with pytest.raises(InputError, match=rf"result\.npz: {name} holds {value}; accepted are finite numbers"):
         load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"truth_frames": np.array([3, -(2**31)])}, "frames that do not increase from 0 or more"),
+        ({"truth_frames": np.array([3, 9])}, r"the ground truth is of frame 9 \(0-based\)"),
+        ({"truth_frames": np.array([3, np.nan])}, "truth_reference is 3; accepted is one of"),
+        ({"truth_reference": np.array(np.nan)}, "truth_reference is nan; accepted is one of truth_frames"),
+        ({"truth_reference": np.array("3")}, "truth_reference has type"),
+        ({"truth_points": np.full((2, 3, 7), 1e300)}, r"truth_points holds numbers above 1e\+50"),
+        ({"tracks": np.full((5, 2, 7), 1e300)}, r"tracks holds numbers above 1e\+50"),
+        ({"B": np.full((5, 2), 3e307)}, r"B holds 3e\+307; accepted are finite numbers"),
+    ],
+)
+def test_numbers_that_no_result_has_are_refused(small_result, tmp_path, changes, sentence):
+    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
+    with pytest.raises(InputError, match=rf"result\.npz: .*{sentence}"):
+        load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, value) for name in ("settings", "versions", "low_rank", "scale") for value in ("a", 1, [])],
+        *[(name, value) for name in ("units", "status", "command", "video") for value in (1, [], {})],
+        *[("frame_rate", value) for value in (0, -1, float("nan"), float("inf"), 10**400, "25", True)],
+        *[("starts", value) for value in (None, {}, [1], [{"loss": "a"}], [{"agrees": 1}])],
+        *[("verdicts", value) for value in (None, "a", [None], [{"kind": 1}])],
+        *[("image_size", value) for value in (7, [1.5, 2], ["a", "b"], [1e300, 1])],
+        *[("point_names", value) for value in ("nose", [1], {})],
+        *[("scale", value) for value in ({"factor": 0}, {"unit": 1}, None)],
+        *[("refinement", value) for value in ([], {"noise_px": "a"})],
+        *[("robust", value) for value in ({"kind": 1}, {"scale": -1}, None)],
+        *[("low_rank", {"metric": value}) for value in (None, "yes")],
+        ("iterations", -1),
+        ("seconds", "long"),
+    ],
+)
+def test_an_entry_of_meta_of_another_kind_is_refused(small_result, tmp_path, name, value):
+    """Whoever uses it later would fail."""
+    meta = {"format": "nrsfm-result", "version": 1, "camera": "perspective", name: value}
+    changes = {"meta": np.array(json.dumps(meta))}
+    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
+    with pytest.raises(InputError, match=rf"result\.npz: meta\.{name}.* is .*; accepted is what the program"):
+        load_result(path)
+
+
+def test_entries_of_meta_with_other_names_are_free(small_result, tmp_path):
+    free = replace(small_result, meta={"lens": "long", "settings": {"of another version": 1}})
+    assert load_result(save_result(free, tmp_path / "result.npz")).meta == free.meta
+
+
+@pytest.mark.parametrize("values", ["nonrigid", [1], {"options": np.nan}, {"rank": [2]}, {"penalty": 3}])
+def test_settings_of_another_kind_are_refused(values):
+    with pytest.raises(InputError):
+        settings_from_dict(values)
 
 
 def test_what_is_no_npz_file_is_refused(tmp_path):

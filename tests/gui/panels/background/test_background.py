@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -105,18 +106,20 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(tmp_path, monkeypatch, fol
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.png").write_bytes(b"\x89PNG nonsense")
     (tmp_path / "bad.mp4").write_bytes(b"nonsense" * 100)
+    os.mkfifo(tmp_path / "pipe.png")
     for name, sentence in (
         ("absent", "does not exist; give a folder, a pattern, an image or a video"),
         ("absent*.png", "does not exist"),
         ("empty", r"holds no pictures; accepted are \.png"),
         ("bad.png", "cannot be read as a picture"),
         ("bad.mp4", "cannot be read as a video"),
+        ("pipe.png", r"pipe\.png: is a pipe; accepted is a file"),
     ):
         with pytest.raises(InputError, match=sentence):
             open_source(tmp_path / name)
     source = open_source(folder)
     (folder / "img_6.png").unlink()
-    with pytest.raises(InputError, match=r"img_6\.png cannot be read as a picture"):
+    with pytest.raises(InputError, match=r"img_6\.png: there is no such file"):
         source.read(2)
     monkeypatch.setattr(videos, "find_spec", lambda _name: None)
     with pytest.raises(InputError, match=r"needs PyAV.*pip install 'nrsfm-gui\[video\]'"):
@@ -276,7 +279,7 @@ def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, folder, ses
     qtbot.waitUntil(lambda: bool(reported), timeout=5000)
     session.set_frame(6)
     qtbot.wait(50)
-    assert len(reported) == 1 and "cannot be read as a picture" in reported[0]
+    assert len(reported) == 1 and "there is no such file" in reported[0]
     assert not shown.isVisible()
 
 
