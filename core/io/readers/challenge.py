@@ -251,9 +251,9 @@ def _truth(
     arrays = load_arrays(read_bytes(item.truth), item.truth)
     expected = {"S": (frames, 3, points), "R": (frames, 3, 3), "t": (frames, 3)}
     for key, wanted in expected.items():
-        if key not in arrays or arrays[key].shape != wanted:
-            found = arrays[key].shape if key in arrays else "absent"
-            raise InputError(f"{item.truth}: {key} is {found}; accepted is {wanted}")
+        if key not in arrays or arrays[key].shape != wanted or arrays[key].dtype.kind not in "iuf":
+            found = f"{arrays[key].dtype} {arrays[key].shape}" if key in arrays else "absent"
+            raise InputError(f"{item.truth}: {key} is {found}; accepted are numbers {wanted}")
     shapes = arrays["S"].astype(np.float64)
     if shape is not None and reference is not None:
         # Storage as 32-bit numbers costs 1e-7 of the size; another frame of the same object is percents away.

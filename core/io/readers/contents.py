@@ -272,6 +272,8 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     with naming(path):
         check_text(content)
     lines = [line for line in content.decode("latin-1").splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{path}: the file holds no numbers")
     try:
         matrix: Floats = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
     except ValueError as error:

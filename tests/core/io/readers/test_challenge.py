@@ -145,6 +145,14 @@ def test_visibility_may_be_written_in_any_number_format(balloon: Path, number: s
     np.testing.assert_array_equal(read_sequence(balloon).visible, mask[::2])
 
 
+def test_true_shapes_that_are_no_numbers_are_refused(balloon: Path) -> None:
+    with np.load(balloon / "truth" / "circle.npz") as stored:
+        arrays = dict(stored)
+    np.savez(balloon / "truth" / "circle.npz", **arrays | {"S": arrays["S"].astype("U4")})
+    with pytest.raises(InputError, match=r"circle\.npz: S is <U4 .*; accepted are numbers \(\d+, 3, \d+\)"):
+        read_sequence(balloon)
+
+
 def test_ground_truth_may_be_transposed(balloon: Path) -> None:
     shutil.rmtree(balloon / "truth")
     file = balloon / "gt_frame_5.txt"

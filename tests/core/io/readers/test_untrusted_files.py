@@ -246,3 +246,10 @@ def test_bytes_that_cannot_be_printed_do_not_reach_a_message(tmp_path):
     with pytest.raises(InputError) as refused:
         load_arrays(read_bytes(path), path)
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("content", [b"\x1c\x1c", b"\x00", b"\xff\xfe1\x00", b",\n,", b'"', b"[[]]", b"null"])
+@pytest.mark.parametrize("suffix", READERS)
+def test_a_few_bytes_of_any_suffix_are_a_sentence(tmp_path, suffix, content):
+    (tmp_path / f"a{suffix}").write_bytes(content)
+    assert problem_of(tmp_path / f"a{suffix}").isprintable()
