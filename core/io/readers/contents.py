@@ -180,8 +180,8 @@ def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) ->
         raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
 
 
-# What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages. The
-# second last are of nesting without end and of what a method does not do.
+# What values that no check has foreseen raise in NumPy, in a library, and in readers of other packages.
+# RuntimeError is of nesting without end, and of what a method does not do.
 DAMAGED = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, TypeError, ValueError,
     LinAlgError, struct.error,
@@ -282,11 +282,11 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
 
 
 _NEW_LINES = b"\n\r\x0b\x0c\x1c\x1d\x1e\x85"  # that `splitlines` knows
-_LINE, _NUMBER = 64, 8  # bytes of a line as an object, of a number in the matrix
+_LINE, _WORD, _NUMBERS = 64, 30, 5  # bytes of a line as an object; for each byte, of words and of numbers
 
 
 def check_text(content: bytes) -> None:
-    """Refuse a text whose lines, as objects, need more memory than a file may.
+    """Refuse a text whose lines and longest line's words, as objects, need more memory than a file may.
 
     Parameters
     ----------
@@ -299,7 +299,9 @@ def check_text(content: bytes) -> None:
         with the memory that it needs.
     """
     lines = len(content) - len(content.translate(None, _NEW_LINES))
-    Allowance(len(content)).use(_LINE * lines + (_NUMBER // 2 + 1) * len(content))
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
+    longest = int(np.diff(ends, prepend=-1, append=len(content)).max())
+    Allowance(len(content)).use(_LINE * lines + _WORD * longest + _NUMBERS * len(content))
 
 
 def parse_json(content: bytes | str) -> Any:
@@ -339,6 +341,8 @@ def parse_mask(content: bytes, path: Path) -> Bools:
     InputError
         as `parse_matrix`, and where an entry is NaN.
     """
+    with naming(path):
+        check_text(content)
     digits = content.translate(None, b" \t\r\n")
     widths = [len(line.split()) for line in content.splitlines() if line.strip()]
     mask: Bools

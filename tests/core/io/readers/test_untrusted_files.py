@@ -253,3 +253,11 @@ def test_bytes_that_cannot_be_printed_do_not_reach_a_message(tmp_path):
 def test_a_few_bytes_of_any_suffix_are_a_sentence(tmp_path, suffix, content):
     (tmp_path / f"a{suffix}").write_bytes(content)
     assert problem_of(tmp_path / f"a{suffix}").isprintable()
+
+
+def test_the_words_of_one_long_line_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
+    (tmp_path / "a.txt").write_bytes(b"1 " * 200_000)
+    assert "needs 14 MB of memory; accepted of a file of this size are 10 MB" in problem_of(
+        tmp_path / "a.txt"
+    )
