@@ -199,7 +199,7 @@ def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):
         (["--then=--eta 7"], "eta is 7; accepted is a number above 0 and at most 1"),
         (["--then=--eta '"], "cannot be split into words"),
         (["--iterates", "0"], "step 1 has 0 iterates; accepted is at least 1"),
-        (["--start", "nowhere.npz"], "nowhere.npz is not a file; a result is an .npz file"),
+        (["--start", "nowhere.npz"], "nowhere.npz: there is no such file"),
     ],
 )
 def test_steering_that_cannot_be_is_refused_with_a_sentence(capsys, tmp_path, words, sentence):

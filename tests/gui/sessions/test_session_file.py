@@ -440,7 +440,7 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
             for _ in range(80):
                 bomb.write(bytes(1_000_000))
     with pytest.raises(
-        InputError, match=r"would unpack to 80 MB; accepted of a file of this size are 6\d MB"
+        InputError, match=r"needs 80 MB of memory; accepted of a file of this size are 6\d MB"
     ):
         read_session(path)
 
