@@ -2,13 +2,15 @@
 
 Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
 free belongs to a process that ended without closing its window, and is offered at the next start of the
-application. A session that was closed without being saved is kept as the last one.
+application. A session that was closed without being saved is kept as the last one; until the last one is
+written, and wherever it cannot be, the file of the process stays.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
@@ -44,6 +46,8 @@ class Autosave(QObject):
     -------
     failed(str, str)
         why nothing could be saved, and the traceback of a defect: only for the first of several failures.
+    not_kept(str, str)
+        why the session that was left could not be kept as the last one, and the traceback of a defect.
     works_again()
         saving succeeded after a failure.
     saved()
@@ -52,6 +56,7 @@ class Autosave(QObject):
 
     saved = pyqtSignal()
     failed = pyqtSignal(str, str)
+    not_kept = pyqtSignal(str, str)
     works_again = pyqtSignal()
 
     def __init__(
@@ -65,7 +70,7 @@ class Autosave(QObject):
         self._folder = folder
         self._snapshot = snapshot
         self._seconds = seconds
-        self._path = folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        self._path = _new_path(folder)
         self._lock: QLockFile | None = None  # acquired with the first file
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
@@ -106,21 +111,37 @@ class Autosave(QObject):
         self._job.finished.connect(self._end_job)
         self._jobs.start(self._job)
 
-    def save_as_last(self) -> None:
-        """Write the session as the last one, before it is closed."""
-        saved = self._snapshot()
-        if saved is not None:
-            self._jobs.start(self._made(lambda: self._write(saved, self._folder / LAST)))
+    def begin_session(self, path: Path | None, *, keep: bool) -> bool:
+        """Leave the open session for another one; with `keep`, the one that is left becomes the last one.
 
-    def adopt(self, path: Path) -> bool:
-        """Use a file of the folder as the one of this process, protected by its lock.
+        The file of the session that is left stays until the last one is written.
 
-        So a session that is opened again always has a file. Returns False where the file is left unchanged.
+        Parameters
+        ----------
+        path
+            a file of the folder to use as that of this process, protected by its lock, so that a session
+            that is opened again always has a file. None where there is none.
+        keep
+            whether the session that is left was not saved.
+
+        Returns
+        -------
+        bool
+            whether the file is that of this process now; otherwise it is left unchanged.
         """
-        self._changed = False
-        self._timer.stop()
-        self._rest.cancel()
+        saved = self._snapshot() if keep else None
+        self._stop_waiting()
         self._jobs.wait()  # what is being written is of the session before
+        left, lock = self._path, self._lock
+        self._path, self._lock = _new_path(self._folder), None
+        adopted = path is not None and self._adopt(path)
+        if saved is None:
+            _remove(left, lock)
+        else:
+            self._jobs.start(Job(lambda _job: self._keep(saved, left, lock), failed=self.not_kept))
+        return adopted
+
+    def _adopt(self, path: Path) -> bool:
         try:
             self._acquire_lock()
             path.replace(self._path)
@@ -130,9 +151,7 @@ class Autosave(QObject):
 
     def forget(self) -> None:
         """Delete the file of this process: its content is saved elsewhere, or not needed."""
-        self._changed = False
-        self._timer.stop()
-        self._rest.cancel()
+        self._stop_waiting()
         self._jobs.wait()
         self._path.unlink(missing_ok=True)
 
@@ -140,16 +159,31 @@ class Autosave(QObject):
         """Stop; with `keep`, a session that was not saved is kept as the last one."""
         if self._over:
             return
-        self._timer.stop()
-        self._rest.cancel()
+        self._stop_waiting()
         self._jobs.wait()
         self._over = True
-        if keep:
-            self.save_as_last()
-            self._jobs.wait()
-        self._path.unlink(missing_ok=True)
-        if self._lock is not None:
-            self._lock.unlock()
+        saved = self._snapshot() if keep else None
+        if saved is None:
+            _remove(self._path, self._lock)
+        else:
+            Job(lambda _job: self._keep(saved, self._path, self._lock), failed=self.not_kept).run()
+
+    def _stop_waiting(self) -> None:
+        self._changed = False
+        self._timer.stop()
+        self._rest.cancel()
+
+    def _keep(self, saved: SavedSession, own: Path, lock: QLockFile | None) -> None:
+        """Write a session as the last one; its own file goes when that is done."""
+        try:
+            self._write(saved, self._folder / LAST)
+        except InputError as refusal:
+            raise InputError(f"{refusal}. {_describe_rest(own)}") from refusal
+        else:
+            own.unlink(missing_ok=True)
+        finally:
+            if lock is not None:
+                lock.unlock()  # a file that stays is offered at the next start
 
     def _made(self, function: Callable[[], object]) -> Job:
         return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
@@ -194,6 +228,25 @@ class Autosave(QObject):
         self._job = None
         if self._changed:
             self.schedule_save()
+
+
+def _new_path(folder: Path) -> Path:
+    return folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+
+
+def _remove(path: Path, lock: QLockFile | None) -> None:
+    path.unlink(missing_ok=True)
+    if lock is not None:
+        lock.unlock()
+
+
+def _describe_rest(own: Path) -> str:
+    """Return a sentence about what is left of a session that could not be written."""
+    try:
+        when = datetime.fromtimestamp(own.stat().st_mtime)
+    except FileNotFoundError:
+        return "Nothing of the session is saved"
+    return f"The session as it was at {when:%H:%M} is kept in {own}, and offered at the next start"
 
 
 def lock_of(path: Path) -> QLockFile:

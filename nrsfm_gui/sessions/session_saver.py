@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.opening import SequenceOpening
 
 ONCE = Qt.ConnectionType.SingleShotConnection
+NOT_KEPT = "The session that was closed without being saved is not kept as the last one"
 FILTER = f"Sessions (*{SUFFIX})"
 
 
@@ -105,10 +108,12 @@ class SessionSaver(QObject):
         self._recovered = False  # whether the user has not saved the open session since it was recovered
         self._opened = 0  # how many sessions were opened
         self._jobs = Jobs(self, Order.QUEUE)
+        self._closing = False
         self._enabled = True  # whether anything is saved by itself
         self.folder = store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
         self.autosave.failed.connect(self._on_autosave_failed)
+        self.autosave.not_kept.connect(self._on_not_kept)
         self.autosave.saved.connect(
             lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
         )
@@ -185,9 +190,9 @@ class SessionSaver(QObject):
         automatic = path.parent == self.folder  # of a file that the user did not choose
         self._commit()
         self._control.cancel()
-        adopted = automatic and self._enabled and self.autosave.adopt(path)
-        if self.modified and self._saves_automatically:
-            self.autosave.save_as_last()
+        adopted = self.autosave.begin_session(
+            path if automatic and self._enabled else None, keep=self.modified and self._saves_automatically
+        )
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
@@ -200,7 +205,6 @@ class SessionSaver(QObject):
         if automatic and not adopted:
             self.autosave.schedule_save()
         elif not automatic:
-            self.autosave.forget()
             self._store.add_recent(path)
         self.show_title()
         for each in saved.sequences:
@@ -264,6 +268,7 @@ class SessionSaver(QObject):
         """Wait for what is being written, and keep a session that was not saved as the last one."""
         self._jobs.wait()
         self.recovery.shut_down()
+        self._closing = True
         self.autosave.shut_down(keep=self.modified and self._saves_automatically)
 
     def show_title(self) -> None:
@@ -327,6 +332,14 @@ class SessionSaver(QObject):
         self._store.set_writing_folder(path.parent)
         self._notifier.inform(f"Saved {path}")
         self.show_title()
+
+    def _on_not_kept(self, reason: str, details: str) -> None:
+        sentence = f"{NOT_KEPT}: {reason.rstrip('.')}."
+        self._notifier.fail(sentence, details)
+        if self._closing and sys.stderr is not None:  # nobody sees the window anymore
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{PROGRAM}: {sentence}\n")
+                sys.stderr.flush()
 
     def _on_autosave_failed(self, sentence: str, details: str) -> None:
         self._notifier.fail(

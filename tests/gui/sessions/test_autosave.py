@@ -296,6 +296,92 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
     lock.unlock()
 
 
+LIMITED = """
+import resource, signal, sys
+from PyQt6.QtWidgets import QApplication, QWidget
+from nrsfm_gui.sessions.autosave import Autosave
+from nrsfm_gui.sessions.session_file import read_session
+from pathlib import Path
+app = QApplication([])
+kept, folder, other = read_session(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
+autosave = Autosave(folder, lambda: kept, lambda: 0.01, app)
+autosave.not_kept.connect(lambda sentence, _details: print(sentence, flush=True))
+def fill_the_disk():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    if other == "close":
+        autosave.shut_down(keep=True)
+        app.quit()
+    else:
+        autosave.not_kept.connect(app.quit)
+        adopted = autosave.begin_session(Path(other), keep=True)
+        print("adopted", adopted, flush=True)
+autosave.saved.connect(fill_the_disk)
+autosave.schedule_save()
+app.exec()
+"""
+
+
+def run_limited(tmp_path, folder, kept, other):
+    """Save a session by itself, and leave it when no file may be larger than 4096 bytes."""
+    source = write_session(renamed(kept, "saved by itself"), tmp_path / "source.nrsfm")
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, str(source), str(folder), other],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited on Windows")
+@pytest.mark.parametrize("before", [False, True])
+def test_closing_on_a_full_disk_keeps_what_was_saved_by_itself(tmp_path, kept, before):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    if before:
+        write_session(renamed(kept, "closed before"), folder / LAST)
+    done = run_limited(tmp_path, folder, kept, "close")
+    assert done.returncode == 0, done.stderr
+    (lost,) = lost_sessions(folder)
+    lost.release()
+    assert titles(lost.path) == ["saved by itself"]
+    assert f"{folder / LAST} cannot be written: File too large. The session as it was at " in done.stdout
+    assert f"is kept in {lost.path}, and offered at the next start" in done.stdout
+    assert [path.name for path in folder.glob("*.nrsfm") if path != lost.path] == [LAST] * before
+    if before:
+        assert titles(folder / LAST) == ["closed before"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited on Windows")
+def test_opening_a_session_on_a_full_disk_keeps_the_one_before_it(tmp_path, kept):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_session(renamed(kept, "closed before"), folder / LAST)
+    done = run_limited(tmp_path, folder, kept, str(folder / LAST))
+    assert done.returncode == 0, done.stderr
+    assert "adopted True" in done.stdout and "File too large" in done.stdout
+    found = lost_sessions(folder)
+    for lost in found:
+        lost.release()
+    assert sorted(titles(lost.path)[0] for lost in found) == ["closed before", "saved by itself"]
+
+
+def test_closing_reports_where_the_session_cannot_be_kept(qtbot, solved, capsys):
+    window, _run = solved()
+    qtbot.waitUntil(lambda: own_file(window) is not None)
+    path = own_file(window)
+    (window.session_saver.folder / LAST).mkdir()
+    window.close()
+    assert path.exists()
+    assert f"is not kept as the last one: {window.session_saver.folder / LAST}" in capsys.readouterr().err
+
+
+def test_a_session_that_cannot_be_saved_elsewhere_keeps_what_was_saved_by_itself(qtbot, solved, tmp_path):
+    window, _run = solved()
+    qtbot.waitUntil(lambda: own_file(window) is not None)
+    window.session_saver.save_to(tmp_path / "absent" / "my.nrsfm")
+    qtbot.waitUntil(lambda: "does not exist" in window.message_bar.text)
+    assert own_file(window) is not None and window.session_saver.modified
+
+
 KILLED = """
 import sys
 from nrsfm_gui import app
