@@ -255,10 +255,10 @@ class StateCards(QObject):
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
         further = "" if bilinear is None else refinement_sentence(known, bilinear, run.sequence)
-        if further:
-            parts.append(further)
+        if further:  # before what may be elided, with fewer buttons
+            parts.insert(1, further)
             show = partial(self._session.set_solution, "bilinear")
-            actions.insert(0, ("Show the bilinear solution", show))
+            actions = [("Show the bilinear solution", show), actions[0]]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
 
@@ -283,10 +283,8 @@ def refinement_sentence(known: Incumbent, bilinear: Quality, sequence: Sequence)
     before, now = bilinear.error, known.error
     if before is None or now is None or now <= FURTHER * before:
         return ""
-    return (
-        f"the refined shape is further from {truth_phrase(sequence.truth_name)} than the bilinear one: "
-        f"{summaries.measure(now, known.unit)}, not {summaries.measure(before, bilinear.unit)}"
-    )
+    refined, plain = summaries.measure(now, known.unit), summaries.measure(before, bilinear.unit)
+    return f"refined {refined} from {truth_phrase(sequence.truth_name)}, bilinear only {plain}"
 
 
 def result_sentence(run: Run, known: Incumbent) -> str:
