@@ -7,8 +7,8 @@ from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..foundation.atomic import check_outputs
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_outputs
 from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 
@@ -114,8 +114,11 @@ def run(args: argparse.Namespace) -> None:
     """Write every output and name the files on stderr."""
     given = {name: getattr(args, name) for name in OPTIONS}
     _check_applicable(given, args.output)
-    check_outputs([("-o", path) for path in args.output], {args.result: "the input"})
     result = load_result(args.result)
+    inputs = {args.result: "the input"}
+    if result.meta.get("source"):
+        inputs[Path(result.meta["source"])] = "the sequence of the result"
+    check_outputs([("-o", path) for path in args.output], inputs)
     if args.scale is not None:
         result = result.with_scale(args.scale)
     for path in args.output:

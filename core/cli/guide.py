@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Reconstruct, solve the series, print the table and what it recommends."""
-    sequence, settings = chosen_sequence(args), settings_from(args)
+    (sequence, _files), settings = chosen_sequence(args), settings_from(args)
     offered = parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
     if name not in offered:

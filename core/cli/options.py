@@ -26,6 +26,7 @@ from ..io.readers import (
     list_sequences,
     read_bytes,
     read_sequence,
+    recording_files,
 )
 from ..penalties import PENALTIES, ExplicitWeights, penalty_name
 from ..problem import LOSSES
@@ -184,8 +185,8 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_sequence(args: argparse.Namespace) -> Sequence:
-    """Read the sequence that the options name.
+def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
+    """Read the sequence that the options name; return it with all files that it consists of.
 
     Raises
     ------
@@ -195,7 +196,9 @@ def chosen_sequence(args: argparse.Namespace) -> Sequence:
     reading, path = reading_from(args), Path(args.sequence)
     if path.is_dir() and not is_sequence_folder(path):
         path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
-    return read_sequence(path, **reading)
+    with recording_files() as files:
+        sequence = read_sequence(path, **reading)
+    return sequence, files if sequence.video is None else [*files, sequence.video]
 
 
 def _only_one(folder: Path, camera: CameraModel | None, args: argparse.Namespace) -> Path:

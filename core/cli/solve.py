@@ -14,9 +14,10 @@ from ..cameras.intrinsics import LARGEST_CALIBRATED
 from ..data.sequence import CameraModel
 from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
-from ..foundation.atomic import check_outputs, check_writable, replacing
+from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..io.readers.challenge import challenge_file
+from ..foundation.outputs import check_outputs, check_writable
+from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
@@ -137,9 +138,10 @@ def run(args: argparse.Namespace) -> int:
         check_writable(path)
     if args.history:
         check_writable(args.history)
-    steps = steps_from(args)
-    sequence = chosen_sequence(args)
-    _check_overwriting(args, steps, sequence)
+    with recording_files() as hiding:
+        steps = steps_from(args)
+    sequence, files = chosen_sequence(args)
+    _check_overwriting(args, steps, files, hiding)
     _warn_of_pixels(sequence, steps[0].settings)
     records, last, interrupted = _drain(_iterates(args, steps, sequence), quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
@@ -177,9 +179,12 @@ def _iterates(
     return solve_hiding_outliers(sequence, steps[0].settings)
 
 
-def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], sequence: Sequence) -> None:
-    """Refuse an output that is a file of the input or of the cameras, or another output."""
-    inputs = _files_of(sequence)
+def _check_overwriting(
+    args: argparse.Namespace, steps: tuple[SolveStep, ...], files: list[Path], hiding: list[Path]
+) -> None:
+    """Refuse an output that is a file of the input, of cameras or of --hide, or another output."""
+    inputs = dict.fromkeys(files, "a file of the input") | dict.fromkeys(hiding, "the file of --hide")
+    inputs[Path(args.sequence)] = "the input"
     if args.start is not None:
         inputs[args.start] = "the result of --start"
     for step in steps:
@@ -189,20 +194,6 @@ def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], s
                 inputs[source] = f"the file of --{name}"
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
-
-
-def _files_of(sequence: Sequence) -> dict[Path, str]:
-    """Return the file that a sequence was read from and the files of the same object that belong to it."""
-    if sequence.source is None:
-        return {}
-    found = {sequence.source: "the input"}
-    item = challenge_file(sequence.source)
-    if item is not None:
-        both = [item] if item.companion is None else [item, item.companion]
-        found |= dict.fromkeys([each.visibility for each in both], "the visibility of the input")
-        found |= {each.file: "the companion of the input" for each in both[1:]}
-        found[item.truth] = "the ground truth of the input"
-    return found
 
 
 def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:

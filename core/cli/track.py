@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.atomic import check_outputs, check_writable
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_outputs, check_writable
 from ..io.readers import write_csv, write_npz
 from ..tracking import (
     CHECK,

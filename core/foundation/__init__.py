@@ -1,11 +1,12 @@
 """Types, exceptions, atomic files, linear algebra, the version: what all other packages of core use."""
 
 from .assets import asset_folder, help_page
-from .atomic import check_writable, replacing, replacing_many
+from .atomic import remove_temporaries, replacing, replacing_many
 from .exceptions import InputError, printable
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
+from .outputs import check_outputs, check_writable
 from .parameters import (
     CheckedParameters,
     Parameter,
@@ -37,6 +38,7 @@ __all__ = [
     "WorkerProcess",
     "asset_folder",
     "call_in_process",
+    "check_outputs",
     "check_parameters",
     "check_writable",
     "help_page",
@@ -49,6 +51,7 @@ __all__ = [
     "processor_count",
     "procrustes",
     "read_only",
+    "remove_temporaries",
     "replacing",
     "replacing_many",
     "rotation_from_vector",

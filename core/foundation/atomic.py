@@ -1,56 +1,56 @@
-"""Atomic writing: a file is written under a temporary name in the same folder, then renamed."""
+"""Atomic writing: a file is written under a temporary name in the same folder, then renamed.
+
+Its bytes are on the disk before it is renamed, and the new name is before the writing counts as done. A
+symbolic link stays one: what it leads to is replaced, and a file that is replaced leaves its permissions and
+its owner to the new one.
+
+Temporary names hold the machine, the process and when that began: `.nrsfm-9f86d081-4711-88421-x7f3k2qa.npz`.
+What a process left that was killed is removed when this machine next writes into the folder.
+
+Files that belong together are written into a temporary folder. No file system renames several files at once,
+so the folder has a list of what is renamed, and the files that were there before. If the renaming fails, they
+are put back; if the process is killed while it renames, the next that writes into the folder puts them back.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import platform
+import re
+import secrets
 import shutil
-import tempfile
-from contextlib import contextmanager
+import time
+import zlib
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .exceptions import InputError
+from .outputs import check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
-
-def check_writable(path: Path) -> None:
-    """Refuse a path that cannot be written, before the result that is to be written there is computed.
-
-    Parameters
-    ----------
-    path
-        the file that is to be written.
-
-    Raises
-    ------
-    InputError
-        where the folder is absent or not writable, the path is itself a folder, or its name is refused.
-    """
-    folder = path.parent
-    if os.path.isdir(path):
-        raise InputError(f"{path} is a folder; name a file to write")
-    if not os.path.isdir(folder):
-        raise InputError(f"{path} cannot be written: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path} cannot be written: no permission to write in the folder {folder}")
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+_TEMPORARY = re.compile(
+    r"\.nrsfm-(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-(?P<began>\d+)-[0-9a-f]{16}(\..*)?"
+)
+_LONGEST_SUFFIX = 32  # a name has at most 255 bytes
+_NEW, _OLD, _RENAMES = "new", "old", "renames.json"  # of several files: what is in their temporary folder
+_SCANNING = 0.01  # of the time, at most, goes to looking for temporary files
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of `path`; it replaces `path` if the block ends without an error.
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it replaces `path` if the block ends without an error.
 
     Parameters
     ----------
     path
-        the file to write.
+        the file to write, or a link to it.
+    private
+        whether nobody but its owner may read the file.
 
     Yields
     ------
@@ -60,33 +60,30 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     InputError
-        where the folder is absent or not writable, or the disk refuses the bytes.
+        where `check_writable` refuses the path, or the disk refuses the bytes.
     """
-    check_writable(path)
-    temporary = None
+    target = check_writable(path)
+    temporary = target.parent / _temporary_name(target.suffix)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        # mkstemp makes files private; a result is an ordinary file with the permissions of the user's umask.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        with _refusing(path):
+            remove_temporaries(target.parent)
+            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
+            yield temporary
+            _adopt(temporary, target, private=private)
+            _to_disk(temporary)
+            os.replace(temporary, target)
+            _names_to_disk(target.parent)
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager
 def replacing_many(path: Path) -> Iterator[Path]:
     """Yield a temporary folder; its files move to the folder of `path` if the block ends without an error.
 
-    For several files that belong together: if the block fails, none of them appears.
+    For several files that belong together: if the block fails, none of them appears, and those that were
+    there under the same names stay.
 
     Parameters
     ----------
@@ -101,47 +98,200 @@ def replacing_many(path: Path) -> Iterator[Path]:
     Raises
     ------
     InputError
-        where the folder is absent or not writable, or the disk refuses the bytes.
+        where `check_writable` refuses one of the files, or the disk refuses the bytes.
     """
     check_writable(path)
-    folder = None
+    parent = Path(os.path.realpath(path.parent))
+    folder = parent / _temporary_name()
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.stem}-", dir=path.parent))
-        yield folder
-        for file in sorted(folder.iterdir()):
-            os.replace(file, path.parent / file.name)
+        with _refusing(path):
+            remove_temporaries(parent)
+            (folder / _NEW).mkdir(parents=True)
+            (folder / _OLD).mkdir()
+            yield folder / _NEW
+            _rename_all(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a sentence."""
+    try:
+        yield
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _adopt(temporary: Path, target: Path, *, private: bool = False) -> None:
+    """Give a file the permissions and the owner of the one that it replaces."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return
+    if hasattr(os, "chown"):
+        own = temporary.stat()
+        if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
+            with suppress(PermissionError):  # only the superuser gives files away
+                os.chown(temporary, found.st_uid, found.st_gid)
+    temporary.chmod(found.st_mode & (0o600 if private else 0o777))
+
+
+def _to_disk(file: Path) -> None:
+    """Wait until the bytes of a file are on the disk."""
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
     finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
 
 
-def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
-    """Refuse an output that is an input, or another output, by whatever name.
+def _names_to_disk(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# -- several files -------------------------------------------------------------------------------------------
+
+
+def _rename_all(folder: Path) -> None:
+    """Move the new files of a temporary folder to where it is, all of them or none."""
+    new, old, renames = folder / _NEW, folder / _OLD, folder / _RENAMES
+    targets = {file: check_writable(folder.parent / file.name) for file in sorted(new.iterdir())}
+    for file, target in targets.items():
+        _adopt(file, target)
+        _to_disk(file)
+        with suppress(FileNotFoundError):
+            _keep(target, old / file.name)
+    listed = {file.name: _mark(file) for file in targets}
+    with replacing(renames) as temporary:
+        temporary.write_text(json.dumps(listed), encoding="ascii")
+    for each in (new, old, folder.parent):
+        _names_to_disk(each)
+    try:
+        for file, target in targets.items():
+            os.replace(file, target)
+        for each in {target.parent for target in targets.values()}:
+            _names_to_disk(each)
+        renames.unlink()  # from here on the new files stay
+    except BaseException:
+        _put_back(folder)
+        raise
+
+
+def _mark(file: Path) -> list[int]:
+    """Return what a file keeps when it is renamed, and loses when something else is written there."""
+    found = file.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _keep(file: Path, kept: Path) -> None:
+    """Give a file a second name, or a copy where the file system has no second names."""
+    try:
+        os.link(file, kept)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copy2(file, kept)
+        _to_disk(kept)
+
+
+def _put_back(folder: Path) -> None:
+    """Undo what was renamed of a temporary folder, where all of it was not.
+
+    What somebody else has written meanwhile stays.
+    """
+    renames = folder / _RENAMES
+    try:
+        listed = json.loads(renames.read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError):  # nothing was renamed, or everything
+        return
+    for name, mark in listed.items():
+        target, kept = (
+            Path(os.path.realpath(folder.parent / Path(name).name)),
+            folder / _OLD / Path(name).name,
+        )
+        if target.exists() and _mark(target) == mark:
+            if kept.exists():
+                os.replace(kept, target)
+            else:
+                target.unlink()
+    renames.unlink()
+
+
+# -- what processes left that were killed --------------------------------------------------------------------
+
+_next_scan: dict[Path, float] = {}  # of a folder, by the clock of `time.monotonic`
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove the temporary files of processes of this machine that have ended, and undo what they left half.
+
+    A folder in which many files are written is not listed for each of them.
 
     Parameters
     ----------
-    outputs
-        the option that names each file to write, and the file.
-    inputs
-        what each file that is read is, as a sentence has it: "the input".
-
-    Raises
-    ------
-    InputError
-        naming the file and both of its uses.
+    folder
+        where files are written.
     """
-    taken = dict(inputs)
-    for option, path in outputs:
-        for other, what in taken.items():
-            if _same(path, other):
-                raise InputError(f"{option} {path} is {what}, which it would overwrite; name another file")
-        taken[path] = f"another output ({option})"
+    began = time.monotonic()
+    if began < _next_scan.get(folder, began):
+        return
+    with suppress(OSError):  # a folder may be written that may not be listed
+        with os.scandir(folder) as entries:
+            left = [entry for entry in entries if _is_left(entry.name)]
+        for entry in left:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                _put_back(path)
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    ended = time.monotonic()
+    _next_scan[folder] = ended + (ended - began) / _SCANNING
 
 
-def _same(first: Path, second: Path) -> bool:
-    if first.resolve() == second.resolve():
-        return True
-    # Where upper and lower case are the same, two spellings are one file.
-    return first.exists() and second.exists() and first.samefile(second)
+def _is_left(name: str) -> bool:
+    """Return whether a temporary file is of a process of this machine that has ended."""
+    found = _TEMPORARY.fullmatch(name)
+    if found is None or found["machine"] != _machine():
+        return False
+    return _began(int(found["process"])) != int(found["began"])
+
+
+def _temporary_name(suffix: str = "") -> str:
+    """Return a new name; its suffix is that of the file, by which libraries choose the format."""
+    if len(os.fsencode(suffix)) > _LONGEST_SUFFIX:
+        suffix = ""
+    process = os.getpid()
+    return f".nrsfm-{_machine()}-{process}-{_began(process)}-{secrets.token_hex(8)}{suffix}"
+
+
+@cache
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _began(process: int) -> int | None:
+    """Return when a process began, in a unit of the system; None where there is no such process.
+
+    Linux counts from its own start, so that the time is the same after the clock was set.
+    """
+    try:
+        with open(f"/proc/{process}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+        return None if fields[0] in b"ZX" else int(fields[19])  # one that was killed may wait for its parent
+    except OSError:
+        if os.path.exists("/proc/self/stat"):
+            return None
+    import psutil
+
+    try:
+        return int(psutil.Process(process).create_time())
+    except psutil.NoSuchProcess:
+        return None

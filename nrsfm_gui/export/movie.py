@@ -16,6 +16,7 @@ from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
 from core import InputError
+from core.io.writers import check_numbered
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
@@ -222,6 +223,8 @@ class MovieTask(Task):
         width, height = made.size(options.width, options.height)
         options = replace(options, width=width, height=height)
         self._shots = options.shots()
+        if made.numbered:
+            check_numbered(path, len(self._shots))
         self._queue: queue.Queue[QImage | Exception] = queue.Queue(AHEAD)
         self._painter: Painter = PAINTERS[options.view](views, options)
 

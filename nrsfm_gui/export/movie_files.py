@@ -42,6 +42,7 @@ class MovieFormat:
     label: str
     write: Writer
     module: str = ""  # that it needs, of the extra "video"
+    numbered: bool = False  # whether there is a file for every picture
     even: bool = False  # whether width and height have to be
 
     @property
@@ -123,7 +124,7 @@ FORMATS: dict[str, MovieFormat] = {
     for each in (
         MovieFormat(".mp4", "MP4 movie", write_mp4, module="av", even=True),
         MovieFormat(".gif", "Animated GIF", write_gif, module="PIL"),
-        MovieFormat(".png", "Numbered PNG pictures", write_png),
+        MovieFormat(".png", "Numbered PNG pictures", write_png, numbered=True),
     )
 }
 

@@ -13,6 +13,7 @@ from .contents import (
     parse_json,
     parse_matrix,
     read_bytes,
+    recording_files,
     refusing_damage,
 )
 from .csv import write_csv
@@ -64,6 +65,7 @@ __all__ = [
     "parse_matrix",
     "read_bytes",
     "read_sequence",
+    "recording_files",
     "refusing_damage",
     "resolve",
     "sample_name",

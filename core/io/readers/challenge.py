@@ -28,7 +28,16 @@ import numpy as np
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.exceptions import InputError
 from .allowance import memory_limit
-from .contents import check_file, digest, load_arrays, naming, parse_mask, parse_matrix, read_bytes
+from .contents import (
+    check_file,
+    digest,
+    load_arrays,
+    naming,
+    parse_mask,
+    parse_matrix,
+    read_bytes,
+    record_files,
+)
 from .entry import SequenceEntry
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ if TYPE_CHECKING:
 # -- where the files lie -------------------------------------------------------------------------------------
 
 PATHS = ("circle", "flyby", "line", "semi_circle", "tricky", "zigzag")
+EDGES, FACES = "edges.txt", "faces.txt"
 DEPTH = 3  # how far below a folder objects are looked for
 _TRUTH_NAME = re.compile(r"gt_frame_(\d+)\.txt", re.IGNORECASE)
 
@@ -126,10 +136,28 @@ def _objects(folder: Path, depth: int) -> list[Path]:
 def _files_of(root: Path) -> tuple[ChallengeFile, ...]:
     found = []
     for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
-        names = {item.stem for item in (root / "sequence" / camera.value).glob("*.txt")}
+        names = {item.stem for item in (root / "sequence" / camera.value).glob("[!.]*.txt")}
         known = [name for name in PATHS if name in names]
         found += [ChallengeFile(root, camera, name) for name in known + sorted(names - set(known))]
     return tuple(found)
+
+
+def object_files(root: Path) -> tuple[Path, ...]:
+    """Return all files of an object, with those that would be read if they were there.
+
+    Parameters
+    ----------
+    root
+        the folder that holds sequence/.
+
+    Returns
+    -------
+    tuple[Path, ...]
+        tracks, visibility, truth and cameras of all paths, edges, faces, and the true frame.
+    """
+    found = [file for item in _files_of(root) for file in (item.file, item.visibility, item.truth)]
+    one = truth_file(root)
+    return (*dict.fromkeys(found), root / EDGES, root / FACES, *([] if one is None else [one[0]]))
 
 
 def truth_file(root: Path) -> tuple[Path, int] | None:
@@ -174,6 +202,7 @@ def read(item: ChallengeFile, frame_base: int) -> Sequence:
     InputError
         with the file and the row at fault.
     """
+    record_files(*object_files(item.root))
     content = read_bytes(item.file)
     observations = _observations(item, content)
     frames, points = observations.visible.shape
@@ -196,8 +225,8 @@ def read(item: ChallengeFile, frame_base: int) -> Sequence:
             rotations=rotations,
             translations=translations,
             companion=companion,
-            edges=_indices(item.root / "edges.txt", 2, points),
-            faces=_indices(item.root / "faces.txt", 3, points),
+            edges=_indices(item.root / EDGES, 2, points),
+            faces=_indices(item.root / FACES, 3, points),
             units="px" if item.camera is CameraModel.PERSPECTIVE else "mm",
             source=item.file,
             digest=digest(content),
@@ -315,8 +344,8 @@ def entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
             truth_frames=frames if full else int(one is not None),
             rotations=full,
             companion=item.companion is not None,
-            edges=_line_count(item.root / "edges.txt"),
-            faces=_line_count(item.root / "faces.txt"),
+            edges=_line_count(item.root / EDGES),
+            faces=_line_count(item.root / FACES),
         )
     except InputError as error:
         return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))

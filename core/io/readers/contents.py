@@ -12,16 +12,17 @@ import io
 import json
 import math
 import os
-import stat
 import struct
 import zipfile
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from ...foundation.exceptions import InputError
+from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
 from .variables import shortened
 
@@ -49,13 +50,46 @@ def sequence_name(path: Path) -> str:
     return folder if folder and path.stem.lower() in GENERIC else path.stem
 
 
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_opened: ContextVar[list[Path] | None] = ContextVar("opened", default=None)
+
+
+@contextmanager
+def recording_files() -> Iterator[list[Path]]:
+    """Yield a list, to which every file is added that is read in the block, or belongs to what is read.
+
+    Yields
+    ------
+    list[Path]
+        absolute paths.
+
+    Examples
+    --------
+    >>> import core
+    >>> from core.io.readers import recording_files
+    >>> with recording_files() as files:
+    ...     sequence = core.read_sequence("sample:balloon/circle")
+    >>> "edges.txt" in {file.name for file in files}
+    True
+    """
+    opened: list[Path] = []
+    before = _opened.set(opened)
+    try:
+        yield opened
+    finally:
+        _opened.reset(before)
+
+
+def record_files(*files: Path) -> None:
+    """Add files to the list of `recording_files`, where one is made.
+
+    Parameters
+    ----------
+    files
+        absolute paths.
+    """
+    opened = _opened.get()
+    if opened is not None:
+        opened.extend(files)
 
 
 def check_file(path: Path) -> int:
@@ -77,12 +111,13 @@ def check_file(path: Path) -> int:
         where it is absent, or is a folder, a pipe, a device or a socket.
     """
     with _refused_by_system(path):
+        record_files(path.absolute())
         return _checked(os.stat(path), path)
 
 
 def _checked(found: os.stat_result, path: Path) -> int:
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "none")
+    kind = kind_of_file(found.st_mode)
+    if kind:
         raise InputError(f"{path}: is {kind}; accepted is a file")
     return found.st_size
 

@@ -9,6 +9,7 @@ from .options import (
     FRAMES,
     INTERPOLATIONS,
     ExportOptions,
+    check_numbered,
     numbered,
 )
 from .page import shape_page
@@ -27,6 +28,7 @@ __all__ = [
     "WRITERS",
     "ExportOptions",
     "Writer",
+    "check_numbered",
     "export",
     "numbered",
     "shape_page",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
+from ...foundation.outputs import check_writable
 from ...foundation.representation import one_line_repr
 from . import arrays, csv, gltf, meshes, page, trc, usd, vtk
 from .options import ExportOptions, ignore_progress

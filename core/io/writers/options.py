@@ -7,6 +7,8 @@ people read them: in the names of numbered files, in comments, and in the window
 from __future__ import annotations
 
 import math
+import os
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +19,7 @@ from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_
 from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
 from ...foundation.linalg import Similarity
+from ...foundation.outputs import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -273,6 +276,36 @@ def numbered(path: Path, frame: int) -> Path:
     return path.with_name(f"{path.stem}_{frame + 1:04d}{path.suffix}")
 
 
+def check_numbered(path: Path, count: int) -> None:
+    """Refuse numbered files among which some of an earlier export of more frames would stay.
+
+    Programs that read numbered files would read both as one animation.
+
+    Parameters
+    ----------
+    path
+        the path without a number.
+    count
+        how many files are written, from number 1 on.
+
+    Raises
+    ------
+    InputError
+        with the files that would stay.
+    """
+    check_writable(path)
+    numbered_file = re.compile(rf"{re.escape(path.stem)}_(\d{{4,}}){re.escape(path.suffix)}")
+    matches = map(numbered_file.fullmatch, os.listdir(path.parent))
+    found = {int(match[1]): match[0] for match in matches if match is not None}
+    left = [name for number, name in sorted(found.items()) if number > count]
+    if left:
+        which = left[0] if len(left) == 1 else f"{left[0]} to {left[-1]}"
+        raise InputError(
+            f"{path.parent} holds {which}, which would follow the {count} files that are written; "
+            "remove them, or name another file"
+        )
+
+
 def write_each(
     result: Result, path: Path, options: ExportOptions, write: Callable[[Path, int, Floats], None]
 ) -> list[Path]:
@@ -283,6 +316,7 @@ def write_each(
         with replacing(path) as temporary:
             write(temporary, frame, points)
         return [path]
+    check_numbered(path, len(chosen))
     with replacing_many(path) as folder:
         for frame, points in with_progress(chosen, options):
             write(folder / numbered(path, frame).name, frame, points)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import simulate, write_npz
+from core import load_result, simulate, write_npz
 from core.cli import main
 
 REFUSED = {
@@ -123,7 +124,17 @@ def test_an_unwritable_output_is_refused_before_anything_is_read(tmp_path, capsy
         ("solve {input} -o {camera} --intrinsics {camera}", "is the file of --intrinsics"),
         ("solve {input} -o a.npz -o ./below/../a.npz", "is another output (-o)"),
         ("solve {input} -o a.csv --history a.csv", "--history a.csv is another output (-o)"),
-        ("solve {tracks} -o {truth}", "is the ground truth of the input"),
+        ("solve {tracks} -o {truth}", "is a file of the input"),
+        ("solve {tracks} -o a.npz --history {folder}/edges.txt", "edges.txt is a file of the input"),
+        ("solve {tracks} -o a.npz --history {folder}/faces.txt", "faces.txt is a file of the input"),
+        ("solve {tracks} -o a.npz --history {frame}", "is a file of the input"),
+        ("solve {tracks} -o a.npz --history {visibility}", "is a file of the input"),
+        ("solve {tracks} -o a.npz --history {companion}", "is a file of the input"),
+        ("solve {input} -o a.npz --hide hide.txt --history hide.txt", "is the file of --hide"),
+        ("solve {input} -o a.npz --history /dev/null", "/dev/null is a device; name a file to write"),
+        ("solve {input} -o pipe.npz", "pipe.npz is a pipe; name a file to write"),
+        ("solve {input} -o fixed.npz", "fixed.npz cannot be written: the file is read-only"),
+        ("export of_input.npz -o {input}", "is the sequence of the result"),
         ("export {solved} -o {solved}", "-o {solved} is the input"),
         ("export {solved} -o a.ply -o a.ply", "is another output (-o)"),
     ],
@@ -138,10 +149,21 @@ def test_an_output_never_replaces_an_input_or_another_output(
     Path("linked.npz").symlink_to("input.npz")
     np.savez("rotations.npz", R=sequence.rotations)
     np.savez("camera.npz", K=sequence.intrinsics)
-    truth = folder / "truth" / "circle.npz"
+    result = load_result(solved)
+    result.meta["source"] = str(Path("input.npz").absolute())
+    result.save("of_input.npz")
+    Path("hide.txt").write_text("3:2")
+    Path("fixed.npz").touch(0o444)
+    os.mkfifo("pipe.npz")
     names = ("input", "rotations", "camera")
-    places = {name: f"{name}.npz" for name in names} | {"tracks": tracks, "solved": solved, "truth": truth}
-    files = [*(Path(places[name]) for name in names), Path(tracks), solved, truth]
+    places = {name: f"{name}.npz" for name in names} | {"tracks": tracks, "solved": solved, "folder": folder}
+    places |= {
+        "truth": folder / "truth" / "circle.npz",
+        "visibility": folder / "visibility" / "perspective" / "circle.txt",
+        "companion": folder / "sequence" / "orthogonal" / "circle.txt",
+        "frame": next(folder.glob("gt_frame_*.txt")),
+    }
+    files = [file for file in (*tmp_path.iterdir(), *folder.rglob("*"), solved) if file.is_file()]
     before = [path.read_bytes() for path in files]
     assert main(words.format(**places).split()) == 2
     said = capsys.readouterr().err

@@ -171,6 +171,16 @@ def test_numbered_files_hold_a_frame_each(small_result, tmp_path, suffix):
     assert paths[4].read_bytes() == single.read_bytes()
 
 
+def test_numbered_files_of_a_longer_export_are_not_mixed_with_new_ones(small_result, tmp_path):
+    export(small_result, tmp_path / "shape.ply", frames="numbered")
+    for name in ("shape_0006.ply", "shape_0012.ply"):
+        (tmp_path / name).write_text("of another export")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=r"holds shape_0006\.ply to shape_0012\.ply, which would follow"):
+        export(small_result, tmp_path / "shape.ply", frames="numbered", coordinates="camera")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_obj_counts_from_one(small_result, tmp_path):
     (path,) = export(small_result, tmp_path / "a.obj", frame=1)
     lines = [line.split() for line in path.read_text().splitlines()]

@@ -1,0 +1,123 @@
+"""Which files may be written: not what is no file, is read-only, is an input, or is written twice."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def kind_of_file(mode: int) -> str:
+    """Return what a path is.
+
+    Parameters
+    ----------
+    mode
+        `st_mode` of its status.
+
+    Returns
+    -------
+    str
+        "a folder", "a pipe", "a socket", "a device"; "" for a regular file.
+    """
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
+
+
+def check_writable(path: Path) -> Path:
+    """Refuse a path that cannot be written, before the result that is to be written there is computed.
+
+    Parameters
+    ----------
+    path
+        the file that is to be written.
+
+    Returns
+    -------
+    Path
+        the file behind the symbolic links of the path.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, the path is a folder, a device, a pipe or a socket, the
+        file there is read-only, or its name is refused.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        found = _status(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    except ValueError as error:  # a zero byte
+        raise InputError(f"{str(path)!r} cannot be written: {error}") from error
+    folder = target.parent
+    where = path.parent if target.name == path.name and not path.is_symlink() else folder
+    if not os.path.isdir(folder):
+        raise InputError(f"{path} cannot be written: the folder {where} does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: no permission to write in the folder {where}")
+    if found is not None:
+        kind = kind_of_file(found.st_mode)
+        if kind:
+            raise InputError(f"{path} is {kind}; name a file to write")
+        # The permissions of the superuser are not asked for: a file that nobody may write is meant to stay.
+        if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
+            raise InputError(f"{path} cannot be written: the file is read-only")
+    return target
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return the status of the file behind a path, None where there is none."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
+    """Refuse an output that cannot be written, that is an input, or another output, by whatever name.
+
+    Parameters
+    ----------
+    outputs
+        the option that names each file to write, and the file.
+    inputs
+        what each file that is read is, as a sentence has it: "the input".
+
+    Raises
+    ------
+    InputError
+        naming the file and both of its uses.
+    """
+    uses = {identity: what for path, what in inputs.items() for identity in _identities(path)}
+    for option, path in outputs:
+        target = check_writable(path)
+        for identity in _identities(target):
+            if identity in uses:
+                raise InputError(
+                    f"{option} {path} is {uses[identity]}, which it would overwrite; name another file"
+                )
+        uses |= dict.fromkeys(_identities(target), f"another output ({option})")
+
+
+def _identities(path: Path) -> list[object]:
+    """Return the path without links, and what the file system knows the file by, whatever its names are."""
+    try:
+        found = _status(path)
+        real: list[object] = [os.path.realpath(path)]
+    except (OSError, ValueError):  # what cannot be read is not overwritten
+        return []
+    return real if found is None else [*real, (found.st_dev, found.st_ino)]

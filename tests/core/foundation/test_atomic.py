@@ -1,0 +1,249 @@
+"""Files are old or new, never between: when a block fails, the disk is full, or the process is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from core import InputError
+from core.foundation import remove_temporaries, replacing, replacing_many
+
+NAMES = [f"shape_{number:04d}.ply" for number in range(1, 6)]
+
+
+def write(path, text, **options):
+    with replacing(path, **options) as temporary:
+        temporary.write_text(text)
+
+
+def write_all(folder, text, names=NAMES):
+    with replacing_many(folder / "shape.ply") as temporary:
+        for name in names:
+            (temporary / name).write_text(text)
+
+
+def contents(folder):
+    """Return the texts of all files, of hidden ones, too."""
+    return {str(file.relative_to(folder)): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+def permissions(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def in_a_process(code, *arguments):
+    """Run lines in a process of their own, and return its exit code."""
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=False).returncode
+
+
+# -- one file ------------------------------------------------------------------------------------------------
+
+
+def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(tmp_path, monkeypatch):
+    calls = []
+    for name in ("fsync", "replace"):
+        original = getattr(os, name)
+
+        def call(*arguments, name=name, original=original):
+            target = os.fstat(arguments[0]).st_mode if name == "fsync" else 0
+            calls.append("folder" if stat.S_ISDIR(target) else name)
+            return original(*arguments)
+
+        monkeypatch.setattr(os, name, call)
+    write(tmp_path / "a.txt", "new")
+    assert calls == ["fsync", "replace", "folder"]
+
+
+def test_permissions_of_a_file_are_kept_and_those_of_a_new_one_follow_the_umask(tmp_path):
+    path = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        write(path, "new")
+    finally:
+        os.umask(before)
+    assert permissions(path) == 0o640
+    path.chmod(0o604)
+    write(path, "newer")
+    assert permissions(path) == 0o604 and path.read_text() == "newer"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_of_a_file_stays(tmp_path):
+    path = tmp_path / "a.txt"
+    path.touch()
+    os.chown(path, 1234, 4321)
+    write(path, "new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
+
+
+def test_a_private_file_is_never_readable_by_others(tmp_path):
+    path = tmp_path / "a.txt"
+    path.touch(0o644)
+    with replacing(path, private=True) as temporary:
+        assert permissions(temporary) == 0o600
+    assert permissions(path) == 0o600
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path):
+    target, link = tmp_path / "below" / "a.txt", tmp_path / "link.txt"
+    target.parent.mkdir()
+    target.write_text("old")
+    link.symlink_to(target)
+    write(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.txt", "below", "link.txt"]
+
+
+def test_the_longest_name_can_be_written(tmp_path):
+    path = tmp_path / ("a" * 200 + "." + "b" * 54)
+    write(path, "new")
+    assert contents(tmp_path) == {path.name: "new"}
+
+
+def test_an_error_in_the_block_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
+        temporary.write_text("new")
+        raise KeyboardInterrupt
+    assert contents(tmp_path) == {"a.txt": "old"}
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from core import InputError
+from core.foundation import replacing
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    with replacing(Path(sys.argv[1])) as temporary:
+        temporary.write_bytes(bytes(2000))
+except InputError as error:
+    sys.exit("File too large" not in str(error))
+"""
+
+
+def test_a_disk_that_refuses_the_bytes_leaves_the_old_file_and_a_sentence(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    assert in_a_process(FULL, path) == 0
+    assert contents(tmp_path) == {"a.txt": "old"}
+
+
+# -- several files -------------------------------------------------------------------------------------------
+
+
+def test_several_files_replace_those_before_with_their_permissions(tmp_path):
+    write_all(tmp_path, "old")
+    (tmp_path / NAMES[0]).chmod(0o600)
+    write_all(tmp_path, "new")
+    assert contents(tmp_path) == dict.fromkeys(NAMES, "new")
+    assert permissions(tmp_path / NAMES[0]) == 0o600
+
+
+@pytest.mark.parametrize("existing", [NAMES, NAMES[:2], []])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_several_files_appear_or_none_wherever_the_renaming_fails(tmp_path, monkeypatch, existing, error):
+    for name in existing:
+        (tmp_path / name).write_text("old")
+    replace, moved = os.replace, []
+    for failing in range(len(NAMES)):
+        moved.clear()
+
+        def fail(source, target, failing=failing):
+            if target.name in NAMES and "old" not in source.parts:
+                if len(moved) == failing:
+                    raise error
+                moved.append(target)
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", fail)
+        with pytest.raises(InputError if isinstance(error, OSError) else KeyboardInterrupt):
+            write_all(tmp_path, "new")
+        assert contents(tmp_path) == dict.fromkeys(existing, "old")
+
+
+def test_one_name_that_cannot_be_written_keeps_all_from_appearing(tmp_path):
+    (tmp_path / NAMES[3]).mkdir()
+    with pytest.raises(InputError, match=f"{NAMES[3]} is a folder"):
+        write_all(tmp_path, "new")
+    assert contents(tmp_path) == {}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from core.foundation import replacing_many
+folder, count, replace = Path(sys.argv[1]), int(sys.argv[2]), os.replace
+def kill(source, target):
+    global count
+    if Path(target).parent == folder:
+        if count == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        count -= 1
+    replace(source, target)
+os.replace = kill
+with replacing_many(folder / "shape.ply") as temporary:
+    for name in sys.argv[3:]:
+        (temporary / name).write_text("new")
+"""
+
+
+def test_a_process_that_is_killed_while_it_renames_leaves_the_old_files_to_the_next(tmp_path):
+    write_all(tmp_path, "old", NAMES[:3])
+    assert in_a_process(KILLED, tmp_path, 4, *NAMES) == -signal.SIGKILL
+    edited = tmp_path / NAMES[3]
+    assert contents(tmp_path)[NAMES[0]] == "new"
+    edited.write_text("somebody else")
+    remove_temporaries(tmp_path)
+    expected = dict.fromkeys(NAMES[:3], "old") | {NAMES[3]: "somebody else"}
+    assert contents(tmp_path) == expected
+
+
+# -- what processes left -------------------------------------------------------------------------------------
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from core.foundation import replacing
+with replacing(Path(sys.argv[1]) / "a.npz") as temporary:
+    print(temporary.name, flush=True)
+    input()
+"""
+
+
+def test_temporary_files_of_processes_that_were_killed_are_removed_with_the_next_file(tmp_path):
+    folders = [tmp_path / name for name in ("first", "second")]  # one is not listed twice at once
+    for folder in folders:
+        folder.mkdir()
+    command = [sys.executable, "-c", WRITING, str(folders[0])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        name = child.stdout.readline().strip()
+        write(folders[0] / "b.txt", "new")
+        assert sorted(os.listdir(folders[0])) == [name, "b.txt"]
+        machine, process, began = name.split("-")[1:4]
+        another_start = name.replace(f"-{began}-", f"-{int(began) + 1}-")  # its number was given again
+        foreign = [name.replace(machine, "00000000"), ".nrsfm-notes.txt", name.replace(f"-{process}-", "-x-")]
+        for each in (another_start, *foreign):
+            (folders[1] / each).touch()
+        (folders[1] / another_start.removesuffix(".npz")).mkdir()
+        (folders[0] / name).rename(folders[1] / name)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended before anybody waits for it
+        write(folders[1] / "b.txt", "new")
+    assert sorted(os.listdir(folders[1])) == sorted([*foreign, "b.txt"])
+
+
+def test_a_folder_is_not_listed_for_each_of_many_files(tmp_path, monkeypatch):
+    listed, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    for number in range(20):
+        (tmp_path / f"{number}.txt").touch()
+        remove_temporaries(tmp_path)
+    assert len(listed) < 5
