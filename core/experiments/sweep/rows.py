@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from ...io.readers import memory_limit
 from ..job_store import RESULTS, has_result, read_lines, runs_files
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
 MEASURED_COLUMNS = ("seconds", "memory_mb")  # of rows with the same settings only these differ
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
+MEMORY_RATIO = 8  # bytes in memory of a byte in the files
+MOST_COLUMNS = 1000
 _KEY = re.compile("[0-9a-f]{32}")
 METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
 
@@ -134,11 +138,18 @@ def read_sweep(folder: Path) -> Sweep:
     Raises
     ------
     InputError
-        where the folder holds no runs.
+        where the folder holds no runs, or more than memory may be used for (`core.io.readers.memory_limit`).
     """
     kept: dict[str, Mapping[str, Any]] = {}
     damaged = 0
-    for file in runs_files(folder):
+    files = runs_files(folder)
+    needed = MEMORY_RATIO * sum(file.stat().st_size for file in files if file.is_file())
+    if needed > memory_limit():
+        raise InputError(
+            f"{folder}: its runs need {needed / 1e9:.1f} GB of memory; accepted are {memory_limit() / 1e9:g} "
+            "GB (the environment variable NRSFM_FILE_MEMORY, in GB)"
+        )
+    for file in files:
         for _, row in read_lines(file):
             flat = None if row is None else _flat(row)
             if flat is None:
@@ -165,7 +176,11 @@ def _arranged(folder: Path, rows: list[Mapping[str, Any]], damaged: int) -> Swee
         *ORIGIN_COLUMNS,
         *MEASURED_COLUMNS,
     )
-    flat = [{name: (row["settings"] | row["metrics"] | row).get(name) for name in columns} for row in rows]
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(f"{folder}: its runs have {len(columns)} columns; accepted are {MOST_COLUMNS}")
+    flat: list[Mapping[str, Any]] = rows
+    for k, row in enumerate(rows):  # in place, because there may be a million
+        flat[k] = {name: (row["settings"] | row["metrics"] | row).get(name) for name in columns}
     flat.sort(key=lambda row: [_order(row[name]) for name in (*SEQUENCE_COLUMNS, *settings, "key")])
     numbers = (*NUMBER_COLUMNS, *metrics, *MEASURED_COLUMNS)
     held = tuple(name for name in numbers if any(row[name] is not None for row in flat))
@@ -200,7 +215,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
         if isinstance(flat.get(name), str):
             flat[name] = None
     for name in (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS):
-        flat[name] = "" if flat.get(name) is None else str(flat[name])
+        flat[name] = "" if flat.get(name) is None else sys.intern(str(flat[name]))
     return flat | {
         "settings": flat_settings(settings),
         "metrics": {str(name): _scalar(value) for name, value in named.items()},

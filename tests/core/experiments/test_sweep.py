@@ -295,6 +295,17 @@ def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
         read_sweep(tmp_path.parent)
 
 
+def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp_path, monkeypatch):
+    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
+    rows = [first | {"key": f"{k:032x}", "metrics": {f"m{k}-{n}": n for n in range(90)}} for k in range(12)]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match="columns; accepted are 1000"):
+        read_sweep(tmp_path)
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.00001")
+    with pytest.raises(InputError, match=r"need 0\.0 GB of memory; accepted are 1e-05 GB"):
+        read_sweep(swept)
+
+
 def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
     sequence = simulate("paper", frames=8, points=16, seed=1)
     write_csv(sequence, tmp_path / "table.csv")
