@@ -92,8 +92,8 @@ class PreferencesController(QObject):
         """Say so where the window is too large for its screen because all is larger than usual."""
         if self._size > 100 and not fits_on_screen(self._window):
             self._notifier.warn(
-                f"The window does not fit this screen with text and buttons at {self._size} %; "
-                "a smaller size is used at the next start.",
+                f"The window does not fit this screen with text and buttons at {self._size} %. "
+                "Choose a smaller size in the preferences; it is used from the next start on.",
                 action=("Preferences", self.show),
             )
 
