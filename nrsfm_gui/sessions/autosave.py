@@ -3,13 +3,15 @@
 Every process writes one file of its own, next to a lock that ends with the process. So a file whose lock is
 free belongs to a process that ended without closing its window, and is offered at the next start of the
 application. A session that was closed without being saved is kept as the last one; until the last one is
-written, and wherever it cannot be, the file of the process stays.
+written, and wherever it cannot be, the file of the process stays. A last session that another window wrote
+while this one was open is not replaced: it becomes a file like that of a process that ended.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.session_file import SavedSession
 
 LAST = f"last{SUFFIX}"
+LAST_MILLISECONDS = 10_000  # at most, until another window has written the last session
 PREFIX = "autosave-"  # of the file of a process
 
 
@@ -72,6 +75,7 @@ class Autosave(QObject):
         self._seconds = seconds
         self._path = _new_path(folder)
         self._lock: QLockFile | None = None  # acquired with the first file
+        self._known_last = _mark(folder / LAST)  # of the last session that this window may replace
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
         self._jobs = Jobs(self)
@@ -176,7 +180,7 @@ class Autosave(QObject):
     def _keep(self, saved: SavedSession, own: Path, lock: QLockFile | None) -> None:
         """Write a session as the last one; its own file goes when that is done."""
         try:
-            self._write(saved, self._folder / LAST)
+            self._write_last(saved)
         except InputError as refusal:
             raise InputError(f"{refusal}. {_describe_rest(own)}") from refusal
         else:
@@ -184,6 +188,23 @@ class Autosave(QObject):
         finally:
             if lock is not None:
                 lock.unlock()  # a file that stays is offered at the next start
+
+    def _write_last(self, saved: SavedSession) -> None:
+        last = self._folder / LAST
+        self._make_folder()
+        lock = lock_of(last)
+        if not lock.tryLock(LAST_MILLISECONDS):
+            raise InputError(f"{last} cannot be written: its lock cannot be made, or another window holds it")
+        try:
+            found = _mark(last)
+            if found is not None and found != self._known_last:
+                last.replace(_new_path(self._folder))
+            self._write(saved, last)
+            self._known_last = _mark(last)
+        except OSError as error:
+            raise InputError(f"{last} cannot be written: {error.strerror or error}") from error
+        finally:
+            lock.unlock()
 
     def _made(self, function: Callable[[], object]) -> Job:
         return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
@@ -232,6 +253,15 @@ class Autosave(QObject):
 
 def _new_path(folder: Path) -> Path:
     return folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Return what differs where a file was replaced, None where there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def _remove(path: Path, lock: QLockFile | None) -> None:

@@ -382,6 +382,81 @@ def test_a_session_that_cannot_be_saved_elsewhere_keeps_what_was_saved_by_itself
     assert own_file(window) is not None and window.session_saver.modified
 
 
+SEVERAL = """
+import sys
+from pathlib import Path
+from PyQt6.QtWidgets import QApplication
+from nrsfm_gui.sessions.autosave import Autosave
+from nrsfm_gui.sessions.recovery import lost_sessions
+from nrsfm_gui.sessions.session_file import read_session
+app = QApplication([])
+folder = Path(sys.argv[1])
+if len(sys.argv) == 3:
+    kept = read_session(Path(sys.argv[2]))
+    autosave = Autosave(folder, lambda: kept, lambda: 0.01, app)
+    autosave.saved.connect(app.quit)
+    autosave.schedule_save()
+    app.exec()
+print("ready", flush=True)
+sys.stdin.readline()
+if len(sys.argv) == 3:
+    autosave.shut_down(keep=True)
+else:
+    found = lost_sessions(folder)  # the locks are held as long as these are
+    print(*(lost.path.name for lost in found), flush=True)
+    sys.stdin.readline()
+"""
+
+
+def start_several(arguments):
+    """Start a process for each list of arguments; return them when all wait for a line."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEVERAL, *map(str, each)],
+            env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for each in arguments
+    ]  # fmt: skip
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    return processes
+
+
+def let_go_on(processes):
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+
+def end(processes):
+    for process in processes:
+        process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_sessions_of_two_windows_can_both_be_recovered(tmp_path, kept, killed):
+    folder, names = tmp_path / "data", ["first", "second"]
+    sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
+    windows = start_several([(folder, source) for source in sources])
+    assert len(list(folder.glob(f"{PREFIX}*.nrsfm"))) == 2
+    assert lost_sessions(folder) == []
+    if killed:
+        for window in windows:
+            window.kill()
+    else:
+        let_go_on(windows)
+    end(windows)
+    later = start_several([(folder,), (folder,)])  # two windows that look for lost sessions
+    let_go_on(later)
+    offered = [process.stdout.readline().split() for process in later]
+    end(later)
+    found = [folder / name for names_of_one in offered for name in names_of_one]
+    assert len(found) == len(set(found)) == (2 if killed else 1)  # none is offered twice
+    found += [folder / LAST] * (not killed)
+    assert sorted(titles(path)[0] for path in found) == names
+
+
 KILLED = """
 import sys
 from nrsfm_gui import app
