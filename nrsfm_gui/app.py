@@ -38,7 +38,9 @@ def main(argv: Collection[str] | None = None) -> int:
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
     from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.shell.stop_signals import StopSignals
 
+    StopSignals(app)
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
     window = MainWindow(store=store, software=paints_without_opengl(renderer))

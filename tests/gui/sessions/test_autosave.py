@@ -472,7 +472,9 @@ sys.exit(app.main(sys.argv[1:]))
 """
 
 
-def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, sequence):
+@pytest.fixture
+def running(tmp_path, sequence):
+    """Start the application with a run that does not end, which prints each automatic saving."""
     environment = os.environ | {
         "QT_QPA_PLATFORM": "offscreen",
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
@@ -487,6 +489,25 @@ def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, s
         "--method", "irnn", "--margin", "100", "--max-iterations", "1000000", "--rotations", "truth",
     ]  # fmt: skip
     process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    yield process, environment
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, number):
+    process, _environment = running
+    saved = int(process.stdout.readline().split()[1])
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 128 + number
+    (last,) = (tmp_path / "data").rglob(LAST)
+    assert len(read_session(last).sequences[0].runs[0].records) >= saved
+    assert not list(last.parent.glob(f"{PREFIX}*"))
+
+
+def test_a_killed_application_loses_no_more_than_the_interval(running, tmp_path):
+    process, environment = running
     try:
         first, second = (process.stdout.readline().split() for _ in range(2))
         time.sleep(0.6)
@@ -494,7 +515,6 @@ def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, s
         killed = time.time()
         process.send_signal(signal.SIGKILL)
         process.wait()
-        process.stdout.close()
     assert first[0] == second[0] == "saved"
     (folder,) = [path.parent for path in (tmp_path / "data").rglob(f"{PREFIX}*.nrsfm")]
     (lost,) = lost_sessions(folder)

@@ -1,0 +1,41 @@
+"""Signals that end the application: of a terminal that is closed, of a system that shuts down, Ctrl-C.
+
+Python calls the handler of a signal only between two of its instructions, and there are none while Qt waits
+for events. But the number of a signal is written to a socket at once, which Qt watches.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+
+from PyQt6.QtCore import QCoreApplication, QObject, QSocketNotifier
+from PyQt6.sip import voidptr
+
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
+SIGNALED = 128  # the exit code of a program that a signal ends is this and the number of the signal
+
+
+class StopSignals(QObject):
+    """Leaves the event loop at a signal, so that the window is closed and its session kept.
+
+    A signal that is ignored already, as under `nohup`, stays so.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._read, self._written = socket.socketpair()
+        for end in (self._read, self._written):
+            end.setblocking(False)
+        self._notifier = QSocketNotifier(voidptr(self._read.fileno()), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_written)
+        signal.set_wakeup_fd(self._written.fileno(), warn_on_full_buffer=False)
+        self._numbers = {getattr(signal, name) for name in NAMES if hasattr(signal, name)}
+        for number in self._numbers:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda *_: None)
+
+    def _on_written(self) -> None:
+        for number in self._read.recv(64):
+            if number in self._numbers:
+                QCoreApplication.exit(SIGNALED + number)
