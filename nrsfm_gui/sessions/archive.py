@@ -3,8 +3,8 @@
     session.json          the document; where it means an array it holds the array's name
     arrays/NAME.npy       every array once, under the beginning of the SHA-256 of its shape, type and bytes
 
-Nothing is ever unpickled. The sizes in a file are checked against its size on disk before
-any of it is unpacked, so that a small file cannot fill the memory.
+Nothing is ever unpickled. The sizes in a file are checked against its size on disk before any of it is
+unpacked, so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from core import InputError
 from core.foundation import replacing
-from core.io.readers import check_unpacked
+from core.io.readers import check_file, check_unpacked, naming, parse_array, parse_json, reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +70,7 @@ class ArchiveWriter:
                 _add(archive, DOCUMENT, text, compressed=True)
                 for name, array in self._arrays.items():
                     content = io.BytesIO()
-                    np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+                    np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
                     _add(
                         archive, f"arrays/{name}.npy", content.getbuffer(), compressed=array.dtype.kind != "f"
                     )
@@ -95,16 +95,15 @@ class ArchiveReader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._arrays: dict[str, npt.NDArray[Any]] = {}
+        size = check_file(path)
         try:
             self._archive = zipfile.ZipFile(path)
-        except FileNotFoundError:
-            raise InputError(f"{path}: there is no such file") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except (zipfile.BadZipFile, ValueError, RuntimeError) as error:  # the last of a newer kind of zip
-            raise InputError(f"{path}: is not a session, or only a part of one ({error})") from error
+        except Exception as error:  # damaged archives raise nearly anything: zip, struct, value, Unicode errors
+            raise InputError(f"{path}: is not a session, or only a part of one ({reason(error)})") from error
         try:
-            check_unpacked(self._archive, path.stat().st_size, path, ratio=LARGEST_RATIO)
+            check_unpacked(self._archive, size, path, ratio=LARGEST_RATIO)
             self.document = self._document()
         except BaseException:
             self._archive.close()
@@ -125,19 +124,24 @@ class ArchiveReader:
             where there is none of that name, or it is damaged.
         """
         if name not in self._arrays:
-            content = self._bytes(f"arrays/{name}.npy")
             try:
-                self._arrays[name] = _array_of(content)
-            except (ValueError, OverflowError, MemoryError, SyntaxError, TypeError) as error:
-                raise InputError(f"{self.path}: the array {name} cannot be read ({error})") from error
+                array = parse_array(self._bytes(f"arrays/{name}.npy"))
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(f"{self.path}: the array {name} cannot be read ({reason(error)})") from error
+            if array.dtype.kind not in KINDS:
+                raise InputError(
+                    f"{self.path}: the array {name} holds {array.dtype}; accepted are numbers and truth values"
+                )
+            own = array.astype(array.dtype.newbyteorder("="), order="C")
+            own.setflags(write=False)
+            self._arrays[name] = own
         return self._arrays[name]
 
     def _document(self) -> dict[str, Any]:
-        content = self._bytes(DOCUMENT)
-        try:
-            found = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{self.path}: {DOCUMENT} is not JSON text ({error})") from error
+        with naming(self.path):
+            found = parse_json(self._bytes(DOCUMENT))
         if not isinstance(found, dict):
             raise InputError(f"{self.path}: {DOCUMENT} holds {type(found).__name__}; accepted is an object")
         return found
@@ -154,26 +158,5 @@ class ArchiveReader:
             )
         try:
             return self._archive.read(member)
-        except Exception as error:  # damaged archives raise nearly anything: zip, zlib, struct, EOF errors
-            raise InputError(f"{self.path}: {name} is damaged ({error})") from error
-
-
-def _array_of(content: bytes) -> npt.NDArray[Any]:
-    """Return the array of an .npy whose header describes its bytes."""
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("its header is of another version than 1.0")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    if dtype.hasobject or dtype.kind not in KINDS:
-        raise ValueError(f"it holds {dtype}; accepted are numbers and truth values")
-    count = 1
-    for side in shape:
-        count *= side
-    if fortran or any(side < 0 for side in shape) or count * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError(
-            f"its header gives {shape} of {dtype}, which does not match its {len(content)} bytes"
-        )
-    array: npt.NDArray[Any] = np.empty(shape, dtype)
-    array.reshape(-1)[:] = np.frombuffer(content, dtype, count, stream.tell())
-    array.setflags(write=False)
-    return array
+        except Exception as error:  # as above, and errors of zlib
+            raise InputError(f"{self.path}: {name} is damaged ({reason(error)})") from error

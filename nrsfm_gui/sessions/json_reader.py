@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.archive import ArchiveReader
 
 SHOWN = 40  # letters of a value that a sentence shows
+LARGEST_COUNT = 2**53  # above, numbers of JSON are no exact whole numbers elsewhere
+LARGEST_NUMBER = 1e50  # of arrays that are computed with: squares and products of it are finite
 KIND_NAMES = {"f": "numbers", "i": "whole numbers", "b": "truth values"}
 
 
@@ -87,18 +89,18 @@ class Node:
             raise self.refused("true or false")
         return self.value
 
-    def integer(self, least: int = 0, most: int | None = None) -> int:
+    def integer(self, least: int = 0, most: int = LARGEST_COUNT) -> int:
         """Return a whole number in a range."""
-        fits = type(self.value) is int and least <= self.value and (most is None or self.value <= most)
-        if not fits:
+        if type(self.value) is not int or not least <= self.value <= most:
             raise self.refused(
-                f"a whole number of at least {least}" if most is None else f"{least} to {most}"
+                f"a whole number of at least {least}" if most == LARGEST_COUNT else f"{least} to {most}"
             )
-        return int(self.value)
+        return self.value
 
     def number(self) -> float:
         """Return a number, which need not be finite."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+        whole = type(self.value) is int and abs(self.value) <= LARGEST_COUNT
+        if not whole and not isinstance(self.value, float):
             raise self.refused("a number")
         return float(self.value)
 
@@ -120,8 +122,10 @@ class Node:
         return array
 
     def finite(self, *shape: int | None) -> npt.NDArray[Any]:
-        """Return an array of finite numbers."""
+        """Return an array of finite numbers, none of them above `LARGEST_NUMBER`."""
         array = self.array(*shape)
         if not np.isfinite(array).all():
             raise InputError(f"{self.archive.path}: {self.where} holds a value that is not finite")
+        if (np.abs(array) > LARGEST_NUMBER).any():
+            raise InputError(f"{self.archive.path}: {self.where} holds a number above {LARGEST_NUMBER:g}")
         return array

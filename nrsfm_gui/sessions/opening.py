@@ -30,10 +30,12 @@ from core.data import GROUND_TRUTH
 from core.io.readers import (
     FileContents,
     challenge_file,
+    check_file,
     entry_of,
     inspect_file,
     installed_readers,
     is_sequence_folder,
+    refusing_damage,
     sample_name,
 )
 from core.reconstruction import start_from
@@ -388,9 +390,10 @@ def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
 def is_result(path: Path) -> bool:
     """Return whether a file holds the arrays that only a result has."""
     try:
+        check_file(path)
         with zipfile.ZipFile(path) as archive:
             return RESULT_ARRAYS <= set(archive.namelist())
-    except (OSError, zipfile.BadZipFile, ValueError):
+    except Exception:  # whatever a damaged archive raises; who reads the file as another kind gives the reason
         return False
 
 
@@ -402,7 +405,12 @@ def read_opened_result(path: Path) -> OpenedResult:
     InputError
         where the result cannot be read, or not gone on from.
     """
-    result = load_result(path)
+    with refusing_damage(path):
+        return _opened(load_result(path), path)
+
+
+def _opened(result: Result, path: Path) -> OpenedResult:
+    """Return the sequence and the run of a result that was read from a file."""
     sequence = _from_its_file(result) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())

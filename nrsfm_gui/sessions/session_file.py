@@ -55,6 +55,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import InputError, Settings
 from core.foundation import versions
+from core.io.readers import refusing_damage
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
@@ -218,7 +219,7 @@ def read_session(path: Path) -> SavedSession:
         where the file is absent, damaged, of another version, has impossible values, or leaves a large
         sequence to a file that is gone or has changed.
     """
-    with ArchiveReader(path) as archive:
+    with refusing_damage(path), ArchiveReader(path) as archive:
         document = Node(archive, "", archive.document)
         if archive.document.get("format") != FORMAT:
             raise InputError(f"{path}: is not a session: its format is not {FORMAT!r}")

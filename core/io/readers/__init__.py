@@ -13,6 +13,7 @@ from .contents import (
     parse_json,
     parse_matrix,
     read_bytes,
+    reason,
     recording_files,
     refusing_damage,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "parse_matrix",
     "read_bytes",
     "read_sequence",
+    "reason",
     "recording_files",
     "refusing_damage",
     "resolve",

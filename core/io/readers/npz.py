@@ -33,7 +33,7 @@ from .layouts import parts_of
 from .variables import LoadedFile, Parts, PythonObjects, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -117,7 +117,7 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
         edges=_indices(arrays, "edges") if "edges" in arrays else None,
         faces=_indices(arrays, "faces") if "faces" in arrays else None,
         truth_name=str(arrays.get("truth_name", GROUND_TRUTH)),
-        frame_rate=float(_numbers(arrays, "frame_rate")) if "frame_rate" in arrays else None,
+        frame_rate=float(_one(arrays, "frame_rate", _numbers)) if "frame_rate" in arrays else None,
         image_size=_size(arrays) if "image_size" in arrays else None,
         video=Path(str(arrays["video"])) if "video" in arrays else None,
         video_frames=_indices(arrays, "video_frames") if "video_frames" in arrays else None,
@@ -154,6 +154,14 @@ def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     return array
 
 
+def _one(arrays: Mapping[str, Any], key: str, get: Callable[[Mapping[str, Any], str], Any]) -> Any:
+    """Return a number, which earlier sessions hold as an array of one."""
+    array = get(arrays, key)
+    if array.size != 1:
+        raise InputError(f"{key} has shape {array.shape}; accepted is one number")
+    return array.item()
+
+
 def _size(arrays: Mapping[str, Any]) -> tuple[int, int]:
     size = _indices(arrays, "image_size").ravel().tolist()
     if len(size) != 2:
@@ -165,13 +173,10 @@ def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
     if "truth_points" not in arrays:
         return None
     frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
-    reference = _indices(arrays, "truth_reference")
-    if reference.size != 1 or frames.ndim != 1:
-        raise InputError(
-            f"truth_reference and truth_frames have shapes {reference.shape} and {frames.shape}; "
-            "accepted are one number and (frames,)"
-        )
-    return GroundTruth(frames, points, int(reference.item()))
+    reference = _one(arrays, "truth_reference", _indices)
+    if frames.ndim != 1:
+        raise InputError(f"truth_frames has shape {frames.shape}; accepted is (frames,)")
+    return GroundTruth(frames, points, int(reference))
 
 
 def _companion(arrays: Mapping[str, Any]) -> Observations | None:
