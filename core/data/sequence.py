@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import InputError, printable
 from ..foundation.types import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
@@ -166,6 +166,8 @@ WHERE_FINITE = read_only(np.zeros((0, 0)), np.bool_)  # visible where tracks are
 class Sequence:
     """One camera's view of one deforming object. Immutable; arrays are read-only.
 
+    Names, units and the other texts can be of a file that is not trusted: what cannot be printed is escaped.
+
     Parameters
     ----------
     tracks
@@ -234,6 +236,8 @@ class Sequence:
         except ValueError as error:
             names = ", ".join(repr(model.value) for model in CameraModel)
             raise InputError(f"camera is {self.camera!r}; accepted are {names}") from error
+        for name in ("name", "units", "truth_units", "truth_name", "provenance"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
         seen = Observations(tracks, visible)
         object.__setattr__(self, "tracks", seen.tracks)
         object.__setattr__(self, "visible", seen.visible)
@@ -358,7 +362,7 @@ def _checked_frames(numbers: npt.ArrayLike, frames: int, name: str) -> Ints:
 
 def _checked_names(names: Iterable[str], points: int, sequence: str) -> tuple[str, ...]:
     """Return the names of the points, each on one line."""
-    listed = tuple(" ".join(str(name).split()) for name in names)
+    listed = tuple(printable(" ".join(str(name).split())) for name in names)
     if len(listed) != points:
         raise InputError(f"{sequence!r} has {len(listed)} point_names; the tracks have {points} points")
     return listed

@@ -14,7 +14,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(str(message)))
+        super().__init__(_shortened(printable(str(message))))
 
     @classmethod
     def of(cls, error: OSError) -> InputError:
@@ -24,7 +24,7 @@ class InputError(ValueError):
 
 
 def printable(text: str) -> str:
-    r"""Return one line of text that any terminal shows and any file holds, as Python escapes it.
+    r"""Return a text as one line that any terminal shows and any file holds, with the escapes of Python.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def printable(text: str) -> str:
     Returns
     -------
     str
-        with escapes for line ends, control characters, and bytes that are no text.
+        with escapes for line ends, control characters, marks that change the direction of what follows, and
+        bytes that are no text.
 
     Examples
     --------
@@ -43,4 +44,9 @@ def printable(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:_FIRST]} ... {text[-_LAST:]}"
+    return text
+
+
+def _shortened(message: str) -> str:
+    """Return a message without the middle of one that is far too long."""
+    return message if len(message) <= MOST_CHARACTERS else f"{message[:_FIRST]} ... {message[-_LAST:]}"

@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QVBoxLayout,
     QWidget,
@@ -32,6 +31,7 @@ from nrsfm_gui.export.export_request import (
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField, push_button
 from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FigureSize
 
@@ -206,7 +206,7 @@ class ExportDialog(QDialog):
         self._formats: dict[str, str] = {}  # the one chosen last of every kind
         self.form = ExportForm()
         self._connect()
-        self._note = QLabel()
+        self._note = PlainLabel()
         self._note.setProperty("role", "muted")
         self._note.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

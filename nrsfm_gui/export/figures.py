@@ -7,6 +7,7 @@ never shown. A row of shapes is the 3-D view at some frames, side by side.
 
 from __future__ import annotations
 
+import html
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ def error_plot(series: ErrorSeries) -> pg.PlotWidget:
     errors = series.per_frame
     frames = np.arange(1.0, len(errors) + 1)
     widget, plot = _plot_of(series, f"mean {series.name} of every frame")
-    plot.setLabel("left", f"{series.name} ({series.unit})" if series.unit else series.name)
+    plot.setLabel("left", html.escape(f"{series.name} ({series.unit})" if series.unit else series.name))
     area = pg.mkColor(PAPER.accent)
     area.setAlpha(AREA_ALPHA)
     pen = pg.mkPen(PAPER.accent, width=1)

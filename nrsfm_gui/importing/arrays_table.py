@@ -8,6 +8,7 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from nrsfm_gui.widgets.fields import Choice
+from nrsfm_gui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -83,7 +84,7 @@ class ArraysTable(QTableWidget):
             kind = "text" if entry.dtype.startswith("<U") else entry.dtype
             for column, text in enumerate((entry.name, entry.size.replace(" x ", " × "), kind)):
                 item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item.setToolTip(plain_tip(text))
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled)
                 self.setItem(row, column, item)
             self._show_use(row, use_of(entry, reading))
@@ -112,7 +113,7 @@ class ArraysTable(QTableWidget):
         choice = Choice({})
         choice.setMinimumContentsLength(max(len(title) for title, _tip in USES.values()) - 6)
         choice.setAccessibleName(f"{name} is read as")
-        choice.setToolTip(f"What the array {name} is read as")
+        choice.setToolTip(plain_tip(f"What the array {name} is read as"))
         for key, (title, tip) in USES.items():
             choice.add(key, title, tip)
         choice.chosen.connect(lambda key: self.use_chosen.emit(name, key))

@@ -29,7 +29,7 @@ from nrsfm_gui.scene.shapes import Shapes, build_shapes
 from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks
 from nrsfm_gui.widgets.fields import push_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,22 +139,21 @@ class ImportDialog(QDialog):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self._title, self._where = QLabel(), ElidedLabel()
+        self._title, self._where = PlainLabel(), ElidedLabel()
         self._title.setProperty("role", "title")
         self._where.setProperty("role", "muted")
-        self._summary, self._guesses, self._problem = QLabel(), QLabel(), QLabel()
+        self._summary, self._guesses, self._problem = PlainLabel(), PlainLabel(), PlainLabel()
         for label, name in (
             (self._summary, "What was understood"),
             (self._guesses, "What was guessed"),
             (self._problem, "What is wrong"),
         ):
             label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(name)
         self._problem.setProperty("role", "warning")
         self._arrays, self._form, self._camera = ArraysTable(), ReadingForm(), CameraForm()
-        self._known_camera = QLabel()
+        self._known_camera = PlainLabel()
         self._known_camera.setWordWrap(True)
         self._picture = TracksPicture()
         self.finished.connect(lambda _result: self._picture.close_video())
@@ -347,7 +346,7 @@ def _sentence(text: str) -> str:
 
 
 def _heading(text: str) -> QLabel:
-    label = QLabel(text)
+    label = PlainLabel(text)
     label.setProperty("role", "heading")
     label.setContentsMargins(0, ABOVE_HEADING, 0, 0)
     return label

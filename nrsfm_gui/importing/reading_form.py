@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.widgets.fields import Choice, NumberField, PairField
 from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -47,7 +48,7 @@ class ColumnsField(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         for place, (name, choice) in enumerate(self.choices.items()):
-            label = QLabel(name)
+            label = PlainLabel(name)
             label.setProperty("role", "muted")
             label.setBuddy(choice)
             choice.setAccessibleName(f"Column of {name}")

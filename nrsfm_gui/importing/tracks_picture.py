@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import Background
@@ -13,6 +13,7 @@ from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.widgets.fields import Slider
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QResizeEvent
@@ -40,7 +41,7 @@ class TracksPicture(QWidget):
         self.slider.setAccessibleName("Frame")
         self.slider.setToolTip("Another frame of the tracks")
         self.slider.valueChanged.connect(lambda _value: self._draw())
-        self._label = QLabel()
+        self._label = PlainLabel()
         self._label.setProperty("role", "muted")
         self._label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row = QHBoxLayout()
@@ -54,7 +55,7 @@ class TracksPicture(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self.view, 1)
         layout.addLayout(row)
-        nothing = QLabel(NOTHING)
+        nothing = PlainLabel(NOTHING)
         nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         nothing.setWordWrap(True)
         nothing.setProperty("role", "muted")

@@ -321,7 +321,7 @@ def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
         return NO_RECONSTRUCTION
     if np.isfinite(shapes.truth[frame]).any():
         return ""
-    name = sequence.truth_name[0].upper() + sequence.truth_name[1:]
+    name = sequence.truth_name[:1].upper() + sequence.truth_name[1:]
     return f"{NO_RECONSTRUCTION}\n{name} is in frame {sequence.truth.reference + 1}"
 
 

@@ -100,7 +100,7 @@ class ArchiveReader:
             self._archive = zipfile.ZipFile(path)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except Exception as error:  # damaged archives raise nearly anything: zip, struct, value, Unicode errors
+        except Exception as error:  # damaged archives raise nearly anything: zip, struct, value errors
             raise InputError(f"{path}: is not a session, or only a part of one ({reason(error)})") from error
         try:
             check_unpacked(self._archive, size, path, ratio=LARGEST_RATIO)
@@ -131,9 +131,8 @@ class ArchiveReader:
             except ValueError as error:
                 raise InputError(f"{self.path}: the array {name} cannot be read ({reason(error)})") from error
             if array.dtype.kind not in KINDS:
-                raise InputError(
-                    f"{self.path}: the array {name} holds {array.dtype}; accepted are numbers and truth values"
-                )
+                kind = f"{array.dtype}; accepted are numbers and truth values"
+                raise InputError(f"{self.path}: the array {name} holds {kind}")
             own = array.astype(array.dtype.newbyteorder("="), order="C")
             own.setflags(write=False)
             self._arrays[name] = own

@@ -393,7 +393,7 @@ def is_result(path: Path) -> bool:
         check_file(path)
         with zipfile.ZipFile(path) as archive:
             return RESULT_ARRAYS <= set(archive.namelist())
-    except Exception:  # whatever a damaged archive raises; who reads the file as another kind gives the reason
+    except Exception:  # whatever a damaged archive raises; another reader gives the reason
         return False
 
 

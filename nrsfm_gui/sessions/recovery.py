@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLockFile, QObject, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
 from nrsfm_gui.sessions.autosave import PREFIX, lock_of
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,9 +97,8 @@ class RecoveryBar(QFrame):
         super().__init__(parent)
         self.setProperty("role", "banner")
         self.setProperty("edge", "accent")
-        self._text = QLabel()
+        self._text = PlainLabel()
         self._text.setWordWrap(True)
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 8, 6)

@@ -26,6 +26,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -136,7 +137,7 @@ class DefectDialog(QDialog):
         )
         message.setWordWrap(True)
         self._others = 0
-        self._count = QLabel()
+        self._count = PlainLabel()
         self._count.setProperty("role", "muted")
         self._count.hide()
         text = QPlainTextEdit(details)

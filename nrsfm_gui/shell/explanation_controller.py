@@ -26,6 +26,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.text.help_pages import panel_help
+from nrsfm_gui.widgets.labels import tip_as_html
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QAction
@@ -109,10 +110,10 @@ class ExplanationController(QObject):
         if widget.whatsThis():
             return widget.whatsThis()
         name, tip = widget.accessibleName(), widget.toolTip()
-        if "<" in tip or name in ("", tip):  # rich text is complete in itself
+        if "<" in tip:  # rich text is complete in itself
+            return tip_as_html(tip)
+        if not tip or name in ("", tip):
             return tip
-        if not tip:
-            return ""
         return f"<b>{html.escape(name)}</b><p>{html.escape(tip)}</p>".replace("\n", "<br>")
 
     def _of_action(self, action: QAction) -> str:
@@ -121,7 +122,7 @@ class ExplanationController(QObject):
         keys = ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
         needs = "" if action.isEnabled() else self._toolbars.needs(action.objectName())
         lines = [f"<b>{html.escape(title)}</b>" + (f" ({html.escape(keys)})" if keys else "")]
-        lines += [html.escape(line) for line in (tip, needs) if line and line != title]
+        lines += [tip_as_html(line) for line in (tip, needs) if line and line != title]
         return lines[0] + "".join(f"<p>{line}</p>" for line in lines[1:])
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:

@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class FirstStepsBar(Themed, QFrame):
         self.setAccessibleName("First steps")
         self._names = QLabel()
         self._names.setTextFormat(Qt.TextFormat.RichText)
-        self._sentence = QLabel()
+        self._sentence = PlainLabel()
         self._sentence.setWordWrap(True)
         self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._where = QPushButton("Show me where")

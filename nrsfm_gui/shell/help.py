@@ -19,7 +19,6 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QPushButton,
     QTextBrowser,
@@ -35,6 +34,7 @@ from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help, with_copy_links
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class HelpWindow(Themed, QWidget):
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
         self.browser.anchorClicked.connect(self.follow)
-        self._status = QLabel()
+        self._status = PlainLabel()
         self._status.setProperty("role", "muted")
         close = self._button("Close", "Close this window (Esc)")
         close.clicked.connect(self.close)

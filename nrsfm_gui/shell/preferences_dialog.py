@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QLabel,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -25,6 +24,7 @@ from nrsfm_gui.model.preferences import (
     Preferences,
 )
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -141,12 +141,12 @@ class PreferencesDialog(QDialog):
             self.changed.emit(name, value)
 
     def _heading(self, text: str) -> None:
-        label = QLabel(text)
+        label = PlainLabel(text)
         label.setProperty("role", "heading")
         self._form.addRow(label)
 
     def _remark(self, text: str) -> None:
-        label = QLabel(text)
+        label = PlainLabel(text)
         label.setProperty("role", "muted")
         label.setWordWrap(True)
         self._form.addRow("", label)
@@ -183,7 +183,7 @@ class PreferencesDialog(QDialog):
         box.setAccessibleName(title)
         box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        label = QLabel(title)
+        label = PlainLabel(title)
         label.setToolTip(tip)
         label.setBuddy(box)
         self._form.addRow(label, box)

@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QVBoxLayout,
     QWidget,
 )
@@ -18,6 +17,7 @@ from PyQt6.QtWidgets import (
 from core import InputError
 from core.reconstruction import UNITS, parse_scale
 from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -63,7 +63,7 @@ class ScaleDialog(QDialog):
             widget.setToolTip(title)
         self._points_row, self._length_row = QWidget(), QWidget()
         for row, widgets in (
-            (self._points_row, (self.points[0], QLabel("and"), self.points[1])),
+            (self._points_row, (self.points[0], PlainLabel("and"), self.points[1])),
             (self._length_row, (self.length, self.unit)),
         ):
             line = QHBoxLayout(row)
@@ -77,7 +77,7 @@ class ScaleDialog(QDialog):
         self._form.addRow("Known is the", self.kind)
         self._form.addRow("of points", self._points_row)
         self._form.addRow("which is", self._length_row)
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setObjectName("scale note")
         self.note.setProperty("role", "muted")
         self.note.setWordWrap(True)

@@ -38,6 +38,7 @@ from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.fuzzy import match
 from nrsfm_gui.widgets.headline import Headline
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart
 
 if TYPE_CHECKING:
@@ -113,13 +114,13 @@ class ShortcutSheet(QDialog):
         area.setWidget(content)
         area.setWidgetResizable(True)
         area.setAccessibleName("Shortcuts")
-        self._nothing = QLabel("No shortcut is called so; Ctrl+K finds actions without a key, too.")
+        self._nothing = PlainLabel("No shortcut is called so; Ctrl+K finds actions without a key, too.")
         self._nothing.setProperty("role", "muted")
         self._nothing.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        where = QLabel(WHERE)
+        where = PlainLabel(WHERE)
         where.setProperty("role", "muted")
         where.setWordWrap(True)
         for part in (self.field, where, self._nothing, area, buttons):
@@ -139,16 +140,16 @@ class Section(QWidget):
     def __init__(self, title: str, lines: Collection[Line]) -> None:
         super().__init__()
         self._title = title
-        self._lines: list[tuple[Line, QLabel, QLabel]] = []
+        self._lines: list[tuple[Line, QLabel, PlainLabel]] = []
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.setHorizontalSpacing(14)
-        heading = QLabel(title)
+        heading = PlainLabel(title)
         heading.setProperty("role", "heading")
         grid.addWidget(heading, 0, 0, 1, 2)
         for row, line in enumerate(lines, start=1):
-            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), QLabel(line[1])
+            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), PlainLabel(line[1])
             text.setWordWrap(True)
             grid.addWidget(key, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(text, row, 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
 from core.reconstruction import VERDICT_KINDS
@@ -21,6 +21,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,12 +52,11 @@ class StateCard(QFrame):
         self.setObjectName("state card")
         self.setProperty("role", "card")
         self.setAccessibleName("What is going on")
-        self._title = QLabel()
+        self._title = PlainLabel()
         self._title.setProperty("role", "title")
-        self._sentence = QLabel()
+        self._sentence = PlainLabel()
         for label in (self._title, self._sentence):
             label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._busy = QProgressBar()
         self._busy.setRange(0, 0)

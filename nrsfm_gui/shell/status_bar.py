@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
 from PyQt6.QtGui import QHelpEvent, QPainter
-from PyQt6.QtWidgets import QLabel, QProgressBar, QToolTip
+from PyQt6.QtWidgets import QProgressBar, QToolTip
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.text.headline_text import headline_text
 from nrsfm_gui.widgets.headline import Headline
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent
@@ -182,7 +182,7 @@ class StatusLine(ElidedLabel):
             tip = f"{self.facts}\n{self._provenance}"
         else:
             tip = "" if left == self.full_text else self.full_text
-        QToolTip.showText(event.globalPos(), tip, self)
+        QToolTip.showText(event.globalPos(), plain_tip(tip), self)
         return True
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
@@ -201,11 +201,11 @@ class StatusLine(ElidedLabel):
         return next((part for part in parts if self.fontMetrics().horizontalAdvance(part) <= room), "")
 
 
-class MemoryLabel(QLabel):
+class MemoryLabel(PlainLabel):
     """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.setAccessibleName("Memory of this application")
         self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
         # As wide as its widest usual text, so that a reading does not change the layout of the status bar.

@@ -20,6 +20,7 @@ from nrsfm_gui.shell.actions import (
     with_unique_mnemonics,
 )
 from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -254,7 +255,7 @@ class Toolbars(QObject):
         for path in paths:
             action = menu.addAction(_short(path), lambda path=path: self._opening.open(path))
             assert action is not None
-            action.setToolTip(str(path))
+            action.setToolTip(plain_tip(str(path)))
             action.setData(str(path))  # what it opens
         if not paths:
             _add_disabled(menu, "Nothing was opened yet")
@@ -268,7 +269,7 @@ class Toolbars(QObject):
             path, holds = last
             action = menu.addAction("Last session, not saved", lambda: self._opening.open(path))
             assert action is not None
-            action.setToolTip(f"{holds}: what was open when the window was closed")
+            action.setToolTip(plain_tip(f"{holds}: what was open when the window was closed"))
             action.setData(str(path))
             menu.addSeparator()
 
@@ -277,7 +278,7 @@ class Toolbars(QObject):
         for title, tip, path in self._opening.samples():
             action = menu.addAction(title, lambda path=path: self._opening.open(path))
             assert action is not None
-            action.setToolTip(tip)
+            action.setToolTip(plain_tip(tip))
             action.setData(path)
         if menu.isEmpty():
             _add_disabled(menu, "No samples are installed")

@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -41,7 +40,7 @@ from nrsfm_gui.tracking.video_picture import VideoPicture
 from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, push_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
@@ -179,19 +178,18 @@ class TrackingDialog(QDialog):
         self._first.valueChanged.connect(self._on_first_changed)
         for box, most in ((self._first, MOST_FRAMES), (self._last, MOST_FRAMES), (self._every, MOST_STEP)):
             box.setRange(1, most)
-        self._hint, self._message = QLabel(), QLabel()
+        self._hint, self._message = PlainLabel(), PlainLabel()
         for label in (self._hint, self._message):
             label.setWordWrap(True)
         self._hint.setProperty("role", "muted")
         self._hint.setMinimumHeight(2 * self._hint.fontMetrics().lineSpacing() + 2)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._message.setProperty("role", "warning")
-        self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._start = push_button("Start", "Follow points through the video", self.start)
         self._cancel = push_button(
             "Cancel", "Stop here, and keep what has been followed (Escape)", self._cancel_job
         )
-        self._progress, self._time = QProgressBar(), QLabel()
+        self._progress, self._time = QProgressBar(), PlainLabel()
         self._progress.setTextVisible(False)
         self._time.setProperty("role", "muted")
         self._delete = push_button("Delete", "Leave the chosen point out (Delete)", self._delete_track)
@@ -204,7 +202,7 @@ class TrackingDialog(QDialog):
             self._begin_reseeding,
         )
         self._undo = push_button("Undo", "Take the last correction back (Ctrl+Z)", self._undo_correction)
-        self._slider, self._frame = Slider(Qt.Orientation.Horizontal), QLabel()
+        self._slider, self._frame = Slider(Qt.Orientation.Horizontal), PlainLabel()
         self._slider.setAccessibleName("Frame")
         self._slider.setToolTip("Another frame of the tracks")
         self._slider.valueChanged.connect(self._on_frame_changed)
@@ -245,7 +243,7 @@ class TrackingDialog(QDialog):
         self._corrections = QWidget()
         rows = QVBoxLayout(self._corrections)
         rows.setContentsMargins(0, 0, 0, 0)
-        heading = QLabel("Correct")
+        heading = PlainLabel("Correct")
         heading.setProperty("role", "heading")
         rows.addWidget(heading)
         for pair in ((self._delete, self._cut), (self._reseed, self._undo)):

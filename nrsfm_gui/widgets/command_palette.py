@@ -10,7 +10,6 @@ from PyQt6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PyQt6.QtWidgets import (
     QApplication,
     QFrame,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -22,6 +21,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fuzzy import Match, match
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import theme_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class CommandPalette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._delegate = _EntryDelegate(self.list)
         self.list.setItemDelegate(self._delegate)
-        self._nothing = QLabel("Nothing is called so")
+        self._nothing = PlainLabel("Nothing is called so")
         self._nothing.setProperty("role", "muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
@@ -169,7 +169,7 @@ class CommandPalette(QFrame):
             item.setData(ROLE, (entry, hit))
             spoken = ", ".join(part for part in (entry.title, entry.keys, entry.tip, entry.reason) if part)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
-            item.setToolTip(entry.reason or entry.tip)
+            item.setToolTip(plain_tip(entry.reason or entry.tip))
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(found))
         self._nothing.setVisible(not found)

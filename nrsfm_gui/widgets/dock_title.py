@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
     QMenu,
     QSizePolicy,
@@ -21,6 +20,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.icons import icon
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent
@@ -58,7 +58,7 @@ class DockTitle(QWidget):
         self.setToolTip("Drag to move this panel; Return or the right button shows what it can do")
         self._dock, self._header = dock, header
         self._tabbed = False
-        self._name = QLabel(dock.windowTitle())
+        self._name = PlainLabel(dock.windowTitle())
         self._name.setProperty("role", "heading")
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 2, 2, 2)

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QLabel, QWidget
 
 from nrsfm_gui.widgets.fields import Slider
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
     from PyQt6.QtGui import QEnterEvent, QMouseEvent
+    from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Parameter
 
@@ -182,7 +183,7 @@ class DragSlider(Slider):
         self.moved.emit(self._number)
 
 
-class DragLabel(QLabel):
+class DragLabel(PlainLabel):
     """A caption that moves a slider when it is dragged sideways.
 
     Signals

@@ -16,7 +16,6 @@ from PyQt6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -30,6 +29,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -222,7 +222,7 @@ class Choice(ComboBox):
         item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
         if isinstance(item, QStandardItem):
             item.setEnabled(available)
-            item.setToolTip(self._explanations[key] if available else why_not)
+            item.setToolTip(plain_tip(self._explanations[key] if available else why_not))
 
 
 class SpinBox(IgnoresWheel, QSpinBox):
@@ -353,7 +353,7 @@ class PairField(QWidget):
             field.textChanged.connect(lambda _text: self.edited.emit())
             row.addWidget(field, 1)
             if word:
-                row.addWidget(QLabel(word))
+                row.addWidget(PlainLabel(word))
 
     def set_values(self, values: tuple[float, float]) -> None:
         """Show two numbers."""

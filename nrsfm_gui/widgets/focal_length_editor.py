@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from core.cameras import SENSOR, focal_from_lens, focal_from_view, lens_of_focal, view_of_focal
 from nrsfm_gui.widgets.fields import Choice, NumberField
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +71,7 @@ class FocalLengthEditor(QWidget):
         self._units.setAccessibleName("Unit of the focal length")
         self._units.setToolTip("Pixels, millimeters of the lens, or degrees of the view; a change converts.")
         self._units.setMinimumContentsLength(2)
-        self._sensor_label = QLabel("sensor (mm)")
+        self._sensor_label = PlainLabel("sensor (mm)")
         self._sensor = NumberField()
         self._sensor.setObjectName("sensor width")
         self._sensor.setAccessibleName("Longer side of the sensor in millimeters")

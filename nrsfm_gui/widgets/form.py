@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Form(QWidget):
 
     def add(self, name: str, label: str, editor: QWidget, *, tip: str, details: str = "") -> None:
         """Append a row; `tip` gives meaning, unit and range, `details` more for its explanation."""
-        self._append(name, label, QLabel(label), editor, None)
+        self._append(name, label, PlainLabel(label), editor, None)
         self.set_tip(name, tip, details=details)
 
     def add_draggable(
@@ -104,7 +104,7 @@ class Form(QWidget):
         caption.setBuddy(editor)
         editor.setObjectName(name)
         editor.setAccessibleName(label)
-        note = QLabel()
+        note = PlainLabel()
         note.setProperty("role", "warning")
         note.setWordWrap(True)
         note.setObjectName(f"{name}_note")

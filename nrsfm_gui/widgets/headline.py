@@ -8,6 +8,7 @@ from PyQt6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Headline(Themed, QWidget):
             self._large, self._small = large, small
             self.setAccessibleName(self.full_text.replace("\n", ", "))
             self.update()
-        self.setToolTip(tip)
+        self.setToolTip(plain_tip(tip))
 
     def set_menu(self, menu: QMenu | None) -> None:
         """Let a click on the text open a menu, or nothing."""

@@ -1,4 +1,7 @@
-"""Labels: text that is elided or scrolled where the space is too small, and an empty state.
+"""Labels: text as it is, elided or scrolled where the space is too small, and an empty state.
+
+Names, units and notes are of files that are not trusted. Qt interprets what has tags as rich text, in labels
+and in tips, which shows pictures of other files: texts are labels without a format, and tips are escaped.
 
 `ElidedLabel` is not superqt's `QElidingLabel`: that one requests a layout of the window at each new text
 (100 requests for 100 texts, here none), has no accessible name, and takes 0.15 s to import.
@@ -6,6 +9,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QRect, QSize, Qt
@@ -19,9 +23,30 @@ if TYPE_CHECKING:
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
+TIP_BEGINS = '<span style="white-space:pre-wrap">'  # of one that is escaped
 
 
-class ElidedLabel(QLabel):
+def plain_tip(text: str) -> str:
+    """Return the tip that shows a text as it is: Qt would interpret one with tags as rich text."""
+    if "<" not in text and "&lt;" not in text:
+        return text
+    return f"{TIP_BEGINS}{html.escape(text)}</span>"
+
+
+def tip_as_html(tip: str) -> str:
+    """Return a tip as rich text: as `plain_tip` has made it, or escaped."""
+    return tip if tip.startswith(TIP_BEGINS) else html.escape(tip)
+
+
+class PlainLabel(QLabel):
+    """A label that shows a text as it is, with tags if it has any."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+
+class ElidedLabel(PlainLabel):
     """A label that elides its text instead of widening the window; the full text is then its tip.
 
     It paints its text itself: setting the text of a QLabel requests a layout of the window each time.
@@ -56,7 +81,7 @@ class ElidedLabel(QLabel):
     def event(self, event: QEvent | None) -> bool:
         """Show the full text as the tip where it is elided."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self.setToolTip(self._full_text if self._shown_text() != self._full_text else "")
+            self.setToolTip(plain_tip(self._full_text) if self._shown_text() != self._full_text else "")
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
@@ -78,7 +103,7 @@ class ElidedLabel(QLabel):
         return shown if shown == text or len(shown) >= LEAST_SHOWN else ""
 
 
-class EmptyLabel(QLabel):
+class EmptyLabel(PlainLabel):
     """A sentence in the middle of an empty plot; call `fill` when the plot is resized.
 
     Parameters
@@ -109,7 +134,7 @@ class ClampedLabel(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.label = QLabel()
+        self.label = PlainLabel()
         self.label.setWordWrap(True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QElapsedTimer, QRect, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
@@ -58,9 +59,8 @@ class MessageBar(QFrame):
         self._warning: Message | None = None
         self._note: Message | None = None
         self._on_view = QElapsedTimer()
-        self._text = QLabel()
+        self._text = PlainLabel()
         self._text.setWordWrap(True)
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -191,7 +191,7 @@ class MessageBar(QFrame):
         for text, callback in message.actions:
             button = QPushButton(text)
             button.setAccessibleName(text)
-            button.setToolTip(f"{text}: {message.sentence}")
+            button.setToolTip(plain_tip(f"{text}: {message.sentence}"))
             button.clicked.connect(
                 lambda _checked, message=message, callback=callback: self._on_action_clicked(
                     message, callback
@@ -227,7 +227,7 @@ class MessageBar(QFrame):
                 shown = " ".join(words) + " …"
         if shown != self._text.text():
             self._text.setText(shown)
-        self._text.setToolTip("" if shown == message.sentence else message.sentence)
+        self._text.setToolTip("" if shown == message.sentence else plain_tip(message.sentence))
 
     def _on_action_clicked(self, message: Message, callback: Callable[[], object]) -> None:
         if message is self.message:

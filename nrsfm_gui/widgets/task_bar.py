@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 
 STEPS = 1000
 BAR_WIDTH = 220
@@ -81,7 +81,7 @@ class _TaskRow(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = ElidedLabel()
-        self._progress = QLabel()
+        self._progress = PlainLabel()
         self._progress.setProperty("role", "muted")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QMenu, QWidget
 from core import Alignment
 from core.evaluation import Kind, Mirror
 from nrsfm_gui.scene.shapes import obstacle
+from nrsfm_gui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,7 @@ class AlignmentMenu(QMenu):
             action.setChecked(kind is alignment.kind)
             obstacle = obstacles.get(kind, "")
             action.setEnabled(not obstacle)
-            action.setToolTip(_sentence(obstacle or kind.meaning))
+            action.setToolTip(plain_tip(_sentence(obstacle or kind.meaning)))
         for mirror, action in self._mirrors.items():
             action.setChecked(mirror is alignment.mirror)
             action.setEnabled(alignment.compares)

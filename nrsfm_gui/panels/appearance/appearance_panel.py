@@ -14,7 +14,6 @@ from PyQt6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QWidget,
 )
@@ -32,6 +31,7 @@ from nrsfm_gui.model.appearance import (
 )
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ class AppearancePanel(QFrame):
         )
         self.color_map.setIconSize(SWATCH)
         self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
-        self.disorder = QLabel("The lowest value must be below the highest one.")
+        self.disorder = PlainLabel("The lowest value must be below the highest one.")
         self.disorder.setProperty("role", "warning")
         self.disorder.hide()
         self.automatic = QCheckBox("From the data")
@@ -114,7 +114,7 @@ class AppearancePanel(QFrame):
         self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
         self.labels = self._choice(LABELS, "labels", "Which points are labeled by their numbers")
         self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
-        self.drawn_by = QLabel()
+        self.drawn_by = PlainLabel()
         self.drawn_by.setProperty("role", "muted")
         self.drawn_by.setWordWrap(True)
         for index, name in enumerate(COLOR_MAPS):
@@ -263,11 +263,11 @@ class AppearancePanel(QFrame):
         form.setVerticalSpacing(7)
         form.addRow("Color by", self.color_by)
         form.addRow("Colors", self.color_map)
-        form.addRow("Limits", _row(self.low, QLabel("to"), self.high, self.automatic))
+        form.addRow("Limits", _row(self.low, PlainLabel("to"), self.high, self.automatic))
         form.addRow("", self.disorder)
         form.addRow("Trails", _row(self.trails, self.trail_frames))
         form.addRow("Mesh", _row(self.mesh_mode, self.mesh_source, self.load))
-        form.addRow("Points", _row(self.point_size, QLabel("numbers"), self.labels))
+        form.addRow("Points", _row(self.point_size, PlainLabel("numbers"), self.labels))
         grid = QGridLayout()
         grid.setVerticalSpacing(7)
         for place, box in enumerate(self.layers.values()):

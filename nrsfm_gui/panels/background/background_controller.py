@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from core import InputError
 from core.data import VIDEO_SUFFIXES
@@ -22,7 +22,7 @@ from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class BackgroundBar(QFrame):
         layout.setSpacing(6)
         layout.addWidget(self._name, 1)
         for title, editor in (("opacity", self._opacity), ("offset", self._offset)):
-            label = QLabel(title)
+            label = PlainLabel(title)
             label.setProperty("role", "muted")
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)

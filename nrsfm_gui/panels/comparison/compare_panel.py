@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -18,7 +17,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -62,10 +61,10 @@ class ComparePanel(Themed, QFrame):
         super().__init__(parent)
         self.setProperty("role", "bar")
         self.setProperty("edge", "other")
-        self._first = QLabel()
+        self._first = PlainLabel()
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
-        self._swatches = QLabel(), QLabel()
+        self._swatches = PlainLabel(), PlainLabel()
         self._second = ComboBox()
         self._second.setAccessibleName("Run to compare with")
         self._second.setToolTip("The run to compare with, in its own color")

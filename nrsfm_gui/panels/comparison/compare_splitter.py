@@ -8,6 +8,7 @@ from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QHeaderView, QLabel, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class CompareTable(Themed, QTreeWidget):
         for row in rows:
             item = QTreeWidgetItem([row.name, row.first, row.second])
             for column in range(3):
-                item.setToolTip(column, row.tip or f"{row.name}: {row.first}, {row.second}")
+                item.setToolTip(column, plain_tip(row.tip or f"{row.name}: {row.first}, {row.second}"))
             self.addTopLevelItem(item)
         self._apply_theme(self._theme)
 
@@ -81,7 +82,7 @@ class CompareSplitter(QSplitter):
     def __init__(self, view: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setChildrenCollapsible(False)
-        self._titles = [QLabel(), QLabel()]
+        self._titles = [PlainLabel(), PlainLabel()]
         for label, role in zip(self._titles, ("run", "other run"), strict=True):
             label.setProperty("role", role)
         self._columns = [_TitledView(self._titles[0], view)]
@@ -136,7 +137,6 @@ class _TitledView(QWidget):
     def __init__(self, title: QLabel, view: QWidget) -> None:
         super().__init__()
         title.hide()
-        title.setTextFormat(Qt.TextFormat.PlainText)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

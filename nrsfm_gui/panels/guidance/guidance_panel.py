@@ -7,7 +7,6 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QSizePolicy,
     QStackedWidget,
@@ -20,7 +19,7 @@ from core.reconstruction import SETTINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
-from nrsfm_gui.widgets.labels import ClampedLabel
+from nrsfm_gui.widgets.labels import ClampedLabel, PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 EMPTY = (
@@ -110,7 +109,7 @@ class GuidancePanel(QWidget):
         self._truth.toggled.connect(self.truth_toggled)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
-        self._left = QLabel()
+        self._left = PlainLabel()
         self._left.setProperty("role", "muted")
         self._line = ClampedLabel()
         self._build()
@@ -203,13 +202,13 @@ class GuidancePanel(QWidget):
         ranges, row = _row()
         self._range = []  # what is hidden where values are words
         for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
-            label = QLabel(text)
+            label = PlainLabel(text)
             label.setProperty("role", "muted")
             label.setBuddy(field)
             row.addWidget(label)
             row.addWidget(field)
             self._range += [label, field]
-        self._words = QLabel(f"values {' and '.join(SETTINGS[REFINE].choices)}")
+        self._words = PlainLabel(f"values {' and '.join(SETTINGS[REFINE].choices)}")
         self._words.setProperty("role", "muted")
         row.addWidget(self._words)
         row.addStretch(1)

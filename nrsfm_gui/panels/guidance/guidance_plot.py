@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -198,7 +199,7 @@ class GuidancePlot(Themed, QWidget):
             padding=0,
         )
         plot.setLabel("bottom", curves.name)
-        plot.setLabel("left", f"hidden ({curves.unit})")
+        plot.setLabel("left", f"hidden ({html.escape(curves.unit)})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
         if curves.integer:
             texts = curves.words or [f"{value:g}" for value in curves.values]
@@ -216,7 +217,7 @@ class GuidancePlot(Themed, QWidget):
         known = np.isfinite(errors)
         self._right_curve.setVisible(bool(known.any()))
         axis = self._plot.getAxis("right")
-        axis.setLabel(f"{name} ({unit})")
+        axis.setLabel(f"{name} ({html.escape(unit)})")
         axis.setTextPen(pen.color())
         if not known.any():
             axis.setTicks([[]])

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.scene.summaries import signed
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class AttemptsModel(QAbstractTableModel):
             loss = NONE if attempt.log_loss is None else signed(attempt.log_loss, DIGITS)
             return (attempt.name, loss, attempt.agrees)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name
+            return plain_tip(f"{attempt.name}: {attempt.note}" if attempt.note else attempt.name)
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == LOSS:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if attempt.best and role == Qt.ItemDataRole.FontRole:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -265,7 +266,7 @@ class LossCurves:
         beside = [] if self._beside is None else [self._beside]
         shown = runs[-min(MOST_NAMES, most) :]
         for item, name in beside[: most - len(shown)] + shown:
-            self._legend.addItem(item, name)
+            self._legend.addItem(item, html.escape(name))
         # Of nothing its ground would be seen alone; in a narrow plot it would cover the curves.
         self._legend.setVisible(bool(shown) and box.width() >= LEAST_WIDTH)
 
@@ -340,7 +341,8 @@ class RightCurve:
         metrics, height = QFontMetricsF(self._axis.label.font()), self._plot.getViewBox().height()
         labels = self._shown.labels
         fits = (label for label in labels if metrics.horizontalAdvance(label) <= height)
-        self._axis.setLabel(next(fits, labels[-1]), color=getattr(self._theme, self._shown.color))
+        label = html.escape(next(fits, labels[-1]))
+        self._axis.setLabel(label, color=getattr(self._theme, self._shown.color))
 
     def _on_resized(self, *_: object) -> None:
         self._name_axis()

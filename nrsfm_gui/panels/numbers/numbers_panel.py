@@ -6,10 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from core.reconstruction import VERDICT_ACTIONS
 from nrsfm_gui.widgets.fields import push_button
+from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
     from core.reconstruction import Verdict
@@ -34,7 +35,7 @@ class NumbersPanel(QScrollArea):
         self._main.set_title("Reconstruction")
         self._verdicts = _Verdicts()
         self._verdicts.chosen.connect(self.verdict_chosen)
-        self._hint = QLabel("Click a point in the 3-D or 2-D view to see its numbers.")
+        self._hint = PlainLabel("Click a point in the 3-D or 2-D view to see its numbers.")
         self._hint.setProperty("role", "muted")
         self._hint.setWordWrap(True)
         content = QWidget()
@@ -90,7 +91,7 @@ class _Verdicts(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        heading, line = QLabel("What may be wrong"), QFrame()
+        heading, line = PlainLabel("What may be wrong"), QFrame()
         heading.setProperty("role", "heading")
         line.setProperty("role", "line")
         self._grid = QGridLayout()
@@ -111,9 +112,8 @@ class _Verdicts(QWidget):
             widget.hide()
             widget.deleteLater()
         for row, verdict in enumerate(verdicts):
-            sentence = QLabel(verdict.sentence)
+            sentence = PlainLabel(verdict.sentence)
             sentence.setWordWrap(True)
-            sentence.setTextFormat(Qt.TextFormat.PlainText)
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(sentence, row, 0)
             if verdict.action is None:
@@ -133,7 +133,7 @@ class _Block(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._heading = QLabel()
+        self._heading = PlainLabel()
         self._heading.setProperty("role", "heading")
         self._line = QFrame()
         self._line.setProperty("role", "line")
@@ -167,12 +167,12 @@ class _NumbersTable(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[QLabel, QLabel]] = []
+        self._rows: list[tuple[PlainLabel, PlainLabel]] = []
 
     def set_rows(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         while len(self._rows) < len(numbers):
             row = len(self._rows)
-            label, value = QLabel(), QLabel()
+            label, value = PlainLabel(), PlainLabel()
             label.setProperty("role", "muted")
             label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -192,5 +192,5 @@ class _NumbersTable(QWidget):
                     label.setText(number.label)
                 if value.text() != number.value:
                     value.setText(number.value)
-                label.setToolTip(number.tip)
-                value.setToolTip(number.tip)
+                label.setToolTip(plain_tip(number.tip))
+                value.setToolTip(plain_tip(number.tip))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,7 +122,7 @@ class OutliersPlot(Themed, QWidget):
             yRange=(BASE, top + HEADROOM * (top - BASE)),
             padding=0,
         )
-        self._plot.setLabel("bottom", f"residual ({unit})")
+        self._plot.setLabel("bottom", f"residual ({html.escape(unit)})")
         self._plot.setLabel("left", "observations")
         self._name_places()
         decades = range(int(np.ceil(top)) + 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.focal_length_editor import FocalLengthEditor
+from nrsfm_gui.widgets.labels import PlainLabel
 
 Intrinsics = tuple[float, float, float, float]
 
@@ -40,7 +41,7 @@ class GivenIntrinsics(QWidget):
         layout.setHorizontalSpacing(6)
         layout.setVerticalSpacing(4)
         layout.addWidget(self._focal, 0, 0, 1, 3)
-        label = QLabel("center")
+        label = PlainLabel("center")
         label.setToolTip(CENTER_TIP)
         layout.addWidget(label, 1, 0)
         for column, (name, field) in enumerate((("cx", self._cx), ("cy", self._cy)), start=1):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, pyqtSignal
-from PyQt6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, ExplicitWeights, Settings
 from core.penalties import penalty_name
@@ -32,6 +32,7 @@ from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.form import ROW_GAP, Collapsible, Form, align, value_details
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -274,7 +275,7 @@ class ParameterForm(QWidget):
         sections.setSpacing(4)
         forms = []
         for title, names in ADVANCED.items():
-            heading = QLabel(title)
+            heading = PlainLabel(title)
             heading.setProperty("role", "heading")
             sections.addWidget(heading)
             if title == "Search":

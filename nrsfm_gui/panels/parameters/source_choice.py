@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.fields import Choice
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class SourceChoice(QWidget):
         self._file = path
         index = self._choice.findData(FILE)
         self._choice.setItemText(index, f"file: {path.name}")
-        self._choice.setItemData(index, str(path), Qt.ItemDataRole.ToolTipRole)
+        self._choice.setItemData(index, plain_tip(str(path)), Qt.ItemDataRole.ToolTipRole)
         self._choice.setCurrentIndex(index)
 
     def _on_source_chosen(self, key: str) -> None:

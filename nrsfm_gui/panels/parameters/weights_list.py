@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -60,8 +61,8 @@ class WeightsList(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._weights: tuple[float, ...] = ()
-        self._rows: list[tuple[QLabel, QLabel, NumberField]] = []
-        self._note, self._warning = QLabel(), QLabel()
+        self._rows: list[tuple[PlainLabel, PlainLabel, NumberField]] = []
+        self._note, self._warning = PlainLabel(), PlainLabel()
         for label, role in ((self._note, "muted"), (self._warning, "warning")):
             label.setWordWrap(True)
             label.setProperty("role", role)
@@ -73,7 +74,7 @@ class WeightsList(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(2, 1)
         for column, (title, tip) in enumerate(HEADINGS):
-            heading = QLabel(title)
+            heading = PlainLabel(title)
             heading.setProperty("role", "muted")
             heading.setToolTip(tip)
             self._grid.addWidget(heading, 0, column)
@@ -140,7 +141,7 @@ class WeightsList(QWidget):
                 widget.deleteLater()
         self._rows = []
         for k in range(count):
-            label, sigma, field = QLabel(str(k + 1)), QLabel(), NumberField()
+            label, sigma, field = PlainLabel(str(k + 1)), PlainLabel(), NumberField()
             label.setProperty("role", "muted")
             sigma.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             field.setToolTip(f"weight a{k + 1}, 0 or more")

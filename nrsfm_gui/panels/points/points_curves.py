@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
 from nrsfm_gui.widgets.style import Themed
@@ -40,7 +42,7 @@ class PointsCurves(Themed, QWidget):
         self._names.setWordWrap(True)
         self._names.setContentsMargins(8, 3, 8, 0)
         self._names.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._empty = QLabel(EMPTY)
+        self._empty = PlainLabel(EMPTY)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         self._empty.setProperty("role", "muted")
@@ -94,7 +96,7 @@ class PointsCurves(Themed, QWidget):
             f'<span style="color:{color.name()}">■</span>&nbsp;{point + 1}&ensp;'
             for color, point in zip(colors, points, strict=True)
         )
-        self._names.setText(f"point {names}{note}")
+        self._names.setText(f"point {names}{html.escape(note)}")
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""

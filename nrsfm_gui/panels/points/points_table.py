@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.data import GROUND_TRUTH
 from nrsfm_gui.scene.summaries import size_text
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class PointsModel(QAbstractTableModel):
             tip = column.tip.format(truth=self._truth)
             if self._size and section in (ERROR, UNCERTAINTY):
                 how += f"; {self._size}"
-            return f"{tip}{how}. Click: sort; double click on a row: go to its worst frame."
+            return plain_tip(f"{tip}{how}. Click: sort; double click on a row: go to its worst frame.")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves space for the mark of the sorted column
         return None

@@ -25,6 +25,7 @@ from PyQt6.QtWidgets import (
 from core import CameraModel
 from nrsfm_gui.panels.sequences.row_delegate import COUNT, RUN, SEQUENCE, SHOWN, RowDelegate
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class SequenceTree(Themed, QTreeWidget):
             if top.text(0) != text:
                 top.setText(0, text)
             if entries[0].path_name:
-                top.setToolTip(0, str(place))
+                top.setToolTip(0, plain_tip(str(place)))
 
     def _index(self, item: QTreeWidgetItem | None) -> int:
         """Return the place of a row of the top level, that behind all of them for None."""
@@ -235,9 +236,10 @@ class SequenceTree(Themed, QTreeWidget):
         row.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
         row.setData(column, ENTRY, entry)
         tip = entry.problem or f"{entry.frames} frames × {entry.points} points"
-        row.setToolTip(column, f"{describe(entry)}\n{tip}" + ("" if entry.problem else "\nClick to open"))
+        click = "" if entry.problem else "\nClick to open"
+        row.setToolTip(column, plain_tip(f"{describe(entry)}\n{tip}{click}"))
         if not entry.problem:
-            row.setToolTip(0, f"{entry.frames} frames × {entry.points} points\n{entry.file}")
+            row.setToolTip(0, plain_tip(f"{entry.frames} frames × {entry.points} points\n{entry.file}"))
 
     def _entry_of(self, sequence: Sequence) -> SequenceEntry | None:
         """Return the entry of the list that a sequence was read from."""
@@ -281,7 +283,7 @@ class SequenceTree(Themed, QTreeWidget):
         item.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
         item.setData(0, SEQUENCE, sequence)
         size = f"{sequence.frame_count} frames × {sequence.point_count} points"
-        item.setToolTip(0, f"{size}\n{sequence.source or 'not saved in a file'}")
+        item.setToolTip(0, plain_tip(f"{size}\n{sequence.source or 'not saved in a file'}"))
         self.addTopLevelItem(item)
         self._others.append(item)
         return item
@@ -312,7 +314,7 @@ class SequenceTree(Themed, QTreeWidget):
             ):
                 name = f"{run.name} {run.origin}" if run.origin else run.name
                 child.setText(0, f"{LETTERS[row.sequence.camera]} {name}" if several else name)
-                child.setToolTip(0, camera + run.tip)
+                child.setToolTip(0, plain_tip(camera + run.tip))
                 child.setData(0, SEQUENCE, row.sequence)
                 child.setData(0, SHOWN, shown)
                 child.setData(0, RUN, run)

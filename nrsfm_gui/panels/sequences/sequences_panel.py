@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QStackedLayout,
@@ -23,6 +22,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.panels.sequences.row_delegate import RUN, SEQUENCE
 from nrsfm_gui.panels.sequences.sequence_tree import COLUMNS, ENTRY, SequenceTree
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -222,7 +222,7 @@ class SequencesPanel(QWidget):
     # -- construction ---------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        hint = QLabel(HINT)
+        hint = PlainLabel(HINT)
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         hint.setWordWrap(True)
         hint.setProperty("role", "muted")

@@ -14,6 +14,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 from nrsfm_gui.widgets.style import Themed
 
@@ -222,7 +223,7 @@ class ErrorCurve(Themed, QWidget):
             worst = f": {most}" if frame == int(np.nanargmax(self._values)) else ""
             text = f"frame {frame + 1} · {self._name} {value_text}{worst}"
             text += f" · {self._alignment}" if self._alignment else ""
-            QToolTip.showText(event.globalPosition().toPoint(), text, self)
+            QToolTip.showText(event.globalPosition().toPoint(), plain_tip(text), self)
 
 
 def curve_top(values: Floats) -> float:

@@ -13,6 +13,7 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 from nrsfm_gui.widgets.point_view import PointSignals
@@ -443,7 +444,7 @@ class HeatStrip(Themed, PointSignals):
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {value_text}"
         text += f" · {self._alignment}" if self._alignment else ""
         place = self.mapToGlobal(position).toPoint()
-        QToolTip.showText(place, f"{text}\n{TIP}" if rests else text, self)
+        QToolTip.showText(place, plain_tip(f"{text}\n{TIP}" if rests else text), self)
 
     def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
         """Show the frame and select the point under the mouse, and ask for the menu of the point."""

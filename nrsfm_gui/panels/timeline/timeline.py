@@ -13,6 +13,7 @@ from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.transport import Transport
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
 from nrsfm_gui.widgets.point_view import PointSignals
 
@@ -170,7 +171,7 @@ class Timeline(PointSignals):
         y = min(0, strip.height() - height)  # in the window
         place = QPoint(max(x, 0), y - MESSAGE_PADDING)
         QToolTip.showText(
-            strip.mapToGlobal(place), "\n".join(lines), strip, strip.rect(), MESSAGE_MILLISECONDS
+            strip.mapToGlobal(place), plain_tip("\n".join(lines)), strip, strip.rect(), MESSAGE_MILLISECONDS
         )
 
     def set_playing(self, playing: bool) -> None:

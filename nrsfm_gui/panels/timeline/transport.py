@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPalette
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, tool_button
 from nrsfm_gui.widgets.icons import icon
+from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +56,8 @@ class Transport(QWidget):
         self._playing = False
         self._loop = Loop.AGAIN
         self._field = NumberField(integer=True)
-        self._label = QLabel()
-        self._rate = QLabel()
+        self._label = PlainLabel()
+        self._rate = PlainLabel()
         self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}
         self._speed = ComboBox()
         self._again = self._button("loop", "", self._on_loop_clicked)

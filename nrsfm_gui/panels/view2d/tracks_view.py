@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from PyQt6.QtWidgets import QGraphicsPixmapItem, QGraphicsRectItem, QToolTip, QV
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import Lasso
 from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers
 from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN
@@ -276,8 +278,8 @@ class TracksView(PointView):
             return
         unit = self._scene.track_unit
         style = {"color": self._theme.muted, "font-size": "9pt"}
-        self._plot.setLabel("bottom", f"x ({unit})", **style)
-        self._plot.setLabel("left", f"y ({unit})", **style)
+        self._plot.setLabel("bottom", f"x ({html.escape(unit)})", **style)
+        self._plot.setLabel("left", f"y ({html.escape(unit)})", **style)
 
     def _to_pixels(self, where: Floats) -> Floats:
         """Return where (N, 2) places of the plot are seen in this widget."""
@@ -306,7 +308,7 @@ class TracksView(PointView):
         self._hover(self.point_at(position) if inside_box and not self._lasso.active else -1)
         if self._hovered >= 0 and self._scene is not None:
             place = self._plot.mapToGlobal(self._plot.mapFromScene(position))
-            QToolTip.showText(place, described(self._scene, self._hovered), self)
+            QToolTip.showText(place, plain_tip(described(self._scene, self._hovered)), self)
         else:
             QToolTip.hideText()
 

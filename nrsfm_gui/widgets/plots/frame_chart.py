@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,7 @@ class FrameChart(Themed, pg.PlotWidget):
         self._text = title, names_frames, color
         self.setAccessibleName(f"{title} over the frames")
         style = {"color": color, "font-size": "8pt"}  # a plot may be low
-        self._title.setText(title, color=color, size="8pt")
+        self._title.setText(html.escape(title), color=color, size="8pt")
         self._title.anchor(itemPos=(0, 0), parentPos=(0, 0), offset=(4, -3))
         bottom = self._plot.getAxis("bottom")
         bottom.setStyle(showValues=names_frames)

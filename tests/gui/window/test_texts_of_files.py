@@ -1,0 +1,108 @@
+"""Names, units and notes of files are shown as they are: never as rich text, never with control characters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING
+
+import pyqtgraph as pg
+import pytest
+from PyQt6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PyQt6.QtGui import QTextDocument
+from PyQt6.QtWidgets import QAbstractItemView, QGraphicsTextItem, QLabel, QMenu, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from nrsfm_gui.main_window import MainWindow
+    from tests.gui.conftest import Known
+
+TAGS = "<b>x</b><img src=file:///etc/passwd>"
+TURNED = "\u202etxt\x1b[31m"
+HOSTILE = TAGS + TURNED
+
+
+@pytest.fixture
+def window(make_window: Callable[..., MainWindow], known: Known, qtbot: QtBot, tmp_path: Path) -> MainWindow:
+    """A window with a sequence, a run and a file whose names are hostile."""
+    names = tuple(f"{HOSTILE}{point}" for point in range(known.sequence.point_count))
+    truth = {"truth_name": HOSTILE, "truth_units": HOSTILE}
+    sequence = replace(
+        known.sequence, name=HOSTILE, units=HOSTILE, point_names=names, provenance=HOSTILE, **truth
+    )
+    window = make_window(sequence)
+    result = replace(known.result, meta=known.result.meta | {"name": HOSTILE, "units": HOSTILE} | truth)
+    file = tmp_path / f"{TAGS.replace('/', '_')}.npz"
+    result.save(file)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(file)
+    run = window.session.shown
+    assert run is not None
+    run.title = run.note = HOSTILE
+    window.session.set_selection([1, 2], 1)
+    window.session.notifier.warn(HOSTILE)
+    window.display.refresh()
+    qtbot.wait(300)  # panels follow one after the other
+    return window
+
+
+def _tips_of(model: QAbstractItemModel | None, parent: QModelIndex) -> Iterator[str]:
+    if model is None:
+        return
+    for row in range(min(model.rowCount(parent), 5)):
+        for column in range(model.columnCount(parent)):
+            index = model.index(row, column, parent)
+            yield str(model.data(index, Qt.ItemDataRole.ToolTipRole) or "")
+            yield from _tips_of(model, index)
+    for column in range(model.columnCount(parent)):
+        yield str(model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) or "")
+
+
+def _rich_texts(window: MainWindow) -> Iterator[tuple[str, str]]:
+    """Yield where and what Qt may interpret as rich text: labels, tips, explanations, labels of plots."""
+    for widget in window.findChildren(QWidget):
+        where = f"{type(widget).__name__} {widget.objectName()} {widget.accessibleName()[:30]}"
+        yield f"tip of {where}", widget.toolTip()
+        yield f"explanation of {where}", widget.whatsThis()
+        yield f"status of {where}", widget.statusTip()
+        if isinstance(widget, QLabel) and widget.textFormat() is not Qt.TextFormat.PlainText:
+            yield where, widget.text()
+        if isinstance(widget, QAbstractItemView):
+            yield from ((f"row of {where}", tip) for tip in _tips_of(widget.model(), QModelIndex()))
+        if isinstance(widget, QMenu):
+            yield from ((f"tip of {action.text()}", action.toolTip()) for action in widget.actions())
+        if isinstance(widget, pg.PlotWidget):
+            texts = (item for item in widget.scene().items() if isinstance(item, QGraphicsTextItem))
+            yield from ((f"text in {where}", item.toHtml()) for item in texts)
+
+
+def _is_interpreted(text: str) -> bool:
+    """Return whether Qt shows a picture or bold letters for the hostile name in a text."""
+    if "<" not in text:
+        return False
+    document = QTextDocument()
+    document.setHtml(text.replace("\u200b", ""))
+    return "<img" in text.replace(escape("<img"), "") or (
+        "passwd" in text and "<b>x</b>" not in document.toPlainText()
+    )
+
+
+def test_no_widget_interprets_names_of_files_as_rich_text(window: MainWindow) -> None:
+    """Whatever label, tip, explanation or plot shows such a name shows its tags as text."""
+    window.toolbars.fill_menus()
+    window.command_palette_controller.open()
+    texts = dict.fromkeys(_rich_texts(window))
+    assert sum("passwd" in text for _where, text in texts) >= 5  # it is shown in tips and plots at all
+    assert [(where, text[:300]) for where, text in texts if _is_interpreted(text)] == []
+
+
+def test_no_widget_shows_control_characters_or_turned_text(window: MainWindow) -> None:
+    """Names are escaped where the sequence is made, so nothing turns or colors what follows them."""
+    labels = [label.text() for label in window.findChildren(QLabel)]
+    assert any("passwd" in text for text in labels)
+    assert [text for text in labels if set(text) & set(TURNED) - set("txt[31m")] == []
+    assert "\u202e" not in window.windowTitle() and "\x1b" not in window.windowTitle()
