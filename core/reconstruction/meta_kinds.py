@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import InputError, printable
 
 LARGEST_COUNT = 2**53
 LARGEST_NUMBER = 1e50
 MOST_SHOWN = 40  # characters of a value in a sentence
+# Entries that are used as they are: paths, values of settings, and code of several lines.
+EXACT = frozenset("source start video command python settings steps reading versions".split())
 
 
 def _text(value: Any) -> bool:
@@ -100,3 +102,27 @@ def _check(value: Any, kind: Any, where: str) -> None:
     elif isinstance(kind, list | dict) or not kind(value):
         shown = repr(value)[:MOST_SHOWN]
         raise InputError(f"{where} is {shown}; accepted is what the program writes there")
+
+
+def printable_meta(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries with texts that can be printed: names, units and sentences of a file.
+
+    Parameters
+    ----------
+    meta
+        the entries, as JSON holds them.
+
+    Returns
+    -------
+    dict[str, Any]
+        those of `EXACT` as they are.
+    """
+    return {name: value if name in EXACT else _printable(value) for name, value in meta.items()}
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _printable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    return printable(value) if isinstance(value, str) else value

@@ -60,7 +60,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..problem.robust import RobustLoss
-from .meta_kinds import LARGEST_NUMBER, check_meta
+from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
 from .scale import METERS, parse_scale
 
 if TYPE_CHECKING:
@@ -510,7 +510,7 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         del meta[name]
     own = {name: arrays[name] for name in _own_arrays() if name in arrays}
     check_meta(meta)
-    return Result(**own, camera=camera, truth=truth, meta=meta)
+    return Result(**own, camera=camera, truth=truth, meta=printable_meta(meta))
 
 
 def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
 from ..depth import shape_distances
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, rotation_angle
 from ..foundation.representation import one_line_repr
 
@@ -108,6 +108,7 @@ class Verdict:
             raise InputError(
                 f"the action of a verdict is {self.action!r}; accepted are {', '.join(VERDICT_ACTIONS)}"
             )
+        object.__setattr__(self, "sentence", printable(self.sentence))
         if self.frames is None:
             return
         first, last = map(int, self.frames)

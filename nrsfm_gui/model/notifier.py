@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.foundation import printable
+
 Action = tuple[str, Callable[[], object]]  # the text of a button, and what it calls
 Actions = Action | tuple[Action, ...]
 
 
 class Notifier(QObject):
-    """Sends messages to whoever shows them.
+    """Sends messages to whoever shows them; names of files in them are escaped where they cannot be printed.
 
     Signals
     -------
@@ -42,7 +44,7 @@ class Notifier(QObject):
 
     def show_status(self, sentence: str) -> None:
         """Show what is going on, in place of what was shown before; "" shows what the solver does."""
-        self.status_changed.emit(sentence)
+        self.status_changed.emit(printable(sentence))
 
     def inform(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds.
@@ -55,12 +57,12 @@ class Notifier(QObject):
             one (text, callback) or a tuple of them: buttons next to the sentence.
         """
         if not self._closed:
-            self.informed.emit(sentence, action)
+            self.informed.emit(printable(sentence), action)
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed or followed by another one."""
         if not self._closed:
-            self.warned.emit(sentence, action)
+            self.warned.emit(printable(sentence), action)
 
     def fail(self, sentence: str, details: str = "", *, action: Actions = (), shown: bool = False) -> None:
         """Report that something was not done.

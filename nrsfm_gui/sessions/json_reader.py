@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import InputError
+from core.foundation import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,6 +76,10 @@ class Node:
         if not isinstance(self.value, str):
             raise self.refused("a text")
         return self.value
+
+    def sentence(self) -> str:
+        """Return a text that is shown: what cannot be printed is escaped."""
+        return printable(self.text())
 
     def one_of(self, accepted: Iterable[str]) -> str:
         """Return one of some texts."""

@@ -271,9 +271,9 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
         warm_from=None if warm is None else warm.integer(1),
         shown_before=None if before is None else before.integer(1),
         state=RunState(node.child("state").one_of(ENDED)),
-        message=node.child("message").text(),
-        title=node.child("title").text(),
-        note=node.child("note").text(),
+        message=node.child("message").sentence(),
+        title=node.child("title").sentence(),
+        note=node.child("note").sentence(),
         pinned=node.child("pinned").flag(),
         records=records,
         ticks=tuple(_read_tick(tick, len(records)) for tick in history.child("ticks").items()),
@@ -290,7 +290,7 @@ def _read_tick(node: Node, records: int) -> Tick:
     )
     settings = None if before is None else read_settings(before)
     further = () if later is None else tuple(each.integer(0, last) for each in later.items())
-    return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings, further)
+    return Tick(first, node.child("text").sentence(), node.child("restarts").flag(), settings, further)
 
 
 def session_summary(path: Path) -> str:

@@ -91,7 +91,7 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
     for phase in node.child("phases").items():
         first, name = _pair(phase)
         first_record = first.integer(0, max(len(columns) - 1, 0))
-        names[first_record:] = [name.text()] * (len(columns) - first_record)
+        names[first_record:] = [name.sentence()] * (len(columns) - first_record)
     if not np.isfinite(columns[:, :2]).all():
         raise InputError(
             f"{node.archive.path}: {node.where} counts iterations or seconds that are not finite"
@@ -158,17 +158,17 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
             record.child("iteration").integer(),
             record.child("seconds").number(),
             record.child("loss").number(),
-            record.child("phase").text(),
+            record.child("phase").sentence(),
             *(
                 None if part is None else part.number()
                 for part in map(record.optional, ("primal", "dual", "energy", "best"))
             ),
         ),
         status=Status(node.child("status").one_of(status.value for status in Status)),
-        phase=node.child("phase").text(),
+        phase=node.child("phase").sentence(),
         fraction=node.child("fraction").number(),
         intrinsics=intrinsics,
-        rotations=node.child("rotations").text(),
+        rotations=node.child("rotations").sentence(),
         rotations_chosen=node.child("settled").flag(),
         current=current,
         best=current if best is None else _read_candidate(best, intrinsics, sequence, camera),
@@ -195,7 +195,7 @@ def _read_origin(node: Node | None) -> IntrinsicsOrigin | None:
 
 def _read_start(node: Node) -> StartReport:
     loss, agrees = node.child("loss").number(), node.child("agrees").flag()
-    return StartReport(node.child("name").text(), loss, agrees, node.child("note").text())
+    return StartReport(node.child("name").sentence(), loss, agrees, node.child("note").sentence())
 
 
 def _read_verdicts(node: Node | None) -> tuple[Verdict, ...]:
@@ -350,7 +350,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
     coarser = node.optional("coarser")
     ends = (
         DepthEnd(
-            end.child("name").text(),
+            end.child("name").sentence(),
             _read_depths(end.child("point"), sequence),
             end.child("energy").number(),
         )
@@ -360,7 +360,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
         _read_depths(node.child("point"), sequence),
         node.child("best_energy").number(),
         node.child("energy").number(),
-        node.child("phase").text(),
+        node.child("phase").sentence(),
         node.child("fraction").number(),
         node.child("finished").flag(),
         tuple(ends),
