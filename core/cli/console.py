@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import METRICS, errors_of
+from ..foundation.exceptions import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.1  # seconds between two drawings
 UNIT_ABOVE = {"s": 60, "min": 3600, "h": 86400}  # seconds of the next larger unit
+
+
+def print_lines(*lines: str, stream: TextIO | None = None) -> None:
+    """Print lines, in which names of files are escaped where a terminal would obey them.
+
+    Parameters
+    ----------
+    *lines
+        one text for each.
+    stream
+        where to; stdout by default.
+    """
+    print("\n".join(map(printable, lines)), file=stream)
 
 
 class ProgressLine:
@@ -41,7 +55,7 @@ class ProgressLine:
         """Draw a text at once."""
         if not self._shown:
             return
-        text = text[: shutil.get_terminal_size().columns - 1]
+        text = printable(text)[: shutil.get_terminal_size().columns - 1]
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()
         self._width = len(text)

@@ -18,7 +18,7 @@ from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.readers.contents import load_arrays, read_bytes
 from ..reconstruction.result import load_result
-from .console import as_json, error_lines
+from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -93,8 +93,7 @@ def run(args: argparse.Namespace) -> None:
         f"relative difference {numbers['loss_difference']:.1e}"
     )
     print(f"relative gradient {numbers['relative_gradient']:.1e}")
-    for line in error_lines(errors, units, truth_units, alignment):
-        print(line)
+    print_lines(*error_lines(errors, units, truth_units, alignment))
     if result.truth is not None and outliers:
         known = int(known_points(result.truth.points).sum())
         print(

@@ -11,6 +11,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs
 from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
+from .console import print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace) -> None:
     for path in args.output:
         written = export(result, path, **given)
         last = f" to {written[-1]}" if len(written) > 1 else ""
-        print(f"wrote {written[0]}{last}", file=sys.stderr)
+        print_lines(f"wrote {written[0]}{last}", stream=sys.stderr)
 
 
 def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:

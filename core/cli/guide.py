@@ -20,7 +20,7 @@ from ..evaluation.cross_validation import (
 from ..evaluation.parameter_grid import REFINE, parameters_of, parse_value, suggest_values, value_text
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
-from .console import ProgressLine, as_json
+from .console import ProgressLine, as_json, print_lines
 from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ def run(args: argparse.Namespace) -> None:
     finally:
         line.clear()
     figures = _figures(found, plan, sequence)
-    print(as_json(figures) if args.json else "\n".join(_lines(found, figures)))
+    if args.json:
+        print(as_json(figures))
+    else:
+        print_lines(*_lines(found, figures))
 
 
 def _trials(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..io.readers import entry_of, inspect_file, is_sequence_folder, list_sequences, resolve
+from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
 
 if TYPE_CHECKING:
@@ -78,14 +79,14 @@ def run(args: argparse.Namespace) -> None:
             cell.rjust(width) if name in NUMERIC else cell.ljust(width)
             for name, cell, width in zip(HEADER, row, widths, strict=True)
         ]
-        print("  ".join(cells).rstrip())
+        print_lines("  ".join(cells).rstrip())
     objects = len({entry.object_name for entry in entries if not entry.problem})
     print(f"\n{len(rows)} sequence{'s' * (len(rows) != 1)} of {objects} object{'s' * (objects != 1)}")
     for entry in entries:
         if entry.problem:
-            print(f"cannot be read: {entry.problem}")
+            print_lines(f"cannot be read: {entry.problem}")
     if contents is not None:
-        print("\n".join(["", *_lines(contents)]))
+        print_lines("", *_lines(contents))
 
 
 def _contents(args: argparse.Namespace) -> FileContents | None:

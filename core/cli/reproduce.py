@@ -12,7 +12,7 @@ from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reprod
 from ..foundation.exceptions import InputError
 from ..foundation.processes import processor_count
 from .command_line import INTERRUPTED
-from .console import ProgressLine, jobs_progress_text
+from .console import ProgressLine, jobs_progress_text, print_lines
 from .options import add_frame_base
 
 if TYPE_CHECKING:
@@ -95,14 +95,14 @@ def run(args: argparse.Namespace) -> int:
         if not last:
             raise
         now = last[0]
-        print(
+        print_lines(
             f"nrsfm reproduce: stopped; {now.done} of {now.total} jobs are kept in {args.output / 'jobs'}, "
             "and the same command continues from there",
-            file=sys.stderr,
+            stream=sys.stderr,
         )
         return INTERRUPTED
     line.clear()
-    print(f"wrote {written}")
+    print_lines(f"wrote {written}")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..synthetic import KINDS, PATHS, simulate, write_challenge
+from .console import print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -77,4 +78,4 @@ def run(args: argparse.Namespace) -> None:
         occlusion=args.occlusion,
         seed=args.seed,
     )
-    print(f"wrote {root}", file=sys.stderr)
+    print_lines(f"wrote {root}", stream=sys.stderr)

@@ -24,7 +24,7 @@ from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from .command_line import INTERRUPTED
-from .console import ProgressLine, as_json, as_lines, summary_of
+from .console import ProgressLine, as_json, as_lines, print_lines, summary_of
 from .options import (
     RefusingParser,
     add_sequence_options,
@@ -158,9 +158,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(summary))
     elif not args.quiet:
-        print("\n".join(as_lines(summary)))
+        print_lines(*as_lines(summary))
     if interrupted:
-        print(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", file=sys.stderr)
+        print_lines(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", stream=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -220,7 +220,7 @@ def _drain(iterates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEnt
     try:
         for each in iterates:
             if last is None and each.origin is not None and each.origin.remark and not quiet:
-                print(f"nrsfm solve: {each.origin.remark}", file=sys.stderr)
+                print_lines(f"nrsfm solve: {each.origin.remark}", stream=sys.stderr)
             last = each
             records.append(each.record)
             line.show(each)

@@ -23,7 +23,7 @@ from ..tracking import (
     video_path,
 )
 from .command_line import INTERRUPTED
-from .console import INTERVAL, ProgressLine
+from .console import INTERVAL, ProgressLine, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -112,9 +112,9 @@ def run(args: argparse.Namespace) -> int:
             *([f"note: {warning}"] if warning else []),
             f"wrote {args.output}",
         ]
-        print("\n".join(lines))
+        print_lines(*lines)
     if interrupted:
-        print(f"nrsfm track: stopped; what was followed so far is in {args.output}", file=sys.stderr)
+        print_lines(f"nrsfm track: stopped; what was followed so far is in {args.output}", stream=sys.stderr)
         return INTERRUPTED
     return 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..foundation.atomic import replacing
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import InputError, printable
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
@@ -334,7 +334,23 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["inline"] = _inline
+    environment.filters["markdown"] = _markdown
+    environment.filters["markdown_cell"] = _markdown_cell
     return environment
+
+
+def _markdown(text: str) -> str:
+    """Return text as Markdown: in names there are no tags, links or pictures, but in `code`."""
+    parts = text.split("`")
+    parts[::2] = [
+        re.sub(r"[\[\]]", r"\\\g<0>", re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", part)) for part in parts[::2]
+    ]
+    return "\n".join(map(printable, "`".join(parts).split("\n")))
+
+
+def _markdown_cell(text: str) -> str:
+    """Return text as a cell of a table in Markdown, which is one line."""
+    return _markdown(" ".join(text.split("\n"))).replace("|", "\\|")
 
 
 def _inline(text: str) -> Markup:

@@ -78,8 +78,8 @@ class Node:
         return self.value
 
     def sentence(self) -> str:
-        """Return a text that is shown: what cannot be printed is escaped."""
-        return printable(self.text())
+        """Return a text that is shown: what cannot be printed is escaped, but for line ends."""
+        return "\n".join(map(printable, self.text().split("\n")))
 
     def one_of(self, accepted: Iterable[str]) -> str:
         """Return one of some texts."""
