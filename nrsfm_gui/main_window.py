@@ -77,6 +77,8 @@ class MainWindow(PanelWindow):
             self.sequences_controller.give_settings(arguments.settings)
         self.session_saver.begin(scripted=arguments.exit)
         self.offer_help(arguments)
+        if self._remembers:
+            self.preferences_controller.report_refused()
         self.sequence_opening.asks = arguments.asks
         self.sequence_opening.open(arguments.path or FIRST_SAMPLE, arguments.reading)
 

@@ -26,6 +26,7 @@ from .report import (
     TableRow,
     render_html,
     render_markdown,
+    write_csv_table,
     write_report,
 )
 from .reproduce import EXPERIMENTS, reproduce_experiment, shape_blocks
@@ -85,5 +86,6 @@ __all__ = [
     "save_job_result",
     "shape_blocks",
     "tabulate",
+    "write_csv_table",
     "write_report",
 ]

@@ -341,11 +341,10 @@ def _environment() -> Environment:
 
 def _markdown(text: str) -> str:
     """Return text as Markdown: in names there are no tags, links or pictures, but in `code`."""
-    parts = text.split("`")
-    parts[::2] = [
-        re.sub(r"[\[\]]", r"\\\g<0>", re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", part)) for part in parts[::2]
-    ]
-    return "\n".join(map(printable, "`".join(parts).split("\n")))
+    parts = re.split(r"(`[^`\n]+`)", text)
+    parts[::2] = [re.sub(r"[\[\]]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", part) for part in parts[::2]]
+    return "\n".join(map(printable, "".join(parts).split("\n")))
 
 
 def _markdown_cell(text: str) -> str:

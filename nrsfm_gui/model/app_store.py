@@ -14,19 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
-from core import Settings
+from core import InputError, Settings
 from core.foundation import PROGRAM
+from core.io.readers import ReadingOptions, parse_json
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 ORGANIZATION = "nrsfm"
 APPLICATION = PROGRAM
 RECENT_FILES = 10
 MOST_IMPORTS = 100  # files whose import is remembered
 MOST_SEQUENCES = 100  # whose parameters are remembered
+MOST_DIGITS = 5  # of the size of a dock in pixels
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
 
@@ -57,7 +59,8 @@ class AppStore:
         sizes = str(self._backend.value(f"layout{LAYOUT_VERSION}/sizes", "")).split()
         if isinstance(geometry, QByteArray) and isinstance(docks, QByteArray):
             pairs = (each.partition("=") for each in sizes)
-            return geometry, docks, {name: int(size) for name, _, size in pairs if size.isdigit()}
+            known = {name: size for name, _, size in pairs if size.isdecimal() and len(size) <= MOST_DIGITS}
+            return geometry, docks, {name: int(size) for name, size in known.items()}
         return None
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
@@ -88,15 +91,15 @@ class AppStore:
         entry = self._dictionary("imports").get(str(path.absolute()))
         if not isinstance(entry, dict):
             return None
-        reading, model, numbers = (entry.get(name) for name in ("reading", "camera_model", "intrinsics"))
-        if not isinstance(reading, dict) or not isinstance(model, str | None):
+        reading: dict[str, Any] = entry.get("reading", {})
+        model, numbers = entry.get("camera_model"), entry.get("intrinsics")
+        camera = {"camera_model": model, "intrinsics": numbers}
+        try:
+            ReadingOptions(**reading)
+            settings_from_dict({name: value for name, value in camera.items() if value is not None})
+        except (TypeError, ValueError):  # InputError is one
             return None
-        if numbers is None or isinstance(numbers, str):
-            return StoredImport(reading, numbers, model)
-        if isinstance(numbers, list) and len(numbers) == 4 and all(type(n) in (int, float) for n in numbers):
-            fx, fy, cx, cy = numbers
-            return StoredImport(reading, (fx, fy, cx, cy), model)
-        return None
+        return StoredImport(reading, tuple(numbers) if isinstance(numbers, list) else numbers, model)
 
     def set_imported(self, path: Path, how: StoredImport) -> None:
         """Remember how a file was imported."""
@@ -125,7 +128,7 @@ class AppStore:
         values = self._dictionary("sequences").get(content)
         try:
             return settings_from_dict(values) if isinstance(values, dict) else None
-        except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
+        except InputError:
             return None
 
     def set_parameters(self, content: str, settings: Settings) -> None:
@@ -153,7 +156,21 @@ class AppStore:
 
     def preferences(self) -> Preferences:
         """Return the preferences."""
-        return from_texts(lambda name: self._text(name, ""))
+        return from_texts(lambda name: self._text(name, ""))[0]
+
+    def refused(self) -> tuple[str, ...]:
+        """Return the names of what is stored but cannot be read, and counts as absent."""
+        _preferences, names = from_texts(lambda name: self._text(name, ""))
+        kinds = {"imports": dict, "sequences": dict, "recent": list, "reports": list}
+        return (
+            *names,
+            *(key for key, kind in kinds.items() if not isinstance(self._json(key, kind()), kind)),
+        )
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove what `refused` has named."""
+        for name in names:
+            self._backend.remove(name)
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Store the preferences."""
@@ -200,18 +217,20 @@ class AppStore:
         """Write all settings to the disk now."""
         self._backend.sync()
 
-    def _dictionary(self, key: str) -> dict[str, Any]:
+    def _json(self, key: str, absent: object) -> Any:
+        """Return the value of a JSON text, None where it is none."""
+        text = self._text(key, "")
         try:
-            entries = json.loads(self._text(key, "{}"))
-        except ValueError:
-            return {}
+            return parse_json(text) if text else absent
+        except InputError:
+            return None
+
+    def _dictionary(self, key: str) -> dict[str, Any]:
+        entries = self._json(key, {})
         return entries if isinstance(entries, dict) else {}
 
     def _paths(self, key: str) -> list[Path]:
-        try:
-            names = json.loads(self._text(key, "[]"))
-        except ValueError:
-            return []
+        names = self._json(key, [])
         if not isinstance(names, list):
             return []
         return [Path(name) for name in names if isinstance(name, str) and os.path.exists(name)]

@@ -64,16 +64,16 @@ class Preferences:
         return replace(self, **{name: value})
 
 
-def from_texts(read: Callable[[str], str]) -> Preferences:
+def from_texts(read: Callable[[str], str]) -> tuple[Preferences, tuple[str, ...]]:
     """Return preferences from a function that gives the text of a field, "" where there is none.
 
-    A text that is not accepted counts as absent.
+    A text that is not accepted counts as absent; the names of these are returned, too.
     """
-    result = Preferences()
+    result, refused = Preferences(), []
     for field in fields(Preferences):
         text = read(field.name)
         try:
             result = result.changed(field.name, type(getattr(result, field.name))(text)) if text else result
         except ValueError:  # InputError is one
-            continue
-    return result
+            refused.append(field.name)
+    return result, tuple(refused)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COMMAND = "nrsfm reproduce table1 -o reports/table1"
 PLACES = ("report.html", "*/report.html", "reports/*/report.html")  # below the working folder
+SUFFIXES = (".html", ".htm")
 FILTER = "Reports (*.html *.htm)"
 
 
@@ -44,7 +45,8 @@ class ExperimentReports(QObject):
     def open_newest(self) -> None:
         """Open the report that was written last, of those in the working folder and those opened before."""
         found = (page.resolve() for place in PLACES for page in Path.cwd().glob(place))
-        pages = {page for page in found if page.with_suffix(".md").is_file()}  # `nrsfm reproduce` writes both
+        own = (page for page in found if page.is_relative_to(Path.cwd().resolve()))  # no links elsewhere
+        pages = {page for page in own if page.with_suffix(".md").is_file()}  # `nrsfm reproduce` writes both
         pages |= {page for page in self._store.recent_reports() if os.path.isfile(page)}
         if pages:
             self.open(max(pages, key=os.path.getmtime))
@@ -61,7 +63,12 @@ class ExperimentReports(QObject):
         ask_for_path(self._parent, "Open a report", self.open, start=start, filters=FILTER)
 
     def open(self, page: Path) -> None:
-        """Open a report in the browser."""
+        """Open a report in the browser; nothing else, which the desktop could start as a program."""
+        if page.resolve().suffix.lower() not in SUFFIXES or not os.path.isfile(page):
+            self._notifier.warn(
+                f"{page} is no report; accepted are files that end in {' or '.join(SUFFIXES)}"
+            )
+            return
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
             self._notifier.warn(f"No program was found that opens {page}")
             return

@@ -88,6 +88,15 @@ class PreferencesController(QObject):
         self._session.set_theme(LIGHT if light else DARK)
         self._store.set_theme(self._session.theme.name)
 
+    def report_refused(self) -> None:
+        """Name stored settings that cannot be read, once: their defaults are in force."""
+        refused = self._store.refused()
+        if refused:
+            self._notifier.warn(
+                f"Stored settings cannot be read, and their defaults are used: {', '.join(refused)}."
+            )
+            self._store.forget(refused)
+
     def check_size(self) -> None:
         """Say so where the window is too large for its screen because all is larger than usual."""
         if self._size > 100 and not fits_on_screen(self._window):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core import read_sequence, simulate
+from core import read_sequence, simulate, write_npz
 from core.cli import main
 
 if TYPE_CHECKING:
@@ -152,3 +153,24 @@ def test_info_names_what_was_guessed(tracker: Path, capsys: pytest.CaptureFixtur
 def test_reading_options_are_refused_for_a_folder(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(written), "--order", "ntxy"]) == 2
     assert "--order says how a file is read" in capsys.readouterr().err
+
+
+def test_names_of_files_do_not_control_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Escape sequences and marks that turn text are printed as escapes, of names and of folders."""
+    name = "x\x1b]0;title\x07\x1b[31mred\u202e\n1"
+    sequence = replace(simulate("paper", frames=6, points=16), name=name, units=name, truth_units=name)
+    assert sequence.name == "x\\x1b]0;title\\x07\\x1b[31mred\\u202e\\n1"
+    folder = tmp_path / "b\x1b[2J"
+    folder.mkdir()
+    write_npz(sequence, folder / "a\x1b[31m.npz")
+    for path in (folder, folder / "a\x1b[31m.npz"):
+        assert main(["info", str(path)]) == 0
+        said = capsys.readouterr()
+        assert all(line.isprintable() for line in (said.out + said.err).split("\n"))
+        assert "\\x1b]0;title" in said.out
+        assert main(["info", str(path), "--json"]) == 0
+        out = capsys.readouterr().out
+        assert "\x1b" not in out and "\u202e" not in out
+        assert json.loads(out)[0]["file"] == str(folder / "a\x1b[31m.npz")

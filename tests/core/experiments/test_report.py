@@ -32,6 +32,7 @@ from core.experiments import (
     render_html,
     render_markdown,
     shape_blocks,
+    write_csv_table,
 )
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
@@ -232,3 +233,28 @@ def test_markdown_and_html_have_the_same_content(tmp_path):
         "<td><b>1.0</b></td>",
     ):
         assert part in page
+
+
+HOSTILE = "<img src=file:///etc/passwd>[x](file:///etc/passwd)|a\x1b[31m\nb"
+
+
+def test_names_in_a_report_are_no_markup():
+    """Neither tags nor links nor rows of a table can be made by a name."""
+    table = ReportTable(HOSTILE, ("name", HOSTILE), (TableRow((TableCell(HOSTILE), TableCell("1"))),))
+    blocks = [Heading(HOSTILE, 2), Paragraph(f"of {HOSTILE} and `x <y>`, x`{HOSTILE}"), table]
+    text = render_markdown(blocks)
+    assert "<img" not in text and "[x](" not in text and "\x1b" not in text and "`x <y>`" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| &lt;img"))
+    assert len(re.findall(r"(?<!\\)\|", row)) == 3
+    page = render_html(blocks, HOSTILE)
+    assert "<img" not in page and "script-src 'none'" in page
+
+
+def test_texts_that_a_spreadsheet_would_compute_are_texts_in_csv(tmp_path):
+    formulas = ["=1+1", "+cmd|' /C calc'!A0", "-cmd", "@SUM(A1)", "\t=1", "\r=1"]
+    write_csv_table(tmp_path / "a.csv", ["=x", "n"], [[text, -1.5] for text in [*formulas, "name"]])
+    with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0] == ["'=x", "n"] and all(row[1] == "-1.5" for row in rows[1:])
+    assert [row[0][0] for row in rows[1:-1]] == ["'"] * len(formulas)
+    assert rows[-1][0] == "name"

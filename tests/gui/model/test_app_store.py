@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import MOST_SEQUENCES, RECENT_FILES, AppStore
+from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, RECENT_FILES, AppStore
+from nrsfm_gui.model.preferences import Preferences
 
 
 @pytest.fixture
@@ -100,3 +102,53 @@ def test_recent_files_that_are_no_list_count_as_absent(file):
     backend = QSettings(file, QSettings.Format.IniFormat)
     backend.setValue("recent", "5")
     assert AppStore(backend).recent() == []
+
+
+def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
+    """Absurd numbers, JSON of other kinds, and nesting without end."""
+    backend = QSettings(file, QSettings.Format.IniFormat)
+    values = {"threads": "inf", "size": "1e999", "point_size": "nan", "autosave_seconds": "-1"}
+    texts = {"recent": "{}", "reports": "[" * 100_000, "sequences": "[1]", "imports": "{"}
+    for name, value in (values | texts).items():
+        backend.setValue(name, value)
+    backend.sync()
+    store = opened(file)
+    assert set(store.refused()) == {*values, *texts}
+    assert store.preferences() == Preferences()
+    assert store.recent() == store.recent_reports() == []
+    assert store.parameters("a") is None and store.imported(Path("a.npz")) is None
+    store.forget(store.refused())
+    assert store.refused() == () == opened(file).refused()
+
+
+@pytest.mark.parametrize("size", ["9" * 400, "²", "-1", "inf", "1e3"])
+def test_a_size_of_a_dock_that_is_no_number_of_pixels_is_left_out(file, size):
+    store = opened(file)
+    store.set_layout(QByteArray(b"a"), QByteArray(b"b"), {"left": 300})
+    backend = QSettings(file, QSettings.Format.IniFormat)
+    store.sync()
+    backend.setValue(f"layout{LAYOUT_VERSION}/sizes", f"left=300 right={size}")
+    backend.sync()
+    layout = opened(file).layout()
+    assert layout is not None and layout[2] == {"left": 300}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"reading": {"bogus": 1}},
+        {"reading": {"frame_base": "x"}},
+        {"reading": {"threshold": []}},
+        {"reading": {"size": 7}},
+        {"reading": {}, "camera_model": "pinhole"},
+        {"reading": {}, "intrinsics": 10**400},
+        {"reading": []},
+    ],
+    ids=str,
+)
+def test_an_import_that_cannot_be_repeated_counts_as_absent(file, tmp_path, entry):
+    path = tmp_path / "a.npz"
+    backend = QSettings(file, QSettings.Format.IniFormat)
+    backend.setValue("imports", json.dumps({str(path): entry}))
+    backend.sync()
+    assert opened(file).imported(path) is None

@@ -123,3 +123,26 @@ def test_a_desktop_without_a_browser_is_named_with_the_page(folder, reports, mes
     reports.open_newest()
     assert messages.text == f"No program was found that opens {page}"
     assert store.recent_reports() == []
+
+
+@pytest.mark.parametrize("name", ["a.desktop", "a.sh", "a", "page.html"])
+def test_nothing_but_a_page_is_opened(tmp_path, opened, reports, messages, store, name):
+    """The desktop could start it: neither a file of another kind, nor a link to one, nor a folder."""
+    program = tmp_path / "program.desktop"
+    program.write_text("[Desktop Entry]\nExec=true\n")
+    page = tmp_path / name
+    if page.suffix == ".html":
+        page.symlink_to(program)
+    else:
+        page.write_text("x")
+    for each in (page, tmp_path, tmp_path / "absent.html"):
+        reports.open(each)
+        assert "is no report; accepted are files that end in .html or .htm" in messages.text
+    assert opened == [] and store.recent_reports() == []
+
+
+def test_a_link_to_a_report_elsewhere_is_not_found_as_one_of_the_folder(tmp_path, folder, opened, reports):
+    page = write(tmp_path / "elsewhere", age=0)
+    (folder / "report.html").symlink_to(page)
+    reports.open_newest()
+    assert opened == []

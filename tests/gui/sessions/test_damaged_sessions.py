@@ -1,0 +1,190 @@
+"""Damaged and hostile sessions, results and settings end in a sentence, whatever values they hold."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core import InputError, Settings
+from nrsfm_gui.sessions.archive import DOCUMENT
+from nrsfm_gui.sessions.opening import is_result, read_opened_result
+from nrsfm_gui.sessions.session_file import (
+    SavedRun,
+    SavedSequence,
+    SavedSession,
+    read_session,
+    session_summary,
+    write_session,
+)
+from nrsfm_gui.sessions.view_state import ViewState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+HUGE = 10**400
+VALUES: tuple[Any, ...] = (
+    None, [], {}, "", "<b>x</b>", "x" * 5000, "\x1b[31m\u202e", "\udcff", "a\nb\nc\nd\ne", 0, -1, HUGE, 2**63,
+    1e308, float("inf"), float("nan"), True, [[[]]], {"a": 1},
+)  # fmt: skip
+VIEW = {
+    "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
+    "alignment": "per-frame, mirror off", "background": {}, "appearance": {"labels": "selected"},
+    "orbit": {"center": [0, 0, 0], "distance": 3, "azimuth": 3, "elevation": 2, "orthographic": False},
+}  # fmt: skip
+
+
+@pytest.fixture
+def parts(known: Any, tmp_path: Path) -> dict[str, bytes]:
+    """The members of a session of one run with a history."""
+    sequence = replace(known.sequence, frame_rate=25.0)
+    file = tmp_path / "result.npz"
+    known.result.save(file)
+    opened = read_opened_result(file)
+    run = opened.run.run(sequence)
+    written = SavedSession(
+        (SavedSequence(sequence, (SavedRun.of(run),), run.number, Settings()),), 0, VIEW, {"docks": ""}
+    )
+    path = write_session(written, tmp_path / "whole.nrsfm")
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def archive_of(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the ways to all values of a document."""
+    if way:
+        yield way
+    entries = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, each in entries:
+        yield from places(each, (*way, key))
+
+
+def changed(document: bytes, way: tuple[Any, ...], value: Any) -> bytes:
+    """Return a document with another value at one place; KeyError stands for none."""
+    whole = json.loads(document)
+    parent = whole
+    for key in way[:-1]:
+        parent = parent[key]
+    if value is KeyError:
+        del parent[way[-1]]
+    else:
+        parent[way[-1]] = value
+    return json.dumps(whole).encode()
+
+
+def read_all(path: Path) -> None:
+    """Read a session as the window does."""
+    session = read_session(path)
+    for saved in session.sequences:
+        for run in saved.runs:
+            run.run(saved.sequence)
+    ViewState.from_plain(session.view)
+
+
+def refused(function: Callable[[Path], object], path: Path) -> bool:
+    """Return whether a file is refused, in one printable sentence."""
+    try:
+        function(path)
+    except InputError as error:
+        assert str(error).isprintable() and len(str(error)) <= 600
+        return True
+    return False
+
+
+def test_a_session_of_a_sequence_with_a_frame_rate_is_opened_again(parts, tmp_path):
+    """A single number is written as one, and one that was written as an array of one is read."""
+    session = read_session(archive_of(tmp_path / "a.nrsfm", parts))
+    assert session.sequences[0].sequence.frame_rate == 25.0
+    name = json.loads(parts[DOCUMENT])["sequences"][0]["arrays"]["frame_rate"]
+    content = io.BytesIO()
+    np.save(content, np.array([25.0]))
+    old = parts | {f"arrays/{name}.npy": content.getvalue()}
+    assert read_session(archive_of(tmp_path / "b.nrsfm", old)).sequences[0].sequence.frame_rate == 25.0
+
+
+def test_any_value_at_any_place_of_a_session_is_read_or_refused_in_a_sentence(parts, tmp_path):
+    """Each kind of value at places that are drawn at random: no exception but the project's own."""
+    rng, path = random.Random(1), tmp_path / "a.nrsfm"
+    ways = list(places(json.loads(parts[DOCUMENT])))
+    count = 0
+    for value in (*VALUES, KeyError):
+        for way in rng.sample(ways, 12):
+            archive_of(path, parts | {DOCUMENT: changed(parts[DOCUMENT], way, value)})
+            count += refused(read_all, path)
+            refused(session_summary, path)
+    assert count > 100
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["seed", "max_iterations", "tolerance", "starts"],
+)
+@pytest.mark.parametrize("value", [HUGE, float("inf"), float("nan"), "7", None, []], ids=repr)
+def test_numbers_of_settings_that_are_none_are_refused(parts, tmp_path, way, value):
+    document = changed(parts[DOCUMENT], ("settings", way), value)
+    assert refused(read_all, archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document}))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x93NUMPY\x01\x00\xff\xff", b"\x93NUMPY\x01\x00v\x00" + b"(" * 118, b"PK\x03\x04", b"1 2 3"],
+    ids=["empty", "no header", "nested", "zip", "text"],
+)
+def test_members_that_are_no_arrays_are_refused(parts, tmp_path, content):
+    name = next(name for name in parts if name.endswith(".npy"))
+    path = archive_of(tmp_path / "a.nrsfm", parts | {name: content})
+    with pytest.raises(InputError, match=r"a\.nrsfm: the array .* cannot be read"):
+        read_session(path)
+
+
+def test_a_damaged_zip_is_refused_at_each_byte_of_its_end(parts, tmp_path):
+    whole = archive_of(tmp_path / "a.nrsfm", parts).read_bytes()
+    path, rng = tmp_path / "b.nrsfm", random.Random(2)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[-rng.randrange(1, min(1500, len(whole)))] = rng.randrange(256)
+        path.write_bytes(damaged[: rng.choice([None, rng.randrange(1, len(whole))])])
+        refused(read_all, path)
+        is_result(path)
+
+
+def test_a_result_of_a_later_kind_of_zip_is_no_result(known, tmp_path):
+    path = tmp_path / "result.npz"
+    known.result.save(path)
+    content = path.read_bytes()
+    end = content.rindex(b"PK\x01\x02")
+    path.write_bytes(content[: end + 6] + b"\xc8\x00" + content[end + 8 :])  # version 20.0 is needed
+    assert not is_result(path)
+
+
+def test_a_pipe_is_no_session(tmp_path):
+    path = tmp_path / "pipe.nrsfm"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is a pipe"):
+        read_session(path)
+    assert not is_result(path)
+
+
+def test_texts_of_a_session_are_escaped_where_they_cannot_be_printed(parts, tmp_path):
+    document = parts[DOCUMENT]
+    for name in ("title", "note"):
+        document = changed(document, ("sequences", 0, "runs", 0, name), "a\x1b[31m\u202e\nb")
+    (run,) = read_session(archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document})).sequences[0].runs
+    assert run.title == run.note == "a\\x1b[31m\\u202e\nb"
