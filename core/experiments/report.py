@@ -280,6 +280,13 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
 
     A text that a spreadsheet would compute gets an apostrophe before it.
 
+    Parameters
+    ----------
+    path
+        the file, which is replaced where it exists.
+    header, lines
+        the names of the columns, and the cells of each row.
+
     Raises
     ------
     InputError
@@ -307,7 +314,9 @@ def formula_safe(value: object) -> object:
     >>> formula_safe("=1+1"), formula_safe(-1.5), formula_safe("drink")
     ("'=1+1", -1.5, 'drink')
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+    if not isinstance(value, str):
+        return value
+    return f"'{printable(value)}" if value.startswith(FORMULA_STARTS) else printable(value)
 
 
 def format_fixed(value: float, digits: int) -> str:
