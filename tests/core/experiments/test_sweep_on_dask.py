@@ -43,6 +43,7 @@ class LocalCluster:
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.processes = []
+        self.sweep = None  # the command that uses it
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self.file))
         wait_for(self.file.is_file, self.scheduler)
 
@@ -79,12 +80,16 @@ def cluster(tmp_path, request, monkeypatch):
         cluster = LocalCluster(tmp_path)
         at_end.callback(cluster.close)
         yield cluster
+        if cluster.sweep is not None and cluster.sweep.poll() is None:  # the test has failed
+            cluster.sweep.kill()
+            cluster.sweep.communicate()
 
 
 def start_sweep(cluster, folder, output):
     words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", str(cluster.file)]
     command = [sys.executable, "-m", "core", *words, "-o", str(output)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    cluster.sweep = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return cluster.sweep
 
 
 def count_lines(output):
