@@ -2,23 +2,28 @@
 
 The module of a command has `add_arguments(parser)` and `run(args)`, which may return an exit code. Only the
 module of the command that was asked for is imported.
-Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130.
+Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130. SIGTERM and
+SIGHUP do what Ctrl-C does, with exit codes 143 and 129.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
+from .streams import standard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
@@ -95,7 +100,7 @@ def _module(command: str) -> Any:
 
 
 def main(arguments: Collection[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C.
+    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 and 129.
 
     Parameters
     ----------
@@ -107,24 +112,79 @@ def main(arguments: Collection[str] | None = None) -> int:
     int
         the exit code.
     """
+    received: list[int] = []
+    command = "nrsfm"
     try:
-        args = parser().parse_args(arguments)
-    except SystemExit as end:  # argparse has printed the reason
-        return int(end.code or 0)
-    try:
-        return _module(args.command).run(args) or 0
-    except InputError as error:
-        print(f"nrsfm {args.command}: {error}", file=sys.stderr)
-        return BAD_INPUT
+        with _interrupting(received), standard_streams():
+            try:
+                args = parser().parse_args(_checked(sys.argv[1:] if arguments is None else arguments))
+                command = f"nrsfm {args.command}"
+                code = _module(args.command).run(args) or 0
+            except SystemExit as end:  # argparse has printed the reason
+                code = int(end.code or 0)
+            except InputError as error:
+                print(f"{command}: {error}", file=sys.stderr)
+                code = BAD_INPUT
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"nrsfm {args.command}: stopped", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output has closed it, as `head` does; the interpreter must not report it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_last(f"{command}: stopped")
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader of the output has closed it, as `head` does
         return BROKEN_PIPE
     except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"nrsfm {args.command}: {InputError.of(error)}", file=sys.stderr)
+        _print_last(f"{command}: {_sentence_of(error)}")
         return BAD_INPUT
+    return 128 + received[0] if received and code == INTERRUPTED else code
+
+
+def _checked(words: Collection[str]) -> Collection[str]:
+    """Refuse `--option=--`, of which argparse makes an option without a value and an error of its own."""
+    for word in words:
+        option, _, value = word.partition("=")
+        if value == "--" and option.startswith("-"):
+            raise InputError(f"{option} has the value '--', which is none")
+    return words
+
+
+def _print_last(line: str) -> None:
+    """Print on standard error, unless that is closed or full."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
+
+
+def _sentence_of(error: OSError) -> str:
+    if error.filename is None:
+        try:
+            os.getcwd()
+        except OSError:
+            return "the working folder is not there any more; change to another"
+    return str(InputError.of(error))
+
+
+@contextmanager
+def _interrupting(received: list[int]) -> Iterator[None]:
+    """Let the signals with which a batch system or a closed terminal stops a command do what Ctrl-C does.
+
+    The first one counts: what it makes the command write is not interrupted by others. One that is ignored,
+    as after `nohup`, stays so.
+    """
+
+    def stop(number: int, _frame: object) -> None:
+        received.append(number)
+        if len(received) == 1:
+            raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is signal.SIG_DFL:
+                signal.signal(number, handler)

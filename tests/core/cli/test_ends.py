@@ -1,0 +1,76 @@
+"""How a command ends: by signals, and where its streams or its folder are gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from core import load_result
+from core.cli import main
+from core.cli.console import ProgressLine
+
+QUICK = ["--rank", "2", "--rotations", "truth", "--refine", "none"]
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_writes_the_best_so_far(tracks, tmp_path, monkeypatch, capsys, name, code):
+    number = getattr(signal, name)
+    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    shown = []
+
+    def stop(_line, _iterate):
+        shown.append(None)
+        if len(shown) == 2:
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(ProgressLine, "show", stop)
+    path = tmp_path / "a.npz"
+    assert main(["solve", tracks, *QUICK, "-o", str(path)]) == code
+    assert "stopped; the best so far is in" in capsys.readouterr().err
+    assert load_result(path).iterations < 5
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == handlers
+
+
+def nrsfm(words, redirection="", **options):
+    """Run a command in a shell; return its exit code, what it printed, and its errors."""
+    line = f'exec "$0" -m core "$@" {redirection}'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable, *words], capture_output=True, text=True, check=False, **options
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_output_is_a_sentence(tracks):
+    assert nrsfm(["info", tracks], ">/dev/full") == (
+        2, "", "nrsfm info: standard output: No space left on device\n",
+    )  # fmt: skip
+
+
+def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, tmp_path):
+    path = tmp_path / "a.npz"
+    words = ["solve", tracks, *QUICK, "-o", str(path)]
+    assert nrsfm(words, ">&-")[::2] == (2, "nrsfm solve: standard output: Bad file descriptor\n")
+    whole = load_result(path)
+    code, printed, _errors = nrsfm(words, "2>&- <&-")
+    assert code == 0 and printed.endswith(f"wrote {path}\n")
+    assert load_result(path).loss == whole.loss
+
+
+def test_a_folder_that_was_deleted_is_a_sentence(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code, _printed, errors = nrsfm(
+        ["info", "tracks.txt"], preexec_fn=lambda: (os.chdir(gone), os.rmdir(gone)), env=dict(os.environ)
+    )
+    assert code == 2 and "Traceback" not in errors
+    assert errors.endswith("nrsfm info: the working folder is not there any more; change to another\n")
+
+
+def test_an_option_whose_value_is_two_dashes_is_a_sentence(tracks, capsys):
+    assert main(["solve", tracks, "-o", "a.npz", "--rank=--"]) == 2
+    assert capsys.readouterr().err == "nrsfm: --rank has the value '--', which is none\n"
