@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,8 @@ MOST_SEQUENCES = 100  # whose parameters are remembered
 MOST_DIGITS = 5  # of the size of a dock in pixels
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
+# Whether settings are a file whose permissions Qt leaves to the user's umask, and keeps once it is there.
+PRIVATE = sys.platform not in ("win32", "darwin")
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,10 @@ class AppStore:
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
         """Remember geometry, dock state, and the sizes that a person gave to docks."""
-        self._backend.setValue(f"layout{LAYOUT_VERSION}/geometry", geometry)
-        self._backend.setValue(f"layout{LAYOUT_VERSION}/docks", docks)
+        self._set(f"layout{LAYOUT_VERSION}/geometry", geometry)
+        self._set(f"layout{LAYOUT_VERSION}/docks", docks)
         written = " ".join(f"{name}={size}" for name, size in sizes.items())
-        self._backend.setValue(f"layout{LAYOUT_VERSION}/sizes", written)
+        self._set(f"layout{LAYOUT_VERSION}/sizes", written)
 
     def forget_layout(self) -> None:
         """Drop geometry and dock state."""
@@ -107,7 +111,7 @@ class AppStore:
         others = {key: value for key, value in self._dictionary("imports").items() if key != name}
         newest = dict(list(others.items())[-MOST_IMPORTS + 1 :])
         newest[name] = {**vars(how), "reading": dict(how.reading)}
-        self._backend.setValue("imports", json.dumps(newest))
+        self._set("imports", json.dumps(newest))
 
     def recent_reports(self) -> list[Path]:
         """Return the reports opened last, newest first, without those that are gone."""
@@ -136,7 +140,7 @@ class AppStore:
         stored = {key: value for key, value in self._dictionary("sequences").items() if key != content}
         if settings != Settings():
             stored[content] = settings_to_dict(settings)
-        self._backend.setValue("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
+        self._set("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
 
     def advanced_shown(self) -> bool:
         """Return whether the parameters that are changed less often were shown last."""
@@ -144,7 +148,7 @@ class AppStore:
 
     def set_advanced_shown(self, shown: bool) -> None:
         """Remember whether the parameters that are changed less often are shown."""
-        self._backend.setValue("advanced_shown", str(shown))
+        self._set("advanced_shown", str(shown))
 
     def theme(self) -> str:
         """Return the name of the theme, "" where none was chosen."""
@@ -152,7 +156,7 @@ class AppStore:
 
     def set_theme(self, name: str) -> None:
         """Remember the theme."""
-        self._backend.setValue("theme", name)
+        self._set("theme", name)
 
     def preferences(self) -> Preferences:
         """Return the preferences."""
@@ -175,7 +179,7 @@ class AppStore:
     def set_preferences(self, preferences: Preferences) -> None:
         """Store the preferences."""
         for name, value in vars(preferences).items():
-            self._backend.setValue(name, str(value))
+            self._set(name, str(value))
 
     def autosave_seconds(self) -> int:
         """Return the interval of automatic saving in seconds, 0 for never."""
@@ -187,7 +191,7 @@ class AppStore:
 
     def set_offered_session(self, when: str) -> None:
         """Store the time of the unsaved session that was offered."""
-        self._backend.setValue("offered_session", when)
+        self._set("offered_session", when)
 
     def steps_done(self) -> frozenset[str]:
         """Return which of the first steps were done; all where they were dismissed."""
@@ -195,7 +199,7 @@ class AppStore:
 
     def set_steps_done(self, steps: frozenset[str]) -> None:
         """Remember which of the first steps were done."""
-        self._backend.setValue("steps_done", " ".join(sorted(steps)))
+        self._set("steps_done", " ".join(sorted(steps)))
 
     def writing_folder(self) -> Path:
         """Return the folder that was written to last, by default that of the user's documents."""
@@ -205,7 +209,7 @@ class AppStore:
 
     def set_writing_folder(self, folder: Path) -> None:
         """Remember the folder that was written to last."""
-        self._backend.setValue("writing_folder", str(folder.absolute()))
+        self._set("writing_folder", str(folder.absolute()))
 
     def data_folder(self) -> Path:
         """Return the folder that sessions are saved to by themselves; it need not be there yet."""
@@ -239,8 +243,21 @@ class AppStore:
         path = path.absolute()
         others = [other for other in self._paths(key) if other != path]
         names = [str(other) for other in [path, *others][:RECENT_FILES]]
-        self._backend.setValue(key, json.dumps(names))
+        self._set(key, json.dumps(names))
+
+    def _set(self, key: str, value: object) -> None:
+        if PRIVATE:
+            _make_private(Path(self._backend.fileName()))
+        self._backend.setValue(key, value)
 
     def _text(self, key: str, default: str) -> str:
         value = self._backend.value(key, default)
         return value if isinstance(value, str) else default
+
+
+def _make_private(file: Path) -> None:
+    """Let nobody but its owner read a file, which is made where there is none."""
+    with suppress(OSError):  # settings that cannot be written are those of the start
+        file.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_RDONLY | os.O_CREAT, 0o600))
+        file.chmod(0o600)

@@ -56,8 +56,17 @@ class ArchiveWriter:
         self._names[id(given)] = name
         return name
 
-    def write(self, path: Path, document: Mapping[str, Any]) -> None:
+    def write(self, path: Path, document: Mapping[str, Any], *, private: bool = False) -> None:
         """Write the file in place of the one that is there, or leave that one as it is.
+
+        Parameters
+        ----------
+        path
+            the file.
+        document
+            its content beside the arrays.
+        private
+            whether nobody but its owner may read it.
 
         Raises
         ------
@@ -65,7 +74,7 @@ class ArchiveWriter:
             where it cannot be written.
         """
         text = json.dumps(document, separators=(",", ":")).encode()  # ASCII: a path need not be UTF-8
-        with replacing(path) as temporary, temporary.open("wb") as stream:
+        with replacing(path, private=private) as temporary, temporary.open("wb") as stream:
             with zipfile.ZipFile(stream, "w") as archive:
                 _add(archive, DOCUMENT, text, compressed=True)
                 for name, array in self._arrays.items():

@@ -148,6 +148,7 @@ class Autosave(QObject):
     def _adopt(self, path: Path) -> bool:
         try:
             self._acquire_lock()
+            path.chmod(0o600)  # it may be of a program that did not make it private
             path.replace(self._path)
         except (InputError, OSError):
             return False
@@ -224,7 +225,7 @@ class Autosave(QObject):
 
     def _write(self, saved: SavedSession, path: Path) -> Path:
         self._make_folder()
-        return write_session(saved, path)
+        return write_session(saved, path, private=True)  # the user chose neither its place nor its content
 
     def _make_folder(self) -> None:
         try:

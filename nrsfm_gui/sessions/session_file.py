@@ -156,8 +156,10 @@ class SavedSession:
 # -- writing ------------------------------------------------------------------------------------------------
 
 
-def write_session(session: SavedSession, path: Path) -> Path:
+def write_session(session: SavedSession, path: Path, *, private: bool = False) -> Path:
     """Write a session, completely or not at all, and return its path.
+
+    With `private`, nobody but its owner may read the file.
 
     Raises
     ------
@@ -177,7 +179,7 @@ def write_session(session: SavedSession, path: Path) -> Path:
         "view": session.view,
         "layout": session.layout,
     }
-    archive.write(path, document)
+    archive.write(path, document, private=private)
     return path
 
 

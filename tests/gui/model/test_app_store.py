@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, RECENT_FILES, AppStore
+from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, PRIVATE, RECENT_FILES, AppStore
 from nrsfm_gui.model.preferences import Preferences
 
 
@@ -39,6 +39,23 @@ def test_parameters_come_back_as_they_were(file, settings):
     wanted = None if settings == Settings() else settings  # those are what a sequence begins with
     assert opened(file).parameters("a") == wanted
     assert opened(file).parameters("b") is None
+
+
+@pytest.mark.skipif(not PRIVATE, reason="the system keeps settings private by itself")
+@pytest.mark.parametrize("before", [False, True])
+def test_nobody_else_can_read_the_settings(tmp_path, before):
+    file = tmp_path / "folder" / "settings.ini"
+    if before:
+        file.parent.mkdir()
+        file.write_text("[General]\ntheme=light\n")
+        file.chmod(0o644)
+    store = AppStore(QSettings(str(file), QSettings.Format.IniFormat))
+    assert store.theme() == ("light" if before else "")
+    store.set_theme("dark")
+    assert file.stat().st_mode & 0o777 == 0o600
+    store.sync()
+    assert "theme=dark" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_parameters_are_of_the_sequences_that_were_open_last(file):

@@ -134,9 +134,9 @@ def titles(path):
 def slowly(monkeypatch, seconds):
     """Let what is saved by itself take its time, as a large session does."""
 
-    def write(saved, path):
+    def write(saved, path, **options):
         time.sleep(seconds)
-        return write_session(saved, path)
+        return write_session(saved, path, **options)
 
     monkeypatch.setattr("nrsfm_gui.sessions.autosave.write_session", write)
 
@@ -294,6 +294,21 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
     lock = QLockFile(str(path.with_suffix(".lock")))
     assert lock.tryLock(0)  # it was let go of
     lock.unlock()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_nobody_else_can_read_what_is_saved_by_itself(qtbot, autosave, tmp_path):
+    folder = tmp_path / "data"
+    with qtbot.waitSignal(autosave.saved):
+        autosave.schedule_save()
+    (own,) = folder.glob(f"{PREFIX}*.nrsfm")
+    assert own.stat().st_mode & 0o777 == 0o600
+    (folder / LAST).write_bytes(b"PK")
+    (folder / LAST).chmod(0o644)
+    assert autosave.begin_session(folder / LAST, keep=True)
+    qtbot.waitUntil(lambda: (folder / LAST).is_file() and not own.exists())
+    (own,) = folder.glob(f"{PREFIX}*.nrsfm")
+    assert [path.stat().st_mode & 0o777 for path in (own, folder / LAST)] == [0o600, 0o600]
 
 
 LIMITED = """
