@@ -37,6 +37,7 @@ from core.reconstruction import (
     steps_to_list,
     verdicts_from_list,
 )
+from nrsfm_gui.sessions.json_reader import LARGEST_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,9 +93,9 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
         first, name = _pair(phase)
         first_record = first.integer(0, max(len(columns) - 1, 0))
         names[first_record:] = [name.sentence()] * (len(columns) - first_record)
-    if not np.isfinite(columns[:, :2]).all():
+    if not (np.abs(columns[:, :2]) <= LARGEST_COUNT).all():  # written so that NaN is refused, too
         raise InputError(
-            f"{node.archive.path}: {node.where} counts iterations or seconds that are not finite"
+            f"{node.archive.path}: {node.where} counts iterations or seconds that are no such numbers"
         )
     return tuple(
         HistoryEntry(int(iteration), seconds, loss, name, *map(_number, others))

@@ -188,3 +188,15 @@ def test_texts_of_a_session_are_escaped_where_they_cannot_be_printed(parts, tmp_
         document = changed(document, ("sequences", 0, "runs", 0, name), "a\x1b[31m\u202e\nb")
     (run,) = read_session(archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document})).sequences[0].runs
     assert run.title == run.note == "a\\x1b[31m\\u202e\nb"
+
+
+@pytest.mark.parametrize("value", [1e308, -1e300, np.inf, np.nan])
+def test_a_history_of_far_too_many_seconds_is_refused(parts, tmp_path, value):
+    """A plot over them has no range."""
+    history = json.loads(parts[DOCUMENT])["sequences"][0]["runs"][0]["history"]["columns"]
+    name = f"arrays/{history}.npy"
+    columns = np.load(io.BytesIO(parts[name])).copy()
+    columns[0, 1] = value
+    content = io.BytesIO()
+    np.save(content, columns)
+    assert refused(read_all, archive_of(tmp_path / "a.nrsfm", parts | {name: content.getvalue()}))
