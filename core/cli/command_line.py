@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
+from .checked_parser import CheckedParser
 from .streams import standard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
@@ -44,7 +45,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(CheckedParser):
     """A parser that refuses with one sentence, as everything else does."""
 
     def error(self, message: str) -> NoReturn:
@@ -99,13 +100,15 @@ def _module(command: str) -> Any:
     return import_module(f".{command}", __package__)
 
 
-def main(arguments: Collection[str] | None = None) -> int:
+def main(arguments: Collection[str] | None = None, *, started: Callable[[], object] = lambda: None) -> int:
     """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 and 129.
 
     Parameters
     ----------
     arguments
         the words after `nrsfm`; by default those of the process.
+    started
+        called when the modules of the command are imported, before it runs.
 
     Returns
     -------
@@ -115,11 +118,13 @@ def main(arguments: Collection[str] | None = None) -> int:
     received: list[int] = []
     command = "nrsfm"
     try:
-        with _interrupting(received), standard_streams():
+        with standard_streams():
             try:
-                args = parser().parse_args(_checked(sys.argv[1:] if arguments is None else arguments))
+                args = parser().parse_args(arguments)
                 command = f"nrsfm {args.command}"
-                code = _module(args.command).run(args) or 0
+                started()
+                with _interrupting(received):
+                    code = _module(args.command).run(args) or 0
             except SystemExit as end:  # argparse has printed the reason
                 code = int(end.code or 0)
             except InputError as error:
@@ -134,16 +139,12 @@ def main(arguments: Collection[str] | None = None) -> int:
     except OSError as error:
         _print_last(f"{command}: {_sentence_of(error)}")
         return BAD_INPUT
+    except Exception:
+        if not received:
+            raise
+        _print_last(f"{command}: stopped")  # what was interrupted has made an error of its own of that
+        code = INTERRUPTED
     return 128 + received[0] if received and code == INTERRUPTED else code
-
-
-def _checked(words: Collection[str]) -> Collection[str]:
-    """Refuse `--option=--`, of which argparse makes an option without a value and an error of its own."""
-    for word in words:
-        option, _, value = word.partition("=")
-        if value == "--" and option.startswith("-"):
-            raise InputError(f"{option} has the value '--', which is none")
-    return words
 
 
 def _print_last(line: str) -> None:
@@ -166,25 +167,28 @@ def _sentence_of(error: OSError) -> str:
 def _interrupting(received: list[int]) -> Iterator[None]:
     """Let the signals with which a batch system or a closed terminal stops a command do what Ctrl-C does.
 
-    The first one counts: what it makes the command write is not interrupted by others. One that is ignored,
-    as after `nohup`, stays so.
+    The first one counts: what it makes the command write is interrupted by nothing but Ctrl-C. One that is
+    ignored, as after `nohup`, stays so.
     """
 
     def stop(number: int, _frame: object) -> None:
         received.append(number)
-        if len(received) == 1:
+        if len(received) == 1 or number == signal.SIGINT:
             raise KeyboardInterrupt
 
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
+    heard = {
+        number: handler
+        for number, handler in before.items()
+        if handler in (signal.SIG_DFL, signal.default_int_handler)
+    }
     if threading.current_thread() is not threading.main_thread():
-        numbers = []
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number, handler in before.items():
-        if handler is signal.SIG_DFL:
-            signal.signal(number, stop)
+        heard = {}
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, handler)
+        for number, handler in heard.items():
+            signal.signal(number, handler)

@@ -41,6 +41,7 @@ from ..reconstruction.settings import (
     suited_penalty,
 )
 from ..solvers.methods import METHODS, PROBLEMS
+from .checked_parser import CheckedParser
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from ..penalties import Penalty
 
 
-class RefusingParser(argparse.ArgumentParser):
+class RefusingParser(CheckedParser):
     """A parser of options that are a part of one argument; it refuses with an InputError.
 
     Parameters

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MIN_FRAMES = 2
 MIN_POINTS = 4
+LARGEST_COORDINATE = 1e30
 
 
 class CameraModel(Enum):
@@ -91,6 +92,13 @@ class Observations:
         if np.isinf(self.tracks).any():
             f, _, p = np.argwhere(np.isinf(self.tracks))[0]
             raise InputError(f"tracks hold an infinity at frame {f}, point {p} (both 0-based)")
+        far = (np.abs(self.tracks) > LARGEST_COORDINATE).any(axis=1) & self.visible
+        if far.any():
+            f, p = np.argwhere(far)[0]
+            raise InputError(
+                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based); accepted are "
+                f"coordinates up to {LARGEST_COORDINATE:g}, whose powers are finite"
+            )
         empty = np.flatnonzero(~self.visible.any(axis=1))
         if empty.size:
             raise InputError(

@@ -106,6 +106,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.1  # of the visible observations that is hidden
 FOLDS = 6
+MOST_FOLDS = 1000
 HIDING = {
     "tracks": "points over half of the frames: their depth has to be predicted",
     "blocks": "neighboring points over a quarter of the frames, as the object hides itself",
@@ -153,8 +154,8 @@ class HoldoutPlan:
         object.__setattr__(self, "hiding", OLDER_HIDING.get(self.hiding, self.hiding))
         if self.hiding not in HIDING:
             raise InputError(f"hiding is {self.hiding!r}; accepted are {', '.join(HIDING)}")
-        if self.folds < 1:
-            raise InputError(f"folds is {self.folds}; accepted is at least 1")
+        if not 1 <= self.folds <= MOST_FOLDS:
+            raise InputError(f"folds is {self.folds}; accepted is a whole number from 1 to {MOST_FOLDS}")
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ class Settings:
         label="rank K",
         section="Model",
         least=1,
+        most=10_000,
         integer=True,
         slider=(1, 20),
         live=True,
@@ -201,6 +202,7 @@ class Settings:
         "Without it several are tried, and chosen by loss.",
         section="Cameras",
         least=1,
+        most=10_000,
         integer=True,
         optional=True,
         absent="several, chosen by loss",
@@ -214,6 +216,7 @@ class Settings:
         "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised.",
         section="Solver",
         least=1,
+        most=10_000,
         integer=True,
     )
     seed: int = parameter(

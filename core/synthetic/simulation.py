@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..foundation.types import Bools, Floats, Ints
 
+MOST_OBSERVATIONS = 10_000_000  # which need about 2 GB
 MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
 
 
@@ -135,6 +136,10 @@ def _check(kind: str, path: str, frames: int, points: int, noise: float, occlusi
     ):
         if count < least:
             raise InputError(f"{name} is {count}; accepted is a whole number of at least {least}")
+    if frames * points > MOST_OBSERVATIONS:
+        raise InputError(
+            f"frames x points is {frames} x {points}; accepted are up to {MOST_OBSERVATIONS:,} observations"
+        )
     if not 0 <= noise < np.inf:
         raise InputError(f"noise is {noise:g}; accepted is a number of pixels, at least 0")
     if not 0 <= occlusion <= 1:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from core import load_result
+from core import load_result, simulate
 from core.cli import main
 from core.cli.console import ProgressLine
 
@@ -73,4 +75,58 @@ def test_a_folder_that_was_deleted_is_a_sentence(tmp_path):
 
 def test_an_option_whose_value_is_two_dashes_is_a_sentence(tracks, capsys):
     assert main(["solve", tracks, "-o", "a.npz", "--rank=--"]) == 2
-    assert capsys.readouterr().err == "nrsfm: --rank has the value '--', which is none\n"
+    assert "argument --rank: '--' is no value" in capsys.readouterr().err
+    assert main(["solve", tracks, "-o--"]) == 2
+    assert "argument -o: '--' is no value" in capsys.readouterr().err
+    assert main(["solve", tracks, "-o", "a.npz", "--then=--eta=--"]) == 2
+    assert "--then: argument --eta: '--' is no value" in capsys.readouterr().err
+
+
+HUGE = 20 * "9"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"solve {{tracks}} -o a.npz --rank {HUGE}",
+        "solve {tracks} -o a.npz --rank 1000000000",
+        "solve {tracks} -o a.npz --starts 1000000000",
+        f"solve {{tracks}} -o a.npz --iterates {HUGE}",
+        f"solve {{tracks}} -o a.npz --then '--rank {HUGE}'",
+        "guide {tracks} --folds 1000000000",
+        f"simulate paper -o a --frames {HUGE}",
+        "simulate paper -o a --frames 1000000 --points 1000000",
+        f"reproduce table1 -o a --jobs {HUGE}",
+        "benchmark --sizes 999999999x999999 --seconds 1",
+    ],
+)
+def test_a_number_that_is_far_too_large_is_a_sentence(words, tracks, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(words.format(tracks=tracks))) == 2
+    error = capsys.readouterr().err
+    assert "accepted" in error and error.count("\n") == 1
+    assert not (tmp_path / "a.npz").exists()
+
+
+def test_coordinates_whose_powers_are_infinite_are_refused(tmp_path, capsys):
+    path = tmp_path / "far.npz"
+    np.savez(path, tracks=simulate("paper", frames=6, points=20).tracks * 1e150)
+    assert main(["solve", str(path), "-o", str(tmp_path / "a.npz")]) == 2
+    assert "accepted are coordinates up to 1e+30" in capsys.readouterr().err
+
+
+def test_a_signal_during_the_start_leaves_no_traceback():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        code = (
+            "import os, signal, sys, builtins\n"
+            "from core.__main__ import run\n"
+            "real = builtins.__import__\n"
+            "def stop(name, *rest):\n"
+            "    if name == 'numpy':\n"
+            f"        os.kill(os.getpid(), {int(number)})\n"
+            "    return real(name, *rest)\n"
+            "builtins.__import__ = stop\n"
+            "sys.exit(run())\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")

@@ -44,9 +44,15 @@ def test_numbers_are_kept_as_numbers_of_python():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Settings(rank="2"), "rank is '2', a text; accepted is a whole number of at least 1"),
+        (
+            lambda: Settings(rank="2"),
+            "rank is '2', a text; accepted is a whole number of at least 1 and at most 10000",
+        ),
         (lambda: Settings(eta="0.1"), "eta is '0.1', a text; accepted is a number above 0 and at most 1"),
-        (lambda: Settings(rank=(2,)), "rank is (2,); accepted is a whole number of at least 1"),
+        (
+            lambda: Settings(rank=(2,)),
+            "rank is (2,); accepted is a whole number of at least 1 and at most 10000",
+        ),
         (lambda: WeightedNuclearNorm(xi="0.5"), "xi is '0.5', a text; accepted is a number of at least 0"),
         (lambda: WeightedNuclearNorm(xi=np.nan), "xi is nan; accepted is a finite number of at least 0"),
         (lambda: ExplicitWeights("ab"), "weights are 'ab'; accepted is a list of at least one number"),

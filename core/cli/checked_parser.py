@@ -1,0 +1,36 @@
+"""A parser of options that refuses what argparse lets through or ends in an error of its own."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import Any
+
+LARGEST_WHOLE = 2**63 - 1  # of the system and of NumPy
+_WITHOUT_VALUE = re.compile(r"(--[^=]+=|-\w=?)--")
+
+
+class CheckedParser(argparse.ArgumentParser):
+    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("type", int, _whole)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse the words that argparse makes an option without a value of."""
+        words = sys.argv[1:] if args is None else list(args)
+        for word in words:
+            if word == "--":  # what follows are no options
+                break
+            if _WITHOUT_VALUE.fullmatch(word):
+                self.error(f"argument {word[:-2].rstrip('=')}: '--' is no value")
+        return super().parse_known_args(words, namespace)
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if abs(number) > LARGEST_WHOLE:
+        raise argparse.ArgumentTypeError(f"{text} is too large; accepted are whole numbers up to 2^63")
+    return number
