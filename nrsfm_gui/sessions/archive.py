@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +82,6 @@ class ArchiveWriter:
                     _add(
                         archive, f"arrays/{name}.npy", content.getbuffer(), compressed=array.dtype.kind != "f"
                     )
-            stream.flush()
-            os.fsync(stream.fileno())  # the old file goes only when all of the new one is on the disk
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview, *, compressed: bool) -> None:
