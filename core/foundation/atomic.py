@@ -5,11 +5,12 @@ symbolic link stays one: what it leads to is replaced, and a file that is replac
 its owner to the new one.
 
 Temporary names hold the machine, the process and when that began: `.nrsfm-9f86d081-4711-88421-x7f3k2qa.npz`.
-What a process left that was killed is removed when this machine next writes into the folder.
+What a process left that was killed is removed when this machine next reads or writes a file in the folder.
 
 Files that belong together are written into a temporary folder. No file system renames several files at once,
 so the folder has a list of what is renamed, and the files that were there before. If the renaming fails, they
-are put back; if the process is killed while it renames, the next that writes into the folder puts them back.
+are put back; if the process is killed while it renames, the next that reads or writes a file in the folder
+puts them back.
 """
 
 from __future__ import annotations
@@ -20,24 +21,26 @@ import platform
 import re
 import secrets
 import shutil
+import stat
 import time
 import zlib
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .exceptions import InputError
 from .outputs import check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 _TEMPORARY = re.compile(
     r"\.nrsfm-(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-(?P<began>\d+)-[0-9a-f]{16}(\..*)?"
 )
 _LONGEST_SUFFIX = 32  # a name has at most 255 bytes
 _NEW, _OLD, _RENAMES = "new", "old", "renames.json"  # of several files: what is in their temporary folder
+_LONGEST_LIST = 50_000_000  # bytes, of several hundred thousand names
 _SCANNING = 0.01  # of the time, at most, goes to looking for temporary files
 
 
@@ -79,7 +82,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_many(path: Path) -> Iterator[Path]:
+def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Path]:
     """Yield a temporary folder; its files move to the folder of `path` if the block ends without an error.
 
     For several files that belong together: if the block fails, none of them appears, and those that were
@@ -89,6 +92,8 @@ def replacing_many(path: Path) -> Iterator[Path]:
     ----------
     path
         any of the files to write.
+    removed
+        names of files of the same folder that go when the new ones appear, unless they are among them.
 
     Yields
     ------
@@ -109,9 +114,9 @@ def replacing_many(path: Path) -> Iterator[Path]:
             (folder / _NEW).mkdir(parents=True)
             (folder / _OLD).mkdir()
             yield folder / _NEW
-            _rename_all(folder)
+            _rename_all(folder, removed)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _discard(folder)
 
 
 @contextmanager
@@ -159,8 +164,11 @@ def _names_to_disk(folder: Path) -> None:
 # -- several files -------------------------------------------------------------------------------------------
 
 
-def _rename_all(folder: Path) -> None:
-    """Move the new files of a temporary folder to where it is, all of them or none."""
+def _rename_all(folder: Path, removed: Collection[str]) -> None:
+    """Move the new files of a temporary folder to where it is, and remove others there.
+
+    Where it fails in between, `_discard` undoes it.
+    """
     new, old, renames = folder / _NEW, folder / _OLD, folder / _RENAMES
     targets = {file: check_writable(folder.parent / file.name) for file in sorted(new.iterdir())}
     for file, target in targets.items():
@@ -168,26 +176,31 @@ def _rename_all(folder: Path) -> None:
         _to_disk(file)
         with suppress(FileNotFoundError):
             _keep(target, old / file.name)
-    listed = {file.name: _mark(file) for file in targets}
+    gone = [folder.parent / name for name in removed if not (new / name).exists()]
+    gone = [file for file in gone if file.is_file() and not file.is_symlink()]
+    for file in gone:
+        _keep(file, old / file.name)
+    listed = {file.name: _mark(file) for file in targets} | {file.name: None for file in gone}
     with replacing(renames) as temporary:
         temporary.write_text(json.dumps(listed), encoding="ascii")
     for each in (new, old, folder.parent):
         _names_to_disk(each)
+    for file, target in targets.items():
+        os.replace(file, target)
+    for file in gone:
+        file.unlink()
+    for each in {folder.parent, *(target.parent for target in targets.values())}:
+        _names_to_disk(each)
+    renames.unlink()  # from here on the new files stay
+
+
+def _mark(file: Path) -> list[int] | None:
+    """Return what a file keeps when it is renamed, and no other file there has; None where there is none."""
     try:
-        for file, target in targets.items():
-            os.replace(file, target)
-        for each in {target.parent for target in targets.values()}:
-            _names_to_disk(each)
-        renames.unlink()  # from here on the new files stay
-    except BaseException:
-        _put_back(folder)
-        raise
-
-
-def _mark(file: Path) -> list[int]:
-    """Return what a file keeps when it is renamed, and loses when something else is written there."""
-    found = file.stat()
-    return [found.st_size, found.st_mtime_ns]
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
 
 
 def _keep(file: Path, kept: Path) -> None:
@@ -201,27 +214,44 @@ def _keep(file: Path, kept: Path) -> None:
         _to_disk(kept)
 
 
-def _put_back(folder: Path) -> None:
-    """Undo what was renamed of a temporary folder, where all of it was not.
+def _discard(folder: Path) -> None:
+    """Remove a temporary folder when what was renamed of it is undone, where not all of it was.
 
-    What somebody else has written meanwhile stays.
+    Where that fails, the folder stays for the next that looks.
     """
+    with suppress(OSError):
+        _put_back(folder)
+        shutil.rmtree(folder)
+
+
+def _put_back(folder: Path) -> None:
+    """Undo the list of a temporary folder; what somebody else has written meanwhile stays."""
     renames = folder / _RENAMES
-    try:
-        listed = json.loads(renames.read_text(encoding="ascii"))
-    except (FileNotFoundError, ValueError):  # nothing was renamed, or everything
-        return
-    for name, mark in listed.items():
-        target, kept = (
-            Path(os.path.realpath(folder.parent / Path(name).name)),
-            folder / _OLD / Path(name).name,
-        )
-        if target.exists() and _mark(target) == mark:
+    for name, mark in _listed(renames).items():
+        kept = folder / _OLD / name
+        target = Path(os.path.realpath(folder.parent / name))
+        if _mark(target) == mark:
             if kept.exists():
                 os.replace(kept, target)
-            else:
+            elif mark is not None:
                 target.unlink()
-    renames.unlink()
+    renames.unlink(missing_ok=True)
+
+
+def _listed(renames: Path) -> dict[str, Any]:
+    """Return the list of what is renamed; nothing where there is none, or it is not one of this module."""
+    try:
+        found = renames.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LONGEST_LIST:
+            return {}
+        listed = json.loads(renames.read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    if not isinstance(listed, dict):
+        return {}
+    return {
+        name: mark for name, mark in listed.items() if name == os.path.basename(name) and "\0" not in name
+    }
 
 
 # -- what processes left that were killed --------------------------------------------------------------------
@@ -237,7 +267,7 @@ def remove_temporaries(folder: Path) -> None:
     Parameters
     ----------
     folder
-        where files are written.
+        where files are read or written.
     """
     began = time.monotonic()
     if began < _next_scan.get(folder, began):
@@ -248,10 +278,10 @@ def remove_temporaries(folder: Path) -> None:
         for entry in left:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
-                _put_back(path)
-                shutil.rmtree(path)
+                _discard(path)
             else:
-                path.unlink()
+                with suppress(OSError):
+                    path.unlink()
     ended = time.monotonic()
     _next_scan[folder] = ended + (ended - began) / _SCANNING
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from ...foundation.atomic import remove_temporaries
 from ...foundation.exceptions import InputError
 from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
@@ -111,6 +112,7 @@ def check_file(path: Path) -> int:
         where it is absent, or is a folder, a pipe, a device or a socket.
     """
     with _refused_by_system(path):
+        remove_temporaries(path.parent)  # which makes files whole that were being replaced together
         record_files(path.absolute())
         return _checked(os.stat(path), path)
 

@@ -17,6 +17,8 @@ Arrays are binary, inside the XML: base64 of the number of bytes (UInt64) and th
 from __future__ import annotations
 
 import base64
+import html
+import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
@@ -39,11 +41,14 @@ HEAD = (
     '<?xml version="1.0"?>\n'
     '<VTKFile type="{}" version="1.0" byte_order="LittleEndian" header_type="UInt64">\n'
 )
+LONGEST_LIST = 100_000_000  # bytes
 TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the list and a file for every frame, or for the chosen one: all of them appear, or none.
+
+    The files of an earlier list of this name that the new one does not name are removed.
 
     Raises
     ------
@@ -55,7 +60,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     chosen = shapes(result, options, every=True)
     compared, distances = compare(result, options), reprojection_errors(result)
     files = []
-    with replacing_many(path) as folder:
+    with replacing_many(path, removed=_files_named_by(path)) as folder:
         for frame, points in with_progress(chosen, options):
             files.append(numbered(path, frame).with_suffix(".vtp"))
             text = _poly_data(result, frame, points, distances[frame], compared)
@@ -67,6 +72,15 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         text = f"{HEAD.format('Collection')}<Collection>\n{''.join(rows)}</Collection>\n</VTKFile>\n"
         (folder / path.name).write_text(text, encoding="utf-8")
     return [path, *files]
+
+
+def _files_named_by(path: Path) -> list[str]:
+    """Return the files for frames that an earlier list names; none where there is no list of this writer."""
+    if not path.is_file() or path.stat().st_size > LONGEST_LIST:
+        return []
+    named = re.findall(r'file="([^"]*)"', path.read_text(encoding="utf-8", errors="replace"))
+    own = re.compile(rf"{re.escape(path.stem)}_\d{{4,}}\.vtp")
+    return [name for name in map(html.unescape, named) if own.fullmatch(name)]
 
 
 def _poly_data(

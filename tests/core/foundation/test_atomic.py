@@ -7,11 +7,13 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from core import InputError
-from core.foundation import remove_temporaries, replacing, replacing_many
+from core.foundation import atomic, remove_temporaries, replacing, replacing_many
+from core.io.readers import read_bytes
 
 NAMES = [f"shape_{number:04d}.ply" for number in range(1, 6)]
 
@@ -21,8 +23,8 @@ def write(path, text, **options):
         temporary.write_text(text)
 
 
-def write_all(folder, text, names=NAMES):
-    with replacing_many(folder / "shape.ply") as temporary:
+def write_all(folder, text, names=NAMES, **options):
+    with replacing_many(folder / "shape.ply", **options) as temporary:
         for name in names:
             (temporary / name).write_text(text)
 
@@ -175,20 +177,63 @@ def test_one_name_that_cannot_be_written_keeps_all_from_appearing(tmp_path):
     assert contents(tmp_path) == {}
 
 
+def test_files_that_go_with_the_new_ones_go_with_them_only(tmp_path, monkeypatch):
+    write_all(tmp_path, "old")
+    (tmp_path / "link.ply").symlink_to(tmp_path / NAMES[4])
+    removed = [*NAMES[1:4], "absent.ply", "link.ply"]
+    unlink, gone = Path.unlink, []
+
+    def fail(path, **options):
+        if path.parent == tmp_path:
+            gone.append(path)
+            if len(gone) == 2:
+                raise OSError(5, "Input/output error")
+        unlink(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", fail)
+        with pytest.raises(InputError, match="Input/output error"):
+            write_all(tmp_path, "new", NAMES[:2], removed=removed)
+    assert contents(tmp_path) == dict.fromkeys([*NAMES, "link.ply"], "old")
+    write_all(tmp_path, "new", NAMES[:2], removed=removed)
+    assert contents(tmp_path) == dict.fromkeys(NAMES[:2], "new") | {NAMES[4]: "old", "link.ply": "old"}
+
+
+def test_what_cannot_be_put_back_at_once_is_put_back_later(tmp_path, monkeypatch):
+    write_all(tmp_path, "old")
+    replace = os.replace
+
+    def fail(source, target):
+        if target.name == NAMES[2] or "old" in source.parts:
+            raise OSError(5, "Input/output error")
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(InputError):
+            write_all(tmp_path, "new")
+    assert contents(tmp_path)[NAMES[0]] == "new"
+    (left,) = tmp_path.glob(".nrsfm-*")
+    atomic._discard(left)
+    assert contents(tmp_path) == dict.fromkeys(NAMES, "old")
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from core.foundation import replacing_many
-folder, count, replace = Path(sys.argv[1]), int(sys.argv[2]), os.replace
-def kill(source, target):
-    global count
-    if Path(target).parent == folder:
-        if count == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        count -= 1
-    replace(source, target)
-os.replace = kill
-with replacing_many(folder / "shape.ply") as temporary:
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+def killing(function):
+    def call(*arguments, **options):
+        global count
+        if Path(arguments[-1]).parent == folder:
+            if count == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            count -= 1
+        return function(*arguments, **options)
+    return call
+os.replace, Path.unlink = killing(os.replace), killing(Path.unlink)
+with replacing_many(folder / "shape.ply", removed=["gone.ply"]) as temporary:
     for name in sys.argv[3:]:
         (temporary / name).write_text("new")
 """
@@ -203,6 +248,41 @@ def test_a_process_that_is_killed_while_it_renames_leaves_the_old_files_to_the_n
     remove_temporaries(tmp_path)
     expected = dict.fromkeys(NAMES[:3], "old") | {NAMES[3]: "somebody else"}
     assert contents(tmp_path) == expected
+
+
+@pytest.mark.parametrize("count", range(len(NAMES) + 2))
+def test_files_are_whole_when_the_next_file_of_the_folder_is_read(tmp_path, count):
+    write_all(tmp_path, "old", [*NAMES[:3], "gone.ply"])
+    assert in_a_process(KILLED, tmp_path, count, *NAMES) == -signal.SIGKILL * (count <= len(NAMES))
+    read_bytes(tmp_path / NAMES[0])
+    new = count > len(NAMES)
+    assert contents(tmp_path) == dict.fromkeys(
+        NAMES if new else [*NAMES[:3], "gone.ply"], ("old", "new")[new]
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[1, 2]",
+        "{",
+        "[" * 100_000,
+        '{"../a.txt": null}',
+        '{"a\\u0000b": null}',
+        '{"a.txt": [1]}',
+        '{"": 1}',
+    ],
+)
+def test_a_list_that_is_not_one_changes_nothing(tmp_path, content):
+    kept = tmp_path / "below" / ".nrsfm" / "old"
+    kept.mkdir(parents=True)
+    (tmp_path / "a.txt").write_text("here")
+    (tmp_path / "below" / "a.txt").write_text("here")
+    (kept / "a.txt").write_text("there")
+    (kept.parent / "renames.json").write_text(content)
+    atomic._discard(kept.parent)
+    assert contents(tmp_path) == {"a.txt": "here", str(Path("below", "a.txt")): "here"}
 
 
 # -- what processes left -------------------------------------------------------------------------------------

@@ -94,3 +94,15 @@ def test_numbered_files_are_not_asked_for_twice(small_result, tmp_path):
     with pytest.raises(InputError, match="numbered"):
         export(small_result, tmp_path / "a.pvd", frames="numbered")
     assert not list(tmp_path.iterdir())
+
+
+def test_files_of_an_earlier_list_go_and_others_stay(small_result, tmp_path):
+    path, other = tmp_path / "a & b.pvd", tmp_path / "other.vtp"
+    export(small_result, path)
+    other.touch()
+    (tmp_path / "a & b_9999.vtp").touch()  # which no list names
+    path.write_text(path.read_text().replace("a &amp; b_0001.vtp", "other.vtp"))
+    export(small_result, path, frame=2)
+    assert listed(path) == [(3, "a & b_0003.vtp")]
+    names = ["a & b.pvd", "a & b_0001.vtp", "a & b_0003.vtp", "a & b_9999.vtp", "other.vtp"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == names
