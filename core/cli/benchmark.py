@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from ..experiments.benchmark.runs import run_benchmark
 from ..experiments.job_store import JobStore, make_folder
 from ..experiments.report import check_installed, render_markdown, write_csv_table
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_replaceable, protecting
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED
@@ -42,6 +42,18 @@ METHOD_SECONDS = 60.0
 # The defaults of the comparison, and the options that only the comparison has.
 PROBLEM, OBJECT, START = "nonrigid", "paper", "closed"
 COMPARISON_OPTIONS = ("sizes", "methods", "rank", "problem", "start", "object")
+# What is written into FOLDER: tables, curves, a picture.
+COMPARISON_FILES = BENCHMARK_ROWS, BENCHMARK_CURVES, BENCHMARK_PLOT = (
+    "benchmark.csv",
+    "curves.csv",
+    "benchmark.png",
+)
+GROWTH_FILES = GROWTH_ROWS, GROWTH_PLOT = "growth.csv", "growth.png"
+PYPROXIMAL_FILES = PYPROXIMAL_ROWS, PYPROXIMAL_CURVES, PYPROXIMAL_PLOT = (
+    "pyproximal.csv",
+    "pyproximal_curves.csv",
+    "pyproximal.png",
+)
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and print how fast each approaches the best loss
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
@@ -114,11 +126,14 @@ def run(args: argparse.Namespace) -> int:
     line = ProgressLine(sys.stderr)
     try:
         if args.pyproximal is not None:
-            if args.output is not None:
-                make_folder(args.output)
-            return _pyproximal(args, line)
-        with nullcontext() if args.output is None else JobStore(args.output) as store:
-            return _growth(args, line, store) if args.growth else _comparison(args, line, store)
+            with protecting({args.pyproximal: "the input"}):
+                return _pyproximal(args, line)
+        run_all, files = (_growth, GROWTH_FILES) if args.growth else (_comparison, COMPARISON_FILES)
+        if args.output is None:
+            return run_all(args, line, None)
+        check_replaceable(args.output / name for name in files)
+        with JobStore(args.output) as store:
+            return run_all(args, line, store)
     finally:
         line.clear()
 
@@ -135,8 +150,8 @@ def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | 
         for run in run_benchmark(cases, methods, args.seconds, _progress(line), store=store):
             runs.append(run)
             if args.output is not None:
-                write_benchmark_rows(args.output / "benchmark.csv", benchmark_rows(runs))
-                write_benchmark_curves(args.output / "curves.csv", runs)
+                write_benchmark_rows(args.output / BENCHMARK_ROWS, benchmark_rows(runs))
+                write_benchmark_curves(args.output / BENCHMARK_CURVES, runs)
             if len(runs) - shown == len(methods):
                 _show(runs[shown:], line)
                 shown = len(runs)
@@ -147,7 +162,7 @@ def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | 
     if args.output is not None and runs:
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
         panels = excess_panels(runs)
-        _draw(line, lambda: figures.draw_excess_curves(args.output / "benchmark.png", panels, titles))
+        _draw(line, lambda: figures.draw_excess_curves(args.output / BENCHMARK_PLOT, panels, titles))
     return code
 
 
@@ -168,13 +183,16 @@ def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None
         print(render_markdown(one.blocks()))
     if args.output is not None and growths:
         rows = [row for one in growths for row in one.rows()]
-        write_csv_table(args.output / "growth.csv", GROWTH_HEADER, rows)
+        write_csv_table(args.output / GROWTH_ROWS, GROWTH_HEADER, rows)
         panels = [one.panel() for one in growths]
-        _draw(line, lambda: figures.draw_growth(args.output / "growth.png", panels))
+        _draw(line, lambda: figures.draw_growth(args.output / GROWTH_PLOT, panels))
     return code
 
 
 def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
+    if args.output is not None:
+        make_folder(args.output)
+        check_replaceable(args.output / name for name in PYPROXIMAL_FILES)
     scene = read_scene(args.pyproximal)
     curves: list[SolverCurve] = []
     code = 0
@@ -196,11 +214,11 @@ def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
     caption = f"{args.pyproximal.name}, {size}{against}"
     print(render_markdown(pyproximal.pyproximal_blocks(curves, caption)))
     if args.output is not None:
-        pyproximal.write_pyproximal_rows(args.output / "pyproximal.csv", curves)
-        pyproximal.write_pyproximal_curves(args.output / "pyproximal_curves.csv", curves)
+        pyproximal.write_pyproximal_rows(args.output / PYPROXIMAL_ROWS, curves)
+        pyproximal.write_pyproximal_curves(args.output / PYPROXIMAL_CURVES, curves)
         panels = {f"{args.pyproximal.name}, {size}": pyproximal.pyproximal_panel(curves)}
         titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
-        _draw(line, lambda: figures.draw_excess_curves(args.output / "pyproximal.png", panels, titles))
+        _draw(line, lambda: figures.draw_excess_curves(args.output / PYPROXIMAL_PLOT, panels, titles))
     return code
 
 

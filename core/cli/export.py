@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs
+from ..foundation.outputs import check_outputs, protecting
 from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 from .console import print_lines
@@ -123,7 +123,8 @@ def run(args: argparse.Namespace) -> None:
     if args.scale is not None:
         result = result.with_scale(args.scale)
     for path in args.output:
-        written = export(result, path, **given)
+        with protecting(inputs):
+            written = export(result, path, **given)
         last = f" to {written[-1]}" if len(written) > 1 else ""
         print_lines(f"wrote {written[0]}{last}", stream=sys.stderr)
 

@@ -16,7 +16,7 @@ from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable
+from ..foundation.outputs import check_outputs, check_writable, protecting
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
@@ -141,7 +141,9 @@ def run(args: argparse.Namespace) -> int:
     with recording_files() as hiding:
         steps = steps_from(args)
     sequence, files = chosen_sequence(args)
-    _check_overwriting(args, steps, files, hiding)
+    inputs = _inputs(args, steps, files, hiding)
+    outputs = [("-o", path) for path in args.output]
+    check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
     _warn_of_pixels(sequence, steps[0].settings)
     records, last, interrupted = _drain(_iterates(args, steps, sequence), quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
@@ -150,7 +152,8 @@ def run(args: argparse.Namespace) -> int:
     known = None if last.provenance is None else last.provenance.flatten()
     if known is not None:
         result.meta["command"] = command_for(sequence, known, args.output[0])
-    written = _write(result, args.output)
+    with protecting(inputs):
+        written = _write(result, args.output)
     if args.history:
         _write_history(args.history, records)
     summary = summary_of(result) | {"output": written}
@@ -179,10 +182,10 @@ def _iterates(
     return solve_hiding_outliers(sequence, steps[0].settings)
 
 
-def _check_overwriting(
+def _inputs(
     args: argparse.Namespace, steps: tuple[SolveStep, ...], files: list[Path], hiding: list[Path]
-) -> None:
-    """Refuse an output that is a file of the input, of cameras or of --hide, or another output."""
+) -> dict[Path, str]:
+    """Return what every file is that is read: of the sequence, of cameras, of --hide and --start."""
     inputs = dict.fromkeys(files, "a file of the input") | dict.fromkeys(hiding, "the file of --hide")
     inputs[Path(args.sequence)] = "the input"
     if args.start is not None:
@@ -192,8 +195,7 @@ def _check_overwriting(
             source = getattr(step.settings, name)
             if isinstance(source, Path):
                 inputs[source] = f"the file of --{name}"
-    outputs = [("-o", path) for path in args.output]
-    check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
+    return inputs
 
 
 def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:

@@ -14,6 +14,7 @@ from ..experiments.job_store import RESULTS, JobStore, make_folder
 from ..experiments.jobs import LongestFirst, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep import (
+    TABLES,
     BestFirst,
     SweepPlan,
     find_sequences,
@@ -28,7 +29,9 @@ from ..experiments.sweep import (
     write_tables,
 )
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_replaceable, protecting
 from ..foundation.processes import processor_count
+from ..io.readers import recording_files
 from .command_line import INTERRUPTED
 from .console import ProgressLine, duration_text, jobs_progress_text
 from .options import (
@@ -174,11 +177,19 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _sweep(args: argparse.Namespace) -> int:
-    """Run what has not ended, write the tables, and print what there is."""
+    """Run a sweep, which writes over none of its data."""
     check_installed("joblib", "jinja2")
-    plan = plan_from(args)
+    with recording_files() as files:
+        plan = plan_from(args)
     if any(Path(job.sequence.source).parent == args.output.resolve() for job in plan.jobs):
         raise InputError(f"-o {args.output} holds the data; name another folder, where table.csv is replaced")
+    with protecting(dict.fromkeys(files, "a file of the data")):
+        check_replaceable(args.output / name for name in TABLES)
+        return _run_plan(plan, args)
+
+
+def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
+    """Run what has not ended of a plan or its shard, write the tables, and print what there is."""
     shard = None if args.shard is None else parse_shard(args.shard)
     if shard is not None:
         plan = plan.shard(*shard)

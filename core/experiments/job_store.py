@@ -22,6 +22,7 @@ import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_writable
 from ..io.readers import load_arrays, read_bytes
 
 try:
@@ -228,8 +229,7 @@ class JobStore:
 
     def _open(self) -> int:
         """Return the file, locked, and cut where a line was torn."""
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path} is no ordinary file; runs are appended to one")
+        check_writable(self.path)
         try:
             file = os.open(
                 self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
+REPORT_FILES = ("report.md", "report.html")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of cells that spreadsheets compute
 LARGE_NUMBER = 100  # from which on a number has no digits after the point
 
@@ -269,10 +270,10 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     InputError
         where Jinja2 is not installed or a file cannot be written.
     """
-    for name, text in (("report.md", render_markdown(blocks)), ("report.html", render_html(blocks, title))):
+    for name, text in zip(REPORT_FILES, (render_markdown(blocks), render_html(blocks, title)), strict=True):
         with replacing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return folder / "report.html"
+    return folder / REPORT_FILES[-1]
 
 
 def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.outputs import check_replaceable, protecting
 from ..foundation.version import versions
+from ..io.readers import recording_files
 from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
 from .job_store import JobStore, make_folder
@@ -20,6 +22,7 @@ from .jobs import load_job_results, run_jobs
 from .mocap import mocap_blocks, mocap_jobs
 from .published import PUBLISHED_ERRATA, published_tables
 from .report import (
+    REPORT_FILES,
     BulletList,
     CodeBlock,
     Heading,
@@ -49,6 +52,7 @@ EXPERIMENT_TITLES = {
 
 EXPERIMENTS = tuple(EXPERIMENT_TITLES)
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
+NUMBERS = "numbers.csv"
 PACKAGES = ("joblib", "jinja2", "matplotlib")  # of the extra `experiments`
 COMPARED_ROWS = {
     CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
@@ -109,34 +113,37 @@ def reproduce_experiment(
     check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
-    table_data = None if what == "figure1" else load_table_data(data, frame_base=frame_base)
-    real_folder = _real_folder(data, real)
-    tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
+    with recording_files() as files:
+        table_data = None if what == "figure1" else load_table_data(data, frame_base=frame_base)
+        real_folder = _real_folder(data, real)
+        tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
     table_jobs = [] if table_data is None else _table_jobs(table_data, what)
     curve_jobs = figure_jobs(tracks, seconds)
     mocap = mocap_jobs(real_folder) if what == "all" else []
     jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
-    with JobStore(output / "jobs") as store:
-        run_jobs(jobs, store, processes=processes, progress=progress)
-        results = load_job_results(store, jobs)
-    pictures = make_folder(output / "pictures")
-    body: list[ReportBlock] = []
-    summary: list[str] = []
-    if table_data is not None:
-        entries = tables.table_entries(table_jobs, table_data, results)
-        tables.write_numbers(entries, output / "numbers.csv")
-        summary.append(tables.tables_summary(entries))
-        body += _table_blocks(what, table_data, entries, table_jobs, results, pictures)
-    if tracks:
-        shown = figure_panels(curve_jobs, results)
-        summary.append(figure_summary(shown))
-        body += figure_blocks(tracks, shown, seconds, pictures)
-    body += mocap_blocks(mocap, results) if mocap else []
-    failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
-    title = EXPERIMENT_TITLES[what]
-    blocks = _opening_blocks(title, table_data, command, summary)
-    body += [*_failure_blocks(failures), *_errata_blocks()]
-    return write_report([*blocks, *body], title, output)
+    with protecting(dict.fromkeys([*files, *(job.path for job in mocap)], "a file of the data")):
+        check_replaceable(output / name for name in (*REPORT_FILES, NUMBERS))
+        with JobStore(output / "jobs") as store:
+            run_jobs(jobs, store, processes=processes, progress=progress)
+            results = load_job_results(store, jobs)
+        pictures = make_folder(output / "pictures")
+        body: list[ReportBlock] = []
+        summary: list[str] = []
+        if table_data is not None:
+            entries = tables.table_entries(table_jobs, table_data, results)
+            tables.write_numbers(entries, output / NUMBERS)
+            summary.append(tables.tables_summary(entries))
+            body += _table_blocks(what, table_data, entries, table_jobs, results, pictures)
+        if tracks:
+            shown = figure_panels(curve_jobs, results)
+            summary.append(figure_summary(shown))
+            body += figure_blocks(tracks, shown, seconds, pictures)
+        body += mocap_blocks(mocap, results) if mocap else []
+        failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
+        title = EXPERIMENT_TITLES[what]
+        blocks = _opening_blocks(title, table_data, command, summary)
+        body += [*_failure_blocks(failures), *_errata_blocks()]
+        return write_report([*blocks, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:

@@ -6,7 +6,7 @@ from .exceptions import InputError, printable
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
-from .outputs import check_outputs, check_writable
+from .outputs import check_outputs, check_replaceable, check_writable, protecting
 from .parameters import (
     CheckedParameters,
     Parameter,
@@ -40,6 +40,7 @@ __all__ = [
     "call_in_process",
     "check_outputs",
     "check_parameters",
+    "check_replaceable",
     "check_writable",
     "help_page",
     "needs",
@@ -50,6 +51,7 @@ __all__ = [
     "printable",
     "processor_count",
     "procrustes",
+    "protecting",
     "read_only",
     "remove_temporaries",
     "replacing",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -54,7 +57,7 @@ def check_writable(path: Path) -> Path:
     ------
     InputError
         where the folder is absent or not writable, the path is a folder, a device, a pipe or a socket, the
-        file there is read-only, or its name is refused.
+        file there is read-only, or is an input (`protecting`), or its name is refused.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -76,7 +79,28 @@ def check_writable(path: Path) -> Path:
         # The permissions of the superuser are not asked for: a file that nobody may write is meant to stay.
         if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
             raise InputError(f"{path} cannot be written: the file is read-only")
+    use = _first_use(target, _protected.get())
+    if use is not None:
+        raise InputError(_overwriting(path, use))
     return target
+
+
+def check_replaceable(files: Iterable[Path]) -> None:
+    """Refuse what cannot be written of the files of a folder, which may be absent, before they are computed.
+
+    Parameters
+    ----------
+    files
+        the files that are going to be written; those that are absent are accepted.
+
+    Raises
+    ------
+    InputError
+        as `check_writable`.
+    """
+    for file in files:
+        if os.path.lexists(file):
+            check_writable(file)
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -85,6 +109,39 @@ def _status(path: Path) -> os.stat_result | None:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+_protected: ContextVar[Mapping[object, str]] = ContextVar("protected", default=MappingProxyType({}))
+
+
+@contextmanager
+def protecting(inputs: Mapping[Path, str]) -> Iterator[None]:
+    """Refuse in the block to write a file that is an input, by whatever name and whoever writes it.
+
+    For files whose names follow from others: those of a series, of a report, of a folder of runs.
+
+    Parameters
+    ----------
+    inputs
+        what each file that is read is, as a sentence has it: "the input".
+
+    Yields
+    ------
+    None
+        nothing.
+
+    Examples
+    --------
+    >>> with protecting({Path("a.npz"): "the input"}):
+    ...     check_writable(Path("./a.npz"))
+    Traceback (most recent call last):
+    core.foundation.exceptions.InputError: a.npz is the input, which would be overwritten; write elsewhere
+    """
+    before = _protected.set({**_protected.get(), **_uses(inputs)})
+    try:
+        yield
+    finally:
+        _protected.reset(before)
 
 
 def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
@@ -102,19 +159,31 @@ def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str
     InputError
         naming the file and both of its uses.
     """
-    uses = {identity: what for path, what in inputs.items() for identity in _identities(path)}
+    uses = _uses(inputs)
     for option, path in outputs:
         target = check_writable(path)
-        for identity in _identities(target):
-            if identity in uses:
-                raise InputError(
-                    f"{option} {path} is {uses[identity]}, which it would overwrite; name another file"
-                )
-        uses |= dict.fromkeys(_identities(target), f"another output ({option})")
+        use = _first_use(target, uses)
+        if use is not None:
+            raise InputError(_overwriting(f"{option} {path}", use))
+        uses |= _uses({target: f"another output ({option})"})
+
+
+def _overwriting(file: object, use: str) -> str:
+    return f"{file} is {use}, which would be overwritten; write elsewhere"
+
+
+def _uses(files: Mapping[Path, str]) -> dict[object, str]:
+    """Return what files are, by every identity of theirs."""
+    return {identity: what for path, what in files.items() for identity in _identities(path)}
+
+
+def _first_use(target: Path, uses: Mapping[object, str]) -> str | None:
+    """Return what a file is, None where it is none of those that are known."""
+    return next((uses[identity] for identity in _identities(target) if identity in uses), None)
 
 
 def _identities(path: Path) -> list[object]:
-    """Return the path without links, and what the file system knows the file by, whatever its names are."""
+    """Return the path without links, and what the file system knows a file by, whatever its names are."""
     try:
         found = _status(path)
         real: list[object] = [os.path.realpath(path)]

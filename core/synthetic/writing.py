@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..io.readers.challenge import PATHS, ChallengeFile, truth_file
+from ..foundation.outputs import check_replaceable
+from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
+from ..io.readers.contents import read_bytes
 from .camera_paths import INTRINSICS
 from .objects import KINDS
 from .simulation import simulate
@@ -84,23 +87,24 @@ def write_challenge(
     120
     """
     root = Path(folder) / kind
-    for path in paths:
-        for model in camera_models:
-            sequence = simulate(
-                kind,
-                path=path,
-                camera=model,
-                frames=frames,
-                points=points,
-                noise=noise,
-                occlusion=occlusion,
-                seed=seed,
-            )
-            item = ChallengeFile(root, model, path)
-            _write_object(root, sequence)
-            _write_text(item.file, sequence.tracks.reshape(-1, points), f"%.{decimals}f")
-            _write_text(item.visibility, np.repeat(sequence.visible, 2, axis=0), "%d")
-            _write_truth(item.truth, sequence)
+    items = [ChallengeFile(root, model, path) for path, model in itertools.product(paths, camera_models)]
+    for item in items:
+        check_replaceable((item.file, item.visibility, item.truth))
+    for item in items:
+        sequence = simulate(
+            kind,
+            path=item.path_name,
+            camera=item.camera,
+            frames=frames,
+            points=points,
+            noise=noise,
+            occlusion=occlusion,
+            seed=seed,
+        )
+        _write_object(root, sequence)
+        _write_text(item.file, sequence.tracks.reshape(-1, points), f"%.{decimals}f")
+        _write_text(item.visibility, np.repeat(sequence.visible, 2, axis=0), "%d")
+        _write_truth(item.truth, sequence)
     return root
 
 
@@ -112,17 +116,18 @@ def _write_object(root: Path, sequence: Sequence) -> None:
     file = root / f"gt_frame_{reference + 1}.txt"
     present = truth_file(root) if root.is_dir() else None
     if present is not None:
-        if present[0].name != file.name or file.read_bytes() != shape:
+        if present[0].name != file.name or read_bytes(present[0]) != shape:
             raise InputError(
                 f"{root}: holds another object ({present[0].name} differs); accepted is a new folder, or the "
                 "same frames and points"
             )
         return
+    check_replaceable((root / EDGES, root / FACES))
     _write(file, shape)
     if sequence.edges is not None:
-        _write_text(root / "edges.txt", sequence.edges, "%d")
+        _write_text(root / EDGES, sequence.edges, "%d")
     if sequence.faces is not None:
-        _write_text(root / "faces.txt", sequence.faces, "%d")
+        _write_text(root / FACES, sequence.faces, "%d")
 
 
 def _write_truth(file: Path, sequence: Sequence) -> None:

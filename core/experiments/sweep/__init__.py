@@ -11,10 +11,11 @@ from .runs import (
     measured_pace,
     plan_sweep,
 )
-from .tables import SweepTable, report_table, tabulate, write_tables
+from .tables import TABLES, SweepTable, report_table, tabulate, write_tables
 
 __all__ = [
     "MEASURED_COLUMNS",
+    "TABLES",
     "BestFirst",
     "Sweep",
     "SweepJob",

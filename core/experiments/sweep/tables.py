@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ...foundation.types import Floats, Ints
 
+TABLES = TABLE_CSV, TABLE_PARQUET = "table.csv", "table.parquet"  # in the folder of a sweep
 MOST_CELLS = 250_000  # of a table
 
 
@@ -160,7 +161,7 @@ def write_tables(sweep: Sweep) -> list[Path]:
     InputError
         where they cannot be written.
     """
-    path = sweep.folder / "table.csv"
+    path = sweep.folder / TABLE_CSV
     write_csv_table(path, sweep.columns, ([row[name] for name in sweep.columns] for row in sweep.rows))
     written = [path]
     try:
@@ -168,7 +169,7 @@ def write_tables(sweep: Sweep) -> list[Path]:
         from pyarrow import parquet
     except ImportError:
         return written
-    path = sweep.folder / "table.parquet"
+    path = sweep.folder / TABLE_PARQUET
     columns = {name: _one_type([row[name] for row in sweep.rows]) for name in sweep.columns}
     with replacing(path) as temporary:
         parquet.write_table(arrow.table(columns), temporary)

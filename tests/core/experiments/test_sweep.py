@@ -322,7 +322,7 @@ def test_runs_that_are_no_ordinary_file_are_refused_at_once(tmp_path, data, caps
     with pytest.raises(InputError, match="is no ordinary file"):
         read_sweep(tmp_path)
     assert main([*data, "-o", str(tmp_path)]) == 2
-    assert "runs.jsonl is no ordinary file" in capsys.readouterr().err
+    assert "runs.jsonl is a pipe; name a file to write" in capsys.readouterr().err
 
 
 # -- orders --------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_an_output_is_known_by_every_name_of_an_input_or_of_another_output(tmp_p
     soft.symlink_to(original)
     inputs = {original: "the input"}
     for name in (original, hard, soft, tmp_path / "." / "original"):
-        with pytest.raises(InputError, match=r"-o .* is the input, which it would overwrite"):
+        with pytest.raises(InputError, match=r"-o .* is the input, which would be overwritten"):
             check_outputs([("-o", name)], inputs)
     with pytest.raises(InputError, match=r"--history .* is another output \(-o\)"):
         check_outputs([("-o", tmp_path / "new"), ("--history", tmp_path / "new")], {})
