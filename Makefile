@@ -4,14 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.docs-installed
 WORKERS ?= 2
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e
 PYTEST := OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python -m pytest
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
 KERNELS ?= Haswell SkylakeX Prescott
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test test-all test-kernels soak lint format docs wheel wheel-check bundle clean
+.PHONY: help run test test-all test-kernels soak check lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -33,9 +34,8 @@ test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtua
 	@.ci/system-packages
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not slow" $(TESTS)
 
-test-all: test  ## Run the slow tests, too: experiments from end to end, long random input, and the wheel
+test-all: test  ## Run the slow tests, too: experiments from end to end, long random input
 	$(PYTEST) -n $(WORKERS) --dist load -m slow $(TESTS)
-	$(MAKE) --no-print-directory wheel-check
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
 	@.ci/system-packages
@@ -54,6 +54,11 @@ soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then wat
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 
+# Each of the three leaves a processor idle: mypy and Sphinx run on one, an installation waits for its packages.
+check: $(DOCS_INSTALLED)  ## Check style and types, build the site, and install the wheel, side by side
+	@.ci/system-packages
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint docs wheel-check
+
 lint: $(INSTALLED)  ## Check style, types and who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -64,8 +69,7 @@ format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(INSTALLED)  ## Build the site into out/docs: reference, examples, metrics, benchmarks; any warning is an error
-	$(INSTALL) '.[docs]'
+docs: $(DOCS_INSTALLED)  ## Build the site into out/docs: reference, examples, metrics, benchmarks; any warning is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs docs out/docs
 	@echo "the site: out/docs/index.html"
 
@@ -99,4 +103,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	fi
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) '.[test]'
+	@touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(INSTALL) '.[docs]'
 	@touch $@
