@@ -248,10 +248,14 @@ class RunControl(QObject):
     def _poll(self) -> None:
         for run, thread in list(self._threads.items()):
             over = thread.isFinished()  # asked first: it may still write before its end
+            content = thread.read_mailbox()
+            if content.ending is not None and not over:
+                thread.wait()  # It only has to return: a run that is shown as over can be followed at once.
+                over = True
             if over:
                 self._threads.pop(run, None)
                 self._following.discard(run)
-            self._apply(run, thread.read_mailbox())
+            self._apply(run, content)
             self._estimate(run, over=over)
             if over:
                 self._unconfirmed.pop(run, None)

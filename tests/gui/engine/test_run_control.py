@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from core import HistoryEntry, InputError, Settings
 from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.engine.solver_thread import SolverThread
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.incumbent import incumbent_of
@@ -57,6 +59,21 @@ def test_a_finished_run_has_every_record(qtbot, controls, make_stream):
     assert run.last.record == run.history.records[-1]
     assert control.current is None
     assert session.shown is run
+
+
+def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(qtbot, controls, make_stream, monkeypatch):
+    run_thread = SolverThread.run
+
+    def run_and_end_late(thread):
+        run_thread(thread)
+        time.sleep(0.2)  # as where another process has the processor
+
+    monkeypatch.setattr(SolverThread, "run", run_and_end_late)
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    session.set_settings(Settings(eta=0.2))
+    assert control.current is session.shown is session.runs[1]
 
 
 def test_stop_keeps_the_results_of_the_run(qtbot, controls, make_stream):
