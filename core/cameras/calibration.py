@@ -29,6 +29,7 @@ from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from ..io.readers.contents import is_zip, load_arrays, parse_matrix, read_bytes
+from ..io.readers.variables import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -383,8 +384,9 @@ def load_intrinsics(path: Path) -> Floats:
     if is_zip(content) or path.suffix.lower() == ".npz":
         arrays = load_arrays(content, path)
         if "K" not in arrays or arrays["K"].dtype.kind not in "fiu":
-            held = ", ".join(f"{name} {value.shape}" for name, value in sorted(arrays.items())) or "nothing"
-            raise InputError(f"{path}: accepted is an array K (3, 3) of numbers; the file holds {held}")
+            raise InputError(
+                f"{path}: accepted is an array K (3, 3) of numbers; the file holds {describe(arrays)}"
+            )
         return checked_intrinsics(arrays["K"], f"{path}: K")
     if b"\0" in content:  # a .npy, a .mat, a picture
         raise InputError(f"{path}: is neither text nor an .npz file; {IN_A_FILE}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
-from ..io.readers.contents import load_arrays, read_bytes
+from ..io.readers.contents import load_arrays, read_bytes, refusing_damage
+from ..io.readers.variables import describe
 from .factorization import estimate_rotations, flip_depth, largest_rank
 from .rigid import refine_rigid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy.typing as npt
 
     from ..data.sequence import Sequence
 
@@ -221,11 +224,16 @@ def load_rotations(path: Path) -> Floats:
     InputError
         where the file cannot be read, has no such array, or a frame of it is not a rotation.
     """
-    arrays = load_arrays(read_bytes(path), path)
-    held = ", ".join(f"{name} {value.shape}" for name, value in sorted(arrays.items())) or "nothing"
+    with refusing_damage(path):
+        return _rotations_of(load_arrays(read_bytes(path), path), path)
+
+
+def _rotations_of(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Floats:
     R = arrays.get("R")
     if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
-        raise InputError(f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {held}")
+        raise InputError(
+            f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {describe(arrays)}"
+        )
     return checked_rotations(R, path)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
@@ -38,6 +37,8 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
     >>> neighbor_edges(line, 1).tolist()
     [[0, 1, 2], [1, 2, 3]]
     """
+    from scipy.spatial.distance import pdist, squareform  # slow to load
+
     points = shapes.shape[2]
     if count >= points - 1:
         return np.stack(np.triu_indices(points, 1)).astype(np.int64)

@@ -80,8 +80,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial.transform import Rotation
 
 from ..foundation.linalg import rotation_from_vector
 from ..foundation.representation import one_line_repr
@@ -92,6 +90,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import numpy.typing as npt
+    import scipy.sparse as sp
 
     from ..foundation.types import Floats, Ints
 
@@ -240,6 +239,8 @@ class LevelEnergy:
         d[:] = depths.T
         w[:] = 0.0
         if point.rotations is not self.rotations:
+            from scipy.spatial.transform import Rotation  # slow to load
+
             turn = np.swapaxes(self.rotations, 1, 2) @ point.rotations
             w[:] = Rotation.from_matrix(turn).as_rotvec().T
         rays = point.rays.transpose(1, 2, 0).reshape(2, -1)[:, self._free]
@@ -422,6 +423,8 @@ class LevelEnergy:
     @cached_property
     def _incidence(self) -> sp.csr_matrix:
         """(3E, 3P) the first point of each edge less the second, coordinate by coordinate."""
+        import scipy.sparse as sp  # slow to load
+
         count, points = self.edges.shape[1], self.problem.shape[1]
         rows = np.tile(np.arange(count), 2)
         signs = np.repeat((1.0, -1.0), count)
@@ -430,7 +433,7 @@ class LevelEnergy:
 
     @cached_property
     def _incidence_T(self) -> sp.csr_matrix:
-        return sp.csr_matrix(self._incidence.T)
+        return self._incidence.T.tocsr()
 
     @cached_property
     def _edge_reference(self) -> Floats:
@@ -536,6 +539,8 @@ class LevelEnergy:
 
     def _edge_curvature(self, X: Floats, A: Floats) -> tuple[Floats, Floats]:
         """Return the edges' curvature along each point's depth (P, F), and in all directions (P,)."""
+        import scipy.sparse as sp  # slow to load
+
         frames, points = self.problem.shape
         difference, length, weight = self._varying_edges(X)
         stiffness = weight / (length.var(axis=1) + self._edge_floor)

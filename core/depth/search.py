@@ -68,6 +68,9 @@ NOISY = (  # where an observation may leave its ray: above, deviations of the si
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
 FEW_MODES = 9.8
 LOOSE_EDGES = 0.06  # edge_eps of the last levels there
+# Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
+# which ended as the others do would be decided by the last digits of sums.
+LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
@@ -187,8 +190,12 @@ def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
 
 def _fine_work(shape: tuple[int, int]) -> float:
     """Return the work of the fine and the finest levels."""
-    exact, noisy = (sum(level.iterations for level in levels) for levels in (FINE, NOISY))
-    return _work(shape) * (exact + FINEST_COST * noisy)
+    return _work(shape) * (_iterations(FINE) + FINEST_COST * _iterations(NOISY))
+
+
+def _iterations(levels: tuple[DepthLevel, ...]) -> int:
+    """Return the most iterations of levels together."""
+    return sum(level.iterations for level in levels)
 
 
 def _work(shape: tuple[int, int]) -> int:
@@ -371,8 +378,13 @@ class _Search:
         point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
         finest: tuple[DepthLevel, ...] = NOISY
         if full.inflates or self._modes(point) < FEW_MODES:
-            finest = tuple(replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
-        point, energy = yield from self._levels(full, point, finest, FINEST, cost=FINEST_COST)
+            *coarser_ones, last = (replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
+            finest = (
+                *coarser_ones,
+                replace(last, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE),
+            )
+        cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
+        point, energy = yield from self._levels(full, point, finest, FINEST, cost=cost)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept:
             if end is not lowest and thorough:

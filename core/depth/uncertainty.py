@@ -42,7 +42,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ..data.occlusion import occluded_blocks
 from ..foundation.exceptions import InputError
@@ -177,6 +176,8 @@ def carried_deviations(subset: DepthSubset, point: DepthPoint, of_part: DepthPoi
     >>> carried_deviations(subset, point, subset.restrict(point), np.ones((6, 3, 10))).shape
     (6, 3, 30)
     """
+    from scipy.spatial import cKDTree  # slow to load
+
     scale = 1.0 if point.affine else float(np.median(point.depths[:, subset.points] / of_part.depths))
     variance = np.square(scale * std)
     mean = subset.problem.shapes(point).mean(axis=0).T

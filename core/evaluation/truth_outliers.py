@@ -107,13 +107,13 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
 
     Examples
     --------
-    >>> fall_sentence(10.0, 4.2, 1, 236).replace("\N{NO-BREAK SPACE}", " ")
+    >>> fall_sentence(10.0, 4.2, 1, 236)
     'without 1 of 236 points this error falls by 58 %'
     """
     if not (outliers and error > 0 and 1 - without / error >= LEAST_FALL):
         return ""
-    fall = f"{100 * (1 - without / error):.0f}\N{NO-BREAK SPACE}%"
-    return f"without {outliers} of {points} points this error falls by {fall}"
+    fall = 100 * (1 - without / error)
+    return f"without {outliers} of {points} points this error falls by {fall:.0f} %"
 
 
 def median_shape(points: Floats) -> Floats:

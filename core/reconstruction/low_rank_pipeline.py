@@ -33,7 +33,6 @@ from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
-from ..solvers.solver import single_threaded
 from .diagnostics import is_collapsed
 from .geometry import metric_view
 from .pipeline import (
@@ -305,8 +304,7 @@ def _with_metric_view(context: RunContext, iterates: Iterator[Iterate]) -> Itera
         best, record = reported.best, reported.record
         assert isinstance(best.problem, LowRankProblem)  # as all of this run are
         began = time.perf_counter()
-        with single_threaded():
-            view = metric_view(best.problem, best.factors, reported.intrinsics, context.calibration)
+        view = metric_view(best.problem, best.factors, reported.intrinsics, context.calibration)
         record = replace(record, seconds=record.seconds + time.perf_counter() - began)
         yield replace(reported, record=record, view=view)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..data.sequence import FRAME_RATES
 from ..foundation.exceptions import InputError, printable
 
 LARGEST_COUNT = 2**53
@@ -29,6 +30,10 @@ def _positive(value: Any) -> bool:
     return _number(value) and value > 0
 
 
+def _rate(value: Any) -> bool:
+    return _number(value) and FRAME_RATES[0] <= value <= FRAME_RATES[1]
+
+
 def _float(value: Any) -> bool:
     """Return whether a value is a number, infinite or NaN where nothing was found."""
     return isinstance(value, float) or _number(value)
@@ -48,7 +53,7 @@ META_KINDS: dict[str, Any] = {
     **dict.fromkeys(("preset", "source", "video"), (_text,)),
     "seconds": _number,
     "iterations": _count,
-    "frame_rate": (_positive,),
+    "frame_rate": (_rate,),
     "image_size": ([_count],),
     "video_frames": ([_count],),
     "point_names": ([_text],),

@@ -30,7 +30,6 @@ from ..problem.initialization import closed_form_start, random_starts, rigid_sta
 from ..problem.nonrigid import Factors, NonRigidProblem
 from ..problem.subsampling import Subset, subset, subset_levels
 from ..solvers.screening import Screening
-from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import is_collapsed
 from .pipeline import (
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from ..data.sequence import Sequence
+    from ..solvers.solver import Algorithm
     from .progress import Iterate, Point
     from .settings import Settings
 
@@ -156,8 +156,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
 def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
     """Return the problem for a candidate's rotations; the time that these take counts."""
     settings, began = context.settings, time.perf_counter()
-    with single_threaded():
-        R = candidate.compute()
+    R = candidate.compute()
     context.log.seconds += time.perf_counter() - began
     return context.tracks.problem(R, settings.penalty, settings.rank, settings.eta)
 

@@ -13,6 +13,7 @@ from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
+from ..solvers.solver import single_threaded
 from .diagnostics import remarks
 from .geometry import Geometry, geometry_of, refined_geometry
 from .provenance import (
@@ -288,8 +289,10 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     True
     """
     problem, factors, records = last.best.problem, last.best.factors, tuple(history)
-    own = geometry_of(problem, factors, last.intrinsics, last.calibration)
-    geometry = own if last.view is None and last.depth is None else last.geometry
+    with single_threaded():
+        own = geometry_of(problem, factors, last.intrinsics, last.calibration)
+        geometry = own if last.view is None and last.depth is None else last.geometry
+        loss, weights = problem.loss(factors), problem.slopes(factors)
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
     meta = result_metadata(sequence, settings, last)
@@ -322,9 +325,9 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         translations=geometry.translations,
         B=geometry.B,
         C=geometry.C,
-        weights=problem.slopes(factors),
+        weights=weights,
         eta=problem.eta,
-        loss=problem.loss(factors),
+        loss=loss,
         history=np.array(lines, dtype=float).reshape(-1, 3),
         best_losses=np.array(lowest, dtype=float),
         intrinsics=geometry.intrinsics,

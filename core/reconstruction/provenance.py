@@ -12,6 +12,7 @@ returns.
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -237,7 +238,18 @@ def solve_command(
     words += ["--start", _word(provenance.start)] if provenance.start else []
     first, *others = (step_options(step) for step in provenance.steps)
     words += first + [f"--then={shlex.join(other)}" for other in others]
-    return shlex.join([*words, "-o", str(output)])
+    return " ".join(map(_shell_word, [*words, "-o", str(output)]))
+
+
+def _shell_word(word: str) -> str:
+    """Return a word for a POSIX shell; names of files that are no text are made by its printf."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        codes = os.fsencode(word)
+        plain = "".join(chr(b) if 32 <= b < 127 and b not in b"%'\\" else f"\\{b:03o}" for b in codes)
+        return f"\"$(printf '{plain}')\""
+    return shlex.quote(word)
 
 
 def step_options(step: SolveStep) -> list[str]:

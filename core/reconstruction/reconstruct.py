@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from ..foundation.exceptions import InputError
 from ..problem.nonrigid import Problem
 from ..solvers.solver import iterate as iterate_problem
+from ..solvers.solver import single_threaded
 from . import low_rank_pipeline, nonrigid_pipeline, self_calibration
 from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
@@ -213,11 +214,21 @@ def _with_provenance(
     settings: Settings, iterates: Iterator[Iterate], start: Iterate | None
 ) -> Iterator[Iterate]:
     """Yield the iterates of a run, each with the steps that made it; `start` is what the run continues."""
-    for count, reported in enumerate(iterates, start=1):
+    for count, reported in enumerate(_with_same_threads(iterates), start=1):
         step = SolveStep(settings, None if reported.status.finished else count)
         before = None if start is None else start.provenance
         known = start is None or before is not None
         yield replace(reported, provenance=ProvenanceChain(step, before) if known else None)
+
+
+def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
+    """Yield the iterates of a run, computed with the same threads of BLAS: last digits depend on them."""
+    while True:
+        with single_threaded():
+            each = next(iterates, None)
+        if each is None:
+            return
+        yield each
 
 
 def replay(

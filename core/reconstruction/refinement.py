@@ -340,8 +340,7 @@ def _refine(
     noise = subset.problem.noise * focal_length(end.intrinsics)
     while True:
         began = time.perf_counter()
-        with single_threaded():
-            found = next(steps, None)
+        found = next(steps, None)
         if found is None:
             return
         of_part, step = found
@@ -379,13 +378,12 @@ def _judged(iterate: Iterate, subset: DepthSubset, of_part: DepthStep, options: 
     step = iterate.depth
     assert step is not None  # it is of a refinement
     began = time.perf_counter()
-    with single_threaded():
-        others = find_alternatives(subset.part, of_part.best, options)
-        std = standard_deviations(subset.part, of_part, options, others)
-        # Of the ends those count that the iterate has.
-        verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
-        if not subset.complete:
-            std = carried_deviations(subset, step.best, of_part.best, std)
+    others = find_alternatives(subset.part, of_part.best, options)
+    std = standard_deviations(subset.part, of_part, options, others)
+    # Of the ends those count that the iterate has.
+    verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
+    if not subset.complete:
+        std = carried_deviations(subset, step.best, of_part.best, std)
     seconds = iterate.record.seconds + time.perf_counter() - began
     record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)
     return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)

@@ -11,6 +11,7 @@ from ..cameras.calibration import to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
+from ..io.readers.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
@@ -63,7 +64,9 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     >>> core.reconstruct(sequence, start.settings.with_changes(rank=3), start=start).rank
     3
     """
-    return start_from(load_result(path), sequence, Path(path))
+    path = Path(path)
+    with refusing_damage(path):
+        return start_from(load_result(path), sequence, path)
 
 
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:

@@ -59,6 +59,7 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.contents import load_arrays, parse_json, read_bytes, refusing_damage
+from ..io.readers.variables import describe
 from ..problem.robust import RobustLoss
 from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
 from .scale import METERS, parse_scale
@@ -399,7 +400,8 @@ def arrays_of(result: Result) -> dict[str, Any]:
         values["truth_frames"] = result.truth.frames
         values["truth_reference"] = np.int64(result.truth.reference)
     meta = {"format": FORMAT, "version": VERSION, "camera": result.camera.value} | result.meta
-    values["meta"] = json.dumps(meta, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(meta, ensure_ascii=False, sort_keys=True)
+    values["meta"] = text.encode(errors="backslashreplace").decode()  # as JSON escapes names that are no text
     return values
 
 
@@ -478,11 +480,17 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     meta = _read_meta(path, arrays)
     missing = [name for name in SHAPES if name not in arrays and name not in OPTIONAL]
     if missing:
-        raise InputError(f"{path} lacks the array {missing[0]!r}; it holds {', '.join(sorted(arrays))}")
+        raise InputError(f"{path} lacks the array {missing[0]!r}; it holds {describe(arrays)}")
     _check_shapes(str(path), arrays)
     for name, value in arrays.items():
         if name in SHAPES and value.dtype.kind not in "fiub":
             raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
+        if KINDS.get(name) is np.int64 and value.dtype.kind not in "iu":
+            raise InputError(f"{path}: {name} holds {value.dtype}; accepted are whole numbers")
+    if not arrays["visible"].any():
+        raise InputError(f"{path}: visible marks no point as seen; a result is of points that are")
+    if "norm" in arrays and not arrays["norm"] > 0:
+        raise InputError(f"{path}: norm is {arrays['norm']}; accepted is a positive number")
     for name in FINITE:
         if name not in arrays:
             continue
@@ -518,7 +526,7 @@ def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
         meta = parse_json(str(arrays.pop("meta")[()]))
     except KeyError as error:
         raise InputError(
-            f"{path} lacks 'meta', so it is not a result; it holds {', '.join(sorted(arrays))}"
+            f"{path} lacks 'meta', so it is not a result; it holds {describe(arrays)}"
         ) from error
     except InputError as error:
         raise InputError(f"{path}: meta is not JSON text ({error})") from error

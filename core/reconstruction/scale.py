@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from ..foundation.exceptions import InputError
 
@@ -139,6 +138,8 @@ def _distance(shapes: Floats, first: int, second: int) -> float:
 
 def _size_of(shapes: Floats) -> float:
     """Return the median over the frames of the largest distance of two points."""
+    from scipy.spatial.distance import pdist  # slow to load
+
     if shapes.shape[2] <= MOST_PAIRED:
         return float(np.median([pdist(S.T).max() for S in shapes]))
     # The two points that are farthest apart are nearly the outermost ones in some direction.

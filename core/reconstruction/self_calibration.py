@@ -19,7 +19,7 @@ import numpy as np
 from ..cameras.intrinsics import CONFIDENCE, IntrinsicsOrigin, assumed_intrinsics
 from ..data.sequence import CameraModel
 from ..depth import DepthOptions, FocalProfile, profile_focal
-from ..solvers.solver import Status, single_threaded
+from ..solvers.solver import Status
 from .nonrigid_pipeline import run_nonrigid
 from .progress import count_shift, shift_counts
 from .refinement import depth_problem
@@ -64,8 +64,7 @@ def run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iter
         focals = profile_focal(problem, last.depth.best, float(assumed.K[0, 0]), options)
         while True:
             began = time.perf_counter()
-            with single_threaded():
-                found = next(focals, None)
+            found = next(focals, None)
             if found is None:
                 break
             profile = found

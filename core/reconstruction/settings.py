@@ -235,7 +235,7 @@ class Settings:
     max_iterations: int = parameter(
         1000,
         "Iterations per phase, at least 1.",
-        label="max. iterations",
+        label="iterations per phase",
         section="Advanced",
         least=1,
         integer=True,

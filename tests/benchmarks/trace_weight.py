@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, QSettings, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 
 from core import simulate
@@ -103,7 +103,7 @@ def main() -> int:
     prepare_platform(os.environ)
     app = make_application()
     folder = tempfile.TemporaryDirectory()
-    store = AppStore(QSettings(f"{folder.name}/settings.ini", QSettings.Format.IniFormat))
+    store = AppStore(Path(folder.name, "settings.json"))
     window = main_window.MainWindow(store=store, software=arguments.painter)
     window.resize(1280, 800)
     window.show()

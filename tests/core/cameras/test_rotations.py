@@ -266,8 +266,9 @@ def test_rotations_are_read_from_a_file_and_checked(tmp_path):
     bad = R.copy()
     bad[4] *= -1.0
     for arrays, message in (
-        ({"Q": R}, r"holds Q \(30, 3, 3\)"),
-        ({"R": R[0]}, r"holds R \(3, 3\)"),
+        ({"Q": R}, "holds Q 30 x 3 x 3"),
+        ({"R": R[0]}, "holds R 3 x 3"),
+        ({"R": np.full((2, 3, 3), 1e300)}, "frame 0 .* is not a rotation"),
         ({"R": bad}, "frame 4"),
         ({"R": np.where(np.arange(30)[:, None, None] == 2, np.nan, R)}, "frame 2"),
     ):

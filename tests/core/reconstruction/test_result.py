@@ -206,7 +206,15 @@ def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_
     [
         ({"truth_frames": np.array([3, -(2**31)])}, "frames that do not increase from 0 or more"),
         ({"truth_frames": np.array([3, 9])}, r"the ground truth is of frame 9 \(0-based\)"),
-        ({"truth_frames": np.array([3, np.nan])}, "truth_reference is 3; accepted is one of"),
+        ({"truth_frames": np.array([3, np.nan])}, "truth_frames holds float64; accepted are whole numbers"),
+        ({"edges": np.array([[0, np.nan]])}, "edges holds float64; accepted are whole numbers"),
+        ({"faces": np.full((1, 3), 1e300)}, "faces holds float64; accepted are whole numbers"),
+        ({"visible": np.zeros((5, 7), dtype=bool)}, "visible marks no point as seen"),
+        (
+            {"norm": np.array(0.0), "cameras": np.ones((5, 3, 2)), "homogeneous": np.ones((2, 7))},
+            "norm is 0.0; accepted is a positive number",
+        ),
+        ({"tracks": np.full((5, 2, 7), np.longdouble("1e400"))}, r"tracks holds numbers above 1e\+50"),
         ({"truth_reference": np.array(np.nan)}, "truth_reference is nan; accepted is one of truth_frames"),
         ({"truth_reference": np.array("3")}, "truth_reference has type"),
         ({"truth_points": np.full((2, 3, 7), 1e300)}, r"truth_points holds numbers above 1e\+50"),
