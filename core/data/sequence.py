@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MIN_FRAMES = 2
 MIN_POINTS = 4
 LARGEST_COORDINATE = 1e30
+FRAME_RATES = 1e-6, 1e9  # frames per second, from one in eleven days on
 
 
 class CameraModel(Enum):
@@ -33,6 +34,32 @@ class CameraModel(Enum):
 
     PERSPECTIVE = "perspective"
     ORTHOGONAL = "orthogonal"
+
+
+def check_frame_rate(rate: float, name: str) -> None:
+    """Refuse what is no frame rate.
+
+    Parameters
+    ----------
+    rate
+        frames per second.
+    name
+        what it is the rate of, in the message.
+
+    Raises
+    ------
+    InputError
+        where it is outside `FRAME_RATES`, or NaN.
+
+    Examples
+    --------
+    >>> check_frame_rate(0, "fps")
+    Traceback (most recent call last):
+    core.foundation.exceptions.InputError: fps is 0; accepted are 1e-06 to 1e+09 frames per second
+    """
+    least, largest = FRAME_RATES
+    if not least <= rate <= largest:
+        raise InputError(f"{name} is {rate:g}; accepted are {least:g} to {largest:g} frames per second")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -294,10 +321,8 @@ class Sequence:
                     f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )
             object.__setattr__(self, name, array)
-        if self.frame_rate is not None and not 0 < self.frame_rate < np.inf:
-            raise InputError(
-                f"frame_rate of {self.name!r} is {self.frame_rate}; accepted are frames per second above 0"
-            )
+        if self.frame_rate is not None:
+            check_frame_rate(self.frame_rate, f"frame_rate of {self.name!r}")
         if self.image_size is not None:
             object.__setattr__(self, "image_size", _checked_size(self.image_size, self.name))
         if self.point_names is not None:
@@ -361,9 +386,13 @@ def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
 def _checked_frames(numbers: npt.ArrayLike, frames: int, name: str) -> Ints:
     """Return the frames of a video, one for each frame of the tracks."""
     array = np.asarray(numbers)
-    if array.shape != (frames,) or array.dtype.kind not in "iu" or array.min() < 0:
+    if array.shape != (frames,) or array.dtype.kind not in "iu":
         raise InputError(
             f"video_frames of {name!r} have shape {array.shape}; accepted are ({frames},) whole numbers"
+        )
+    if not 0 <= array.min() <= array.max() <= np.iinfo(np.int64).max:
+        raise InputError(
+            f"video_frames of {name!r} are from {array.min()} to {array.max()}; accepted are 0 and more"
         )
     return read_only(array, np.int64)
 

@@ -6,7 +6,7 @@ from .exceptions import InputError, printable
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
-from .outputs import check_outputs, check_replaceable, check_writable, protecting
+from .outputs import check_outputs, check_replaceable, check_writable, make_folder, protecting
 from .parameters import (
     CheckedParameters,
     Parameter,
@@ -43,6 +43,7 @@ __all__ = [
     "check_replaceable",
     "check_writable",
     "help_page",
+    "make_folder",
     "needs",
     "one_line_repr",
     "parameter",

@@ -10,7 +10,9 @@ What a process left that was killed is removed when this machine next reads or w
 Files that belong together are written into a temporary folder. No file system renames several files at once,
 so the folder has a list of what is renamed, and the files that were there before. If the renaming fails, they
 are put back; if the process is killed while it renames, the next that reads or writes a file in the folder
-puts them back.
+puts them back. That one does not trust the list, for a folder from elsewhere can have one: it takes only
+those of its own user, moves files from the temporary folder to the one it is in, and follows no link. So what
+links led to stays new after a kill.
 """
 
 from __future__ import annotations
@@ -111,12 +113,13 @@ def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Pat
     try:
         with _refusing(path):
             remove_temporaries(parent)
-            (folder / _NEW).mkdir(parents=True)
+            folder.mkdir(0o700)
+            (folder / _NEW).mkdir()
             (folder / _OLD).mkdir()
             yield folder / _NEW
             _rename_all(folder, removed)
     finally:
-        _discard(folder)
+        _discard(folder, through_links=True)
 
 
 @contextmanager
@@ -197,7 +200,7 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
 def _mark(file: Path) -> list[int] | None:
     """Return what a file keeps when it is renamed, and no other file there has; None where there is none."""
     try:
-        found = file.stat()
+        found = file.lstat()
     except FileNotFoundError:
         return None
     return [found.st_size, found.st_mtime_ns, found.st_ino]
@@ -214,44 +217,59 @@ def _keep(file: Path, kept: Path) -> None:
         _to_disk(kept)
 
 
-def _discard(folder: Path) -> None:
+def _discard(folder: Path, *, through_links: bool) -> None:
     """Remove a temporary folder when what was renamed of it is undone, where not all of it was.
 
     Where that fails, the folder stays for the next that looks.
     """
-    with suppress(OSError):
-        _put_back(folder)
+    with suppress(OSError, RecursionError):  # a hostile folder may be of any depth
+        _put_back(folder, through_links=through_links)
         shutil.rmtree(folder)
 
 
-def _put_back(folder: Path) -> None:
+def _put_back(folder: Path, *, through_links: bool) -> None:
     """Undo the list of a temporary folder; what somebody else has written meanwhile stays."""
-    renames = folder / _RENAMES
+    renames, old = folder / _RENAMES, folder / _OLD
     for name, mark in _listed(renames).items():
-        kept = folder / _OLD / name
-        target = Path(os.path.realpath(folder.parent / name))
+        kept, target = old / name, folder.parent / name
+        if through_links:
+            target = Path(os.path.realpath(target))
         if _mark(target) == mark:
-            if kept.exists():
+            if not old.is_symlink() and _is_regular(kept):
                 os.replace(kept, target)
             elif mark is not None:
                 target.unlink()
     renames.unlink(missing_ok=True)
 
 
+def _is_regular(file: Path) -> bool:
+    """Return whether a path is a regular file, and no link to one."""
+    try:
+        return stat.S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
 def _listed(renames: Path) -> dict[str, Any]:
     """Return the list of what is renamed; nothing where there is none, or it is not one of this module."""
     try:
-        found = renames.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LONGEST_LIST:
+        if not _is_regular(renames) or renames.stat().st_size > _LONGEST_LIST:
             return {}
         listed = json.loads(renames.read_text(encoding="ascii"))
+        if not isinstance(listed, dict):
+            return {}
+        return {name: mark for name, mark in listed.items() if _is_name(name)}
     except (FileNotFoundError, ValueError, RecursionError):
         return {}
-    if not isinstance(listed, dict):
-        return {}
-    return {
-        name: mark for name, mark in listed.items() if name == os.path.basename(name) and "\0" not in name
-    }
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a text is the name of a file of one folder."""
+    return (
+        name == os.path.basename(name)
+        and name not in ("", os.curdir, os.pardir)
+        and b"\0" not in os.fsencode(name)
+    )
 
 
 # -- what processes left that were killed --------------------------------------------------------------------
@@ -278,7 +296,8 @@ def remove_temporaries(folder: Path) -> None:
         for entry in left:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
-                _discard(path)
+                if _is_own(entry):
+                    _discard(path, through_links=False)
             else:
                 with suppress(OSError):
                     path.unlink()
@@ -292,6 +311,11 @@ def _is_left(name: str) -> bool:
     if found is None or found["machine"] != _machine():
         return False
     return _began(int(found["process"])) != int(found["began"])
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry belongs to the user of this process, where the system has users."""
+    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
 
 
 def _temporary_name(suffix: str = "") -> str:

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-MOST_CHARACTERS = 600  # of a message
-_FIRST, _LAST = 200, 395  # of a longer one, at its beginning and its end
+import re
+import textwrap
+
+MOST_CHARACTERS = 410  # of a message besides the folder of the file that it names: four lines
+LONGEST_FOLDER = 170  # characters of it that do not count
+_FIRST, _MARK = 0.4, " ... "  # share of a longer one that is its beginning, and what stands for its middle
+_MOST_LINES, _WIDTH, _COMMAND = 4, 110, " " * 20  # before it a command puts its name
+_FEWER, _FEWEST = 20, 200  # characters by which it is made shorter where its lines break early, down to these
+# Fillers, variation selectors and the Braille pattern without a dot: they are printable to Python, but
+# show nothing, so that two names would look the same.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 class InputError(ValueError):
@@ -34,8 +45,9 @@ def printable(text: str) -> str:
     Returns
     -------
     str
-        with escapes for line ends, control characters, marks that change the direction of what follows, and
-        bytes that are no text.
+        with escapes for line ends, control characters, marks that change the direction of what follows, bytes
+        that are no text, and all that shows nothing: joiners and selectors, too, though an emoji or a word
+        of Persian loses its form by that, because a name with one looks like another name without.
 
     Examples
     --------
@@ -43,10 +55,24 @@ def printable(text: str) -> str:
     'a\\x1b[31m b'
     """
     if not text.isprintable():
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return text
+        text = "".join(c if c.isprintable() else _escape(c) for c in text)
+    return _INVISIBLE.sub(lambda found: _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def _shortened(message: str) -> str:
-    """Return a message without the middle of one that is far too long."""
-    return message if len(message) <= MOST_CHARACTERS else f"{message[:_FIRST]} ... {message[-_LAST:]}"
+    """Return a message without the middle of one that is far too long: four lines, wherever these break."""
+    folder = min(len(message.partition(": ")[0].rpartition("/")[0]), LONGEST_FOLDER)
+    shown = message
+    for most in range(MOST_CHARACTERS, _FEWEST, -_FEWER):
+        lines = max(
+            len(textwrap.wrap(shown[folder:], _WIDTH, initial_indent=indent)) for indent in ("", _COMMAND)
+        )
+        if len(shown) <= folder + MOST_CHARACTERS and lines <= _MOST_LINES:
+            break
+        first, last = folder + int(_FIRST * most), most - int(_FIRST * most) - len(_MARK)
+        shown = f"{message[:first]}{_MARK}{message[-last:]}"
+    return shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
@@ -101,6 +101,42 @@ def check_replaceable(files: Iterable[Path]) -> None:
     for file in files:
         if os.path.lexists(file):
             check_writable(file)
+
+
+def make_folder(folder: Path) -> Path:
+    """Return a folder, which is made where it is absent, also behind a symbolic link.
+
+    Parameters
+    ----------
+    folder
+        its path.
+
+    Returns
+    -------
+    Path
+        the same.
+
+    Raises
+    ------
+    InputError
+        where it cannot be made, with what is no folder on the way.
+    """
+    try:
+        os.makedirs(os.path.realpath(folder), exist_ok=True)
+    except (OSError, ValueError) as error:  # a ValueError of a zero byte
+        problem = _no_folder(folder) or getattr(error, "strerror", None) or error
+        raise InputError(f"{folder} cannot be made: {problem}") from error
+    return folder
+
+
+def _no_folder(folder: Path) -> str:
+    """Return what on the way to a folder is none, "" where nothing is."""
+    for each in (folder, *folder.parents):
+        with suppress(OSError, ValueError):
+            found = _status(each)
+            if found is not None and not stat.S_ISDIR(found.st_mode):
+                return f"{each} is {kind_of_file(found.st_mode) or 'a file'}"
+    return ""
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -3,9 +3,9 @@
 `call_in_process` computes one call in a new process. A `ProcessPool` keeps its processes for the next calls,
 because a new one imports everything again.
 
-A process ends with the one that started it, however that ended: a thread of it waits for that. It does not
-see Ctrl-C, nor the signals with which a batch system stops a job; the process that started it does, and ends
-it.
+A process ends with the one that started it, however that ended: Linux sends it a signal, and elsewhere a
+thread of it waits for that. It does not see Ctrl-C, nor the signals with which a batch system stops a job;
+the process that started it does, and ends it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker, util
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+if sys.platform.startswith("linux"):
+    import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -215,7 +218,7 @@ def call_in_process(
 
 def _serve(connection: Connection[Any, Any]) -> None:
     """Compute the calls that come, until the other end is closed."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _end_with_parent()
 
     def send(content: Any) -> None:
         connection.send(("sent", content))
@@ -241,10 +244,23 @@ def _serve(connection: Connection[Any, Any]) -> None:
 
 
 def _end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, also in the middle of a call.
+
+    That one holds the other end of a pipe. Linux sends a signal when the end is closed. A thread sees it,
+    too, but has to wait for a library that does not release Python's lock.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None  # this is a process that multiprocessing started
-    parent.join()
-    os._exit(1)
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    if sys.platform.startswith("linux"):
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable
+from ..foundation.outputs import check_replaceable, make_folder
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
 from ..io.readers.contents import read_bytes
 from .camera_paths import INTRINSICS
@@ -157,9 +157,6 @@ def _text(matrix: npt.NDArray[np.generic], number: str) -> bytes:
 
 
 def _write(file: Path, content: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{file.parent}: cannot be made ({error.strerror or error})") from error
+    make_folder(file.parent)
     with replacing(file) as temporary:
         temporary.write_bytes(content)

@@ -11,6 +11,9 @@ starts at the key frame before it, or at the start of the file where the key fra
 This is not left to imageio's reader by index (2.38 with PyAV): where it seeks, it gives wrong pictures of 6
 of the 13 pairs of codec and container in the tests; where it does not, each step back decodes from the start.
 It has no number of pictures for Matroska and MPEG, and counts those that an edit list cuts off.
+
+Only files with pictures of their own are opened, not lists of other files. Their packets and the size of the
+pictures are bounded by what a file may need.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
-from ..io.readers.allowance import memory_limit
-from ..io.readers.contents import check_file
+from ..io.readers.allowance import Allowance, memory_limit
+from ..io.readers.contents import check_file, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +37,14 @@ if TYPE_CHECKING:
 
 TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
 HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
+# FFmpeg's names of the containers, and of the streams without one, that are opened.
+CONTAINERS = (
+    "asf avi dv flv gif h264 hevc ivf m4v matroska mjpeg mov mp4 mpeg mpegts mpegvideo mxf nut ogg rm webm "
+    "wtv yuv4mpegpipe"
+).split()
+PIXEL = 3  # bytes
+IN_MEMORY = 16  # pictures, of the decoder and of those that are kept, that the largest ones leave space for
+OF_PACKET = 500  # bytes that are kept of each
 PASSED = 32  # frames kept as the decoder gave them
 PATIENCE = 8  # frames ahead that are rather decoded than sought
 
@@ -54,6 +65,10 @@ class Video:
         the file.
     count
         the number of frames that are shown.
+    size
+        width and height in pixels.
+    frame_rate
+        frames per second, None where the file does not state it.
 
     Raises
     ------
@@ -66,7 +81,8 @@ class Video:
             raise InputError(needs("A video", "PyAV", "video"))
         import av
 
-        check_file(path)
+        self._stored = check_file(path)
+        self._most_pixels = memory_limit() // (IN_MEMORY * PIXEL)  # of a picture
         self.path = path
         self._av = av
         self._errors = (av.FFmpegError, OSError)
@@ -78,25 +94,19 @@ class Video:
         self._lost: set[int] = set()  # pictures that decoding from the start does not give, either
         try:
             self._container, self._stream = self._open()
-            self._numbers = self._numbers_of_packets(stopped)
+            with naming(path):
+                self._numbers = self._numbers_of_packets(stopped)
         except self._errors as error:
             raise InputError(f"{path} cannot be read as a video: {error.strerror or error}") from error
+        # What the stream states is read now: after `close` its memory is given back.
+        rate = self._stream.average_rate or self._stream.guessed_rate
+        self.frame_rate = float(rate) if rate else None
+        self.size = int(self._stream.width), int(self._stream.height)
         self.count = len(self._numbers)
         if not self.count:
             raise InputError(f"{path} holds no frames")
         keys = (key for key in self._key_times if key in self._numbers)
         self._keys = sorted((self._numbers[key], key) for key in keys)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
-        return int(self._stream.width), int(self._stream.height)
-
-    @property
-    def frame_rate(self) -> float | None:
-        """Frames per second, None where the file does not state it."""
-        rate = self._stream.average_rate or self._stream.guessed_rate
-        return float(rate) if rate else None
 
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
@@ -130,18 +140,34 @@ class Video:
     def _open(self) -> tuple[Any, Any]:
         """Return the file and its video stream."""
         # Only what the container stores: times that FFmpeg fills in differ with where reading began.
-        options = {"fflags": "+nofillin"}
+        # Playlists and lists of files are no containers here: they would lead to other files.
+        options = {
+            "fflags": "+nofillin",
+            "format_whitelist": ",".join(CONTAINERS),
+            "protocol_whitelist": "file",
+        }
+        name = f"file:{self.path}"  # of which no beginning, such as "concat:", is taken for a protocol
         try:
-            container = self._av.open(str(self.path), options=options)
-        except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
-            container = self._av.open(str(self.path), options=options, metadata_errors="replace")
+            try:
+                container = self._av.open(name, options=options)
+            except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
+                container = self._av.open(name, options=options, metadata_errors="replace")
+        except self._av.ArgumentError:  # by the list
+            raise InputError(
+                f"{self.path} is no video; accepted are MP4, Matroska, AVI, MPEG and the like"
+            ) from None
         if not container.streams.video:
             raise InputError(f"{self.path} holds no video")
         stream = container.streams.video[0]
         if stream.codec_context is None:
             raise InputError(f"{self.path} cannot be read as a video: PyAV has no decoder for it")
-        if (size := 3 * int(stream.width) * int(stream.height)) > memory_limit():
-            raise InputError(f"{self.path} has pictures of {size / 1e6:.0f} MB, more than a file may need")
+        most = self._most_pixels
+        if int(stream.width) * int(stream.height) > most:
+            raise InputError(
+                f"{self.path} has pictures of {stream.width} x {stream.height}; accepted are up to "
+                f"{most / 1e6:.3g} million pixels"
+            )
+        stream.codec_context.options = {"max_pixels": str(most)}  # of pictures that grow on the way
         stream.thread_type = "AUTO"
         return container, stream
 
@@ -151,7 +177,9 @@ class Video:
     def _numbers_of_packets(self, stopped: Callable[[], bool]) -> dict[int, int]:
         """Return the number of the picture of every packet, by the number of the packet."""
         times, places, shown = [], [], []
+        allowance = Allowance(self._stored)
         for number, packet in enumerate(self._packets()):
+            allowance.use(OF_PACKET)
             times.append(packet.pts)
             places.append((packet.pos, packet.size))
             if packet.is_keyframe:
@@ -203,7 +231,9 @@ class Video:
                 continue
             self._passed[number] = frame
             self._passed.move_to_end(number)
-            if len(self._passed) > PASSED:
+            if len(self._passed) > min(
+                PASSED, self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
+            ):
                 self._passed.popitem(last=False)
             self._next = number + 1
             if number >= index:

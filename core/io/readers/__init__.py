@@ -13,6 +13,7 @@ from .contents import (
     parse_json,
     parse_matrix,
     read_bytes,
+    read_member,
     reason,
     recording_files,
     refusing_damage,
@@ -29,6 +30,7 @@ from .reader import Reader
 from .reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
 from .samples import bundled_samples, resolve, sample_name, sample_path
 from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder
+from .variables import describe
 
 __all__ = [
     "COORDINATES",
@@ -49,6 +51,7 @@ __all__ = [
     "challenge_file",
     "check_file",
     "check_unpacked",
+    "describe",
     "digest",
     "entries_of",
     "entry_of",
@@ -65,6 +68,7 @@ __all__ = [
     "parse_json",
     "parse_matrix",
     "read_bytes",
+    "read_member",
     "read_sequence",
     "reason",
     "recording_files",

@@ -95,11 +95,26 @@ class Allowance:
         InputError
             where the file asks for more than it may.
         """
+        self.check(size)
         self._used += size
-        if self._used > self._limit:
+
+    def check(self, size: int) -> None:
+        """Refuse a file that needs so many bytes for a while, besides those that it uses.
+
+        Parameters
+        ----------
+        size
+            how many.
+
+        Raises
+        ------
+        InputError
+            where the file asks for more than it may.
+        """
+        if self._used + size > self._limit:
             more = f"; {VARIABLE} in GB allows more" if self._limit == self._of_process else ""
             raise InputError(
-                f"needs {_megabytes(self._used)} of memory; accepted of a file of this size are "
+                f"needs {_megabytes(self._used + size)} of memory; accepted of a file of this size are "
                 f"{_megabytes(self._limit)}{more}"
             )
 

@@ -7,22 +7,26 @@ whitespace between the numbers, and a line is a row. Arrays are never unpickled.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import json
 import math
 import os
+import re
 import struct
+import sys
 import zipfile
+from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from ...foundation.atomic import remove_temporaries
-from ...foundation.exceptions import InputError
+from ...foundation.exceptions import InputError, printable
 from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
 from .variables import shortened
@@ -48,7 +52,7 @@ def sequence_name(path: Path) -> str:
     The folder's where the file has a name that many have, such as "data.mat".
     """
     folder = path.absolute().parent.name
-    return folder if folder and path.stem.lower() in GENERIC else path.stem
+    return printable(folder if folder and path.stem.lower() in GENERIC else path.stem)
 
 
 _opened: ContextVar[list[Path] | None] = ContextVar("opened", default=None)
@@ -174,6 +178,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 LONGEST_REASON = 90  # characters of what a library says
+_BYTES = re.compile(r"""\bb('([^'\\]|\\.)*'?|"([^"\\]|\\.)*"?)""")  # as Python writes them
 
 
 def reason(error: BaseException) -> str:
@@ -191,8 +196,9 @@ def reason(error: BaseException) -> str:
     str
         the name of its class where it says nothing.
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(error)[:LONGEST_REASON]).split())
-    return (line + "..." if len(str(error)) > LONGEST_REASON else line) or type(error).__name__
+    text = _BYTES.sub("other bytes", str(error))
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:LONGEST_REASON]).split())
+    return (line + "..." if len(text) > LONGEST_REASON else line) or type(error).__name__
 
 
 def digest(content: bytes) -> str:
@@ -229,6 +235,8 @@ DAMAGED = (
 def refusing_damage(path: Path) -> Iterator[None]:
     """Turn what values of a file raise, that no check has foreseen, into a sentence with its path.
 
+    Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does not warn.
+
     Parameters
     ----------
     path
@@ -244,7 +252,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
     InputError
         the one that was raised inside, or one for another error, with the file's path.
     """
-    with naming(path):
+    with naming(path), np.errstate(all="ignore"):
         try:
             yield
         except InputError:
@@ -422,6 +430,10 @@ def _what_is_wrong(content: bytes, path: Path) -> str | None:
 # -- arrays of an .npz file ----------------------------------------------------------------------------------
 
 MOST_MEMBERS = 100_000
+MOST_ARRAYS = 20_000  # each of which is opened when the file is
+_LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
+_ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
 
 
@@ -445,13 +457,63 @@ def check_unpacked(
     Raises
     ------
     InputError
-        where it has too many parts, or they are too large: a small file could fill the memory.
+        where it has too many parts, two of one name, or they are too large: a small file could fill the
+        memory.
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise InputError(f"{path}: holds {len(members)} parts; accepted are up to {MOST_MEMBERS}")
     with naming(path):
+        for name, count in Counter(member.filename for member in members).most_common(1):
+            if count > 1:
+                raise InputError(f"holds {count} parts named {shortened(name)}; accepted is one of each name")
         Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
+
+
+def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the bytes of a part of an archive; no more of them are unpacked than it states.
+
+    Parameters
+    ----------
+    archive, member
+        the archive, and one of its parts.
+
+    Returns
+    -------
+    bytes
+        as many as it states.
+
+    Raises
+    ------
+    InputError
+        where the part is encrypted, or compressed by another method than deflate.
+    zipfile.BadZipFile
+        where it has more or fewer bytes, or another checksum.
+    """
+    with _open_member(archive, member) as stream:
+        return _rest(stream, member.file_size)
+
+
+def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+    """Return a stream of a part, whose `read(size)` unpacks no more; it ends a byte after that size."""
+    if member.flag_bits & _ENCRYPTED:
+        raise InputError(f"{shortened(member.filename)} is encrypted; accepted are parts that are not")
+    if member.compress_type not in _METHODS:
+        raise InputError(
+            f"{shortened(member.filename)} is compressed by method {member.compress_type}; accepted are "
+            "stored and deflate"
+        )
+    longer = copy.copy(member)  # zipfile leaves out what comes after the size, and raises nothing
+    longer.file_size += 1
+    return archive.open(longer)
+
+
+def _rest(stream: IO[bytes], size: int) -> bytes:
+    """Return the bytes that are left of a part, which states so many."""
+    content = stream.read(size + 1)
+    if len(content) != size:
+        raise zipfile.BadZipFile("a part has not the size that it states")
+    return content
 
 
 def parse_array(content: bytes) -> npt.NDArray[Any]:
@@ -475,6 +537,21 @@ def parse_array(content: bytes) -> npt.NDArray[Any]:
         where the bytes are no such array, or others than its header needs.
     """
     stream = io.BytesIO(content)
+    header = _read_header(stream)
+    return _filled(header, content, stream.tell())
+
+
+_Header = tuple[tuple[int, ...], bool, np.dtype[Any]]  # shape, whether in the order of Fortran, type
+
+
+def _read_header(stream: IO[bytes]) -> _Header:
+    """Return the header of a `.npy`; the stream is behind it.
+
+    Raises
+    ------
+    PythonObjectsError, ValueError
+        as `parse_array`.
+    """
     try:
         version = np.lib.format.read_magic(stream)
         read = (
@@ -485,12 +562,44 @@ def parse_array(content: bytes) -> npt.NDArray[Any]:
         raise ValueError(reason(error)) from None
     if kind.hasobject:
         raise PythonObjectsError(stream.tell())
-    size, there = math.prod(shape) * kind.itemsize, len(content) - stream.tell()
+    return shape, fortran, kind
+
+
+def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]:
+    """Return the array of a header and of the bytes from a place on.
+
+    Raises
+    ------
+    ValueError
+        where these are others than the header needs.
+    """
+    shape, fortran, kind = header
+    size, there = math.prod(shape) * kind.itemsize, len(content) - place
     if size != there or min(shape, default=0) < 0:
-        sides = " x ".join(map(str, shape))
-        raise ValueError(f"an array of {sides} needs {size} bytes, and there are {there}")
-    array = np.frombuffer(content, kind, offset=stream.tell())
+        sides = shortened(" x ".join(map(str, shape)))
+        raise ValueError(f"an array of {sides} needs {shortened(str(size))} bytes, and there are {there}")
+    array = np.frombuffer(content, kind, offset=place)
+    _check_characters(array)
     return array.reshape(shape, order="F" if fortran else "C")
+
+
+def _check_characters(array: npt.NDArray[Any]) -> None:
+    """Refuse text of numbers beyond the last character: Python cannot hold it, and fails at some later place.
+
+    Raises
+    ------
+    ValueError
+        where there is such a number, also in a field of records.
+    """
+    if array.dtype.names is not None:
+        for name in array.dtype.names:
+            _check_characters(array[name])
+    elif array.dtype.kind == "U" and array.dtype.itemsize:
+        codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if codes.max(initial=0) > sys.maxunicode:
+            raise ValueError(
+                f"its text has the character {codes.max():#x}; the last one is {sys.maxunicode:#x}"
+            )
 
 
 class PythonObjectsError(ValueError):
@@ -524,17 +633,23 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     if not is_zip(content):
         found = "a single array (.npy)" if content.startswith(b"\x93NUMPY") else "no zip archive"
         raise InputError(f"{path}: is not an .npz file: it is {found}")
+    if (count := content.count(_LISTED)) > MOST_ARRAYS:  # before the list is read
+        raise InputError(f"{path}: holds {count} parts; accepted are up to {MOST_ARRAYS}")
     arrays = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, naming(path):
             check_unpacked(archive, len(content), path)
             allowance = Allowance(len(content))
-            for member in archive.namelist():
-                name = member.removesuffix(".npy")
+            for member in archive.infolist():
+                name = member.filename.removesuffix(".npy")
                 try:
-                    array = parse_array(archive.read(member))
-                except PythonObjectsError:
+                    with _open_member(archive, member) as stream:
+                        header = _read_header(stream)
+                        array = _filled(header, _rest(stream, member.file_size - stream.tell()))
+                except PythonObjectsError:  # the objects are not even unpacked
                     continue
+                except InputError:
+                    raise
                 except ValueError as error:
                     raise InputError(
                         f"is damaged: {shortened(name)} is no array of NumPy ({error})"

@@ -23,6 +23,7 @@ SEPARATORS = (",", ";", "\t")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none"))  # in small letters
 _FLAGS = {"true": 1.0, "false": 0.0}  # as pandas writes them
 _FIELD, _ROW = 56, 72  # bytes of a short text and of a list, as objects
+MOST_COLUMNS = 50_000  # of which each becomes a variable; 20 000 points have 40 001
 _LARGEST_HEADER = 8  # rows; a table of text alone is no header of that many
 
 
@@ -103,8 +104,10 @@ def parse_table(content: bytes) -> Table:
     Raises
     ------
     InputError
-        where a line has more or fewer fields than the first, or is no text.
+        where a line has more than `MOST_COLUMNS` fields, more or fewer than the first, or is no text.
     """
+    if b"\0" in content:
+        raise InputError("holds zero bytes, as a table in UTF-16 does; accepted is a table in UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -119,6 +122,10 @@ def parse_table(content: bytes) -> Table:
     lines: list[int] = []
     try:
         for read in reader:
+            if len(read) > MOST_COLUMNS:
+                raise InputError(
+                    f"line {reader.line_num} has {len(read)} fields; accepted are up to {MOST_COLUMNS}"
+                )
             fields = [field.strip() for field in read]
             if not any(fields) and len(fields) <= 1:
                 continue

@@ -136,21 +136,38 @@ class _Tree:
         h5py = self._h5py
         if isinstance(item, h5py.Group):
             return self.group(item, depth)
-        if not isinstance(item, h5py.Dataset) or item.attrs.get("MATLAB_class") == b"char":
+        if not isinstance(item, h5py.Dataset):
+            return None
+        try:
+            kind, of_class = item.dtype, item.attrs.get("MATLAB_class")
+            empty = np.any(item.attrs.get("MATLAB_empty", False))
+        except TypeError:  # NumPy has no such type
+            return None
+        if np.array_equal(of_class, b"char"):
             return None
         if item.external or item.is_virtual:
             raise ValueError("the numbers of a variable are in another file")
-        self._allowance.use_array(item.shape or (), item.dtype.itemsize)
+        text = h5py.check_string_dtype(kind) is not None
+        references = h5py.check_ref_dtype(kind) is h5py.Reference
+        numbers = kind.kind in "biufc" or kind.names is not None
+        if item.shape is None or not (text or references or numbers):
+            return None
+        if item.chunks is not None:  # one is in memory at a time, however little of it is used
+            self._allowance.check(math.prod(item.chunks) * kind.itemsize)
+        self._allowance.use_array(item.shape, kind.itemsize)
+        if text:
+            return item.asstr(errors="replace")[()].astype(str) if item.shape else None
         value = np.asarray(item[()])
-        if item.attrs.get("MATLAB_empty"):
+        if empty:
             shape = tuple(int(size) for size in value.ravel()[:_MOST_AXES])
             if math.prod(shape) != 0 or min(shape) < 0:
                 raise ValueError("an empty variable is not empty")
             return np.zeros(shape)
-        if h5py.check_string_dtype(item.dtype) is not None:
-            return item.asstr()[()].astype(str) if value.ndim else None
-        if value.dtype == object:
-            return [self._value(self._file[reference], depth + 1) for reference in value.ravel()]
+        if references:
+            return [
+                self._value(self._file[reference], depth + 1) if reference else None
+                for reference in value.ravel()
+            ]
         if value.dtype.names:
             return {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
-        return value.T if value.dtype.kind in "biufc" else None
+        return value.T

@@ -79,6 +79,8 @@ def _edges(variables: Variables, points: int) -> Ints | None:
     if "list" not in variables:
         return None
     pairs = numbers(variables, "list")
+    if not pairs.size:
+        return None
     if pairs.shape[1] != 2 or (pairs != np.floor(pairs)).any() or pairs.min() < 1 or pairs.max() > points:
         raise InputError(f"list must hold two point numbers per row, from 1 to {points}")
     return pairs.astype(np.int64) - 1
@@ -233,6 +235,10 @@ def _cameras(variables: Variables, frames: int) -> tuple[Floats | None, Floats |
         raise InputError(
             f"P has {len(cameras)} cells of 3 x {cameras.shape[2]}; accepted are {frames} of 3 x 4"
         )
+    ranks = np.linalg.matrix_rank(cameras[:, :, :3])
+    if (ranks < 3).any():
+        camera = int(ranks.argmin()) + 1
+        raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
     same = all(np.abs(other - matrices[0]).max() < 1e-3 * matrices[0][0, 0] for other in matrices)
     return (matrices[0] if same else None), np.stack(rotations), np.stack(translations)

@@ -12,6 +12,7 @@ holds one variable. A version 4 file is matrices, each with a header of five num
 from __future__ import annotations
 
 import math
+import struct
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def load_variables(content: bytes, path: Path) -> Variables:
     order = _ORDERS.get(content[_HEADER - 2 : _HEADER])
     try:
         if order is not None:
-            found = dict(_Version5(allowance).variables(_Elements(content, order, _HEADER)))
+            found = dict(_Version5(len(content)).variables(_Elements(content, order, _HEADER)))
         elif 0 in content[:4]:
             found = dict(_matrices(content, allowance))
         else:
@@ -88,6 +89,9 @@ _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f
 _BYTES, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15  # types of elements
 _CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17  # classes of variables
 _NUMERIC = range(6, 16)
+_UNREAD = (_TEXT, _FUNCTION, _OPAQUE)
+_BEGINNING = 6  # numbers of a variable: its type and size, those of its flags, the flags
+_LOOKED_INTO = 4096  # bytes of a compressed element
 _MOST_AXES = 32
 _COMPLEX = 0x800  # in the flags
 _DEEPEST = 32  # cells in cells
@@ -134,17 +138,27 @@ class _Elements:
         return np.frombuffer(self.content, np.dtype(self.order + kind), count, place)
 
 
-class _Version5:
-    """The variables of a version 5 file."""
+def _stated(element: _Elements) -> tuple[int, int]:
+    """Return the size and the class that a compressed variable states, 0 where it has none."""
+    stored = memoryview(element.content)[element.place : element.end][:_LOOKED_INTO]
+    begin = zlib.decompressobj().decompress(stored, 4 * _BEGINNING)
+    if len(begin) < 4 * _BEGINNING:
+        return 0, 0
+    kind, size, _, _, flags, _ = struct.unpack(f"{element.order}{_BEGINNING}I", begin)
+    return (size, flags & 0xFF) if kind == _MATRIX else (0, 0)
 
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
+
+class _Version5:
+    """The variables of a version 5 file of so many bytes."""
+
+    def __init__(self, stored: int) -> None:
+        self._allowance = Allowance(stored)  # of arrays
+        self._inflating = Allowance(stored)  # of compressed elements, also for what is not kept of them
         self._items = 0
 
     def variables(self, elements: _Elements) -> Iterator[tuple[str, Any]]:
         """Yield the name and the value of every variable; the one without a name is of MATLAB's own."""
-        while elements.place + 8 <= elements.end:
-            kind, element = elements.next()
+        for kind, element in self._to_read(elements):
             if kind == _COMPRESSED:
                 kind, element = self._inflated(element).next()
             if kind == _MATRIX:
@@ -152,13 +166,36 @@ class _Version5:
                 if name:
                     yield name, value
 
+    def _to_read(self, elements: _Elements) -> list[tuple[int, _Elements]]:
+        """Return the elements and their types, without the compressed ones of text and the like.
+
+        Raises
+        ------
+        InputError
+            where the compressed ones state more bytes than the file may ask for, before any is inflated.
+        """
+        found = []
+        number = inflated = 0
+        while elements.place + 8 <= elements.end:
+            number += 1
+            if number > _MOST_ITEMS:
+                raise ValueError(f"it holds more than {_MOST_ITEMS} elements")
+            kind, element = elements.next()
+            if kind == _COMPRESSED:
+                size, of_class = _stated(element)
+                if of_class in _UNREAD:
+                    continue
+                inflated += size
+            found.append((kind, element))
+        self._inflating.check(inflated)
+        return found
+
     def _inflated(self, element: _Elements) -> _Elements:
         """Return what a compressed element holds."""
         inflate = zlib.decompressobj()
         stored = memoryview(element.content)[element.place : element.end]
-        content = inflate.decompress(stored, self._allowance.left + 1)
-        if len(content) > self._allowance.left:
-            self._allowance.use(len(content))
+        content = inflate.decompress(stored, self._inflating.left + 1)
+        self._inflating.use(len(content))
         if not inflate.eof:
             raise ValueError(f"the compressed variable at byte {element.place} is incomplete")
         return _Elements(content, element.order)

@@ -10,6 +10,7 @@ where OpenPose tracks.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
-from .contents import parse_json, read_bytes
+from .allowance import FLOAT, VARIABLE, Allowance, memory_limit
+from .contents import check_file, parse_json, read_bytes
 from .poses import chosen_individual
 from .skeletons import SKELETONS_OF_OPENPOSE
 from .variables import LoadedFile, Parts
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
 
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"
-_NUMBERED = re.compile(r"(.*?)_?(\d+)_keypoints\.json", re.IGNORECASE)
+MOST_FILES = 200_000  # frames, almost two hours of a video
+_MOST_COMPARED = 1_000_000_000  # distances of keypoints, which take about a minute
+_LARGEST_RATIO = 100_000  # of the memory and the files: who is seen in one frame takes that of all frames
+_OF_PERSON = 1_000  # bytes besides the keypoints, in each frame
+_NUMBERED = re.compile(r"(.*?)_?(\d{1,15})_keypoints\.json", re.ASCII | re.IGNORECASE)
 
 
 def is_folder(path: Path) -> bool:
@@ -44,14 +50,19 @@ def load_folder(path: Path) -> LoadedFile:
     Raises
     ------
     InputError
-        naming the file that is no frame of OpenPose.
+        naming the file that is no frame of OpenPose; and where the files are too many or too large.
     """
-    files = sorted(path.glob(PATTERN), key=lambda file: (_parts_of_name(file), file.name))
+    files, stored = _frames_of(path)
     names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
     if len(names) > 1:
         raise InputError(f"holds the frames of {len(names)} videos ({', '.join(names[:4])}); accepted is one")
-    frames = [_people(file) for file in files]
-    people = _joined(frames)
+    allowance = Allowance(stored, ratio=_LARGEST_RATIO)
+    frames = []
+    for file in files:
+        frames.append(_people(file))
+        sizes = (array.nbytes for _, person in frames[-1] for array in person.values())
+        allowance.use(sum(sizes) + _OF_PERSON * len(frames[-1]))
+    people = _joined(frames, _body_points(frames, files))
     kinds = list(dict.fromkeys(kind for frame in frames for _, person in frame for kind in person))
     variables: dict[str, Any] = {"frames": np.array([_parts_of_name(file)[1] for file in files])}
     for number, person in enumerate(people, 1):
@@ -59,9 +70,25 @@ def load_folder(path: Path) -> LoadedFile:
             arrays = {frame: person[frame][kind] for frame in person if kind in person[frame]}
             if arrays:
                 points = max(len(array) for array in arrays.values())
+                allowance.use_array((len(files), points, 3), FLOAT)
                 variables[_name(number, kind)] = _stacked(arrays, len(files), points, files)
     individuals = tuple(f"person {number}" for number in range(1, len(people) + 1))
     return LoadedFile(path, b"", variables, individuals)
+
+
+def _frames_of(path: Path) -> tuple[list[Path], int]:
+    """Return the files of the frames in their order, and how many bytes they have."""
+    files = list(itertools.islice(path.glob(PATTERN), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise InputError(f"{path}: holds more than {MOST_FILES} frames; accepted are up to so many")
+    files.sort(key=lambda file: (_parts_of_name(file), file.name))
+    stored, limit = sum(check_file(file) for file in files), memory_limit()
+    if stored > limit:
+        raise InputError(
+            f"{path}: its {len(files)} frames have {stored / 1e6:.0f} MB; accepted are up to "
+            f"{limit / 1e6:.0f} MB ({VARIABLE} in GB)"
+        )
+    return files, stored
 
 
 def _name(number: int, kind: str) -> str:
@@ -69,7 +96,7 @@ def _name(number: int, kind: str) -> str:
 
 
 def _parts_of_name(file: Path) -> tuple[str, int]:
-    """Return the video's name and the number of the frame of a file, 0 where it has none."""
+    """Return the video's name and the number of the frame, its last 15 digits, 0 where it has none."""
     match = _NUMBERED.fullmatch(file.name)
     return (match[1], int(match[2])) if match else ("", 0)
 
@@ -97,27 +124,52 @@ def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
     return found
 
 
-def _joined(frames: list[list[tuple[int, dict[str, Floats]]]]) -> list[dict[int, dict[str, Floats]]]:
+def _body_points(frames: list[list[tuple[int, dict[str, Floats]]]], files: list[Path]) -> int:
+    """Return how many keypoints the bodies have, which are of one model."""
+    counts = [[len(arrays[BODY]) for _, arrays in found] for found in frames]
+    points = max(itertools.chain(*counts), default=0)
+    for file, found in zip(files, counts, strict=True):
+        _check_points(min(found, default=points), points, file)
+    return points
+
+
+def _check_points(count: int, points: int, file: Path) -> None:
+    if count != points:
+        raise InputError(f"{file}: has {count} keypoints; others have {points}, and all need the same number")
+
+
+def _joined(
+    frames: list[list[tuple[int, dict[str, Floats]]]], points: int
+) -> list[dict[int, dict[str, Floats]]]:
     """Return the people as their keypoints by frame, the one seen best first."""
     from scipy.optimize import linear_sum_assignment  # imported late: only folders should cost it
 
     people: list[dict[int, dict[str, Floats]]] = []
+    last = np.zeros((0, points, 3))  # of each of them
     by_identity: dict[int, dict[int, dict[str, Floats]]] = {}
+    compared = 0
     for frame, found in enumerate(frames):
         tracked = [(identity, arrays) for identity, arrays in found if identity >= 0]
         for identity, arrays in tracked:
             by_identity.setdefault(identity, {})[frame] = arrays
         left = [arrays for identity, arrays in found if identity < 0]
-        costs = np.array(
-            [[_distance(person[max(person)][BODY], arrays[BODY]) for arrays in left] for person in people]
-        )
+        now = np.array([arrays[BODY] for arrays in left]).reshape(len(left), points, 3)
+        compared += len(people) * now.size // 3
+        if compared > _MOST_COMPARED:
+            raise InputError(
+                f"shows {len(people)} people up to frame {frame}, too many to be joined from frame to frame; "
+                "accepted are those of a video, or person_id of OpenPose's tracking"
+            )
+        costs = _distances(last, now)
         joined = set()
         if costs.size:
             for row, column in zip(*linear_sum_assignment(np.minimum(costs, 1e6)), strict=True):
                 if costs[row, column] < 1:
-                    people[row][frame] = left[column]
+                    people[row][frame], last[row] = left[column], now[column]
                     joined.add(column)
-        people += [{frame: arrays} for column, arrays in enumerate(left) if column not in joined]
+        new = [column for column in range(len(left)) if column not in joined]
+        people += [{frame: left[column]} for column in new]
+        last = np.concatenate((last, now[new]))
     people += by_identity.values()
 
     def confidence(person: dict[int, dict[str, Floats]]) -> float:
@@ -126,25 +178,30 @@ def _joined(frames: list[list[tuple[int, dict[str, Floats]]]]) -> list[dict[int,
     return sorted(people, key=confidence)
 
 
-def _distance(before: Floats, now: Floats) -> float:
-    """Return the mean distance of the keypoints that both show, in sizes of the person; infinity for none."""
-    points = min(len(before), len(now))
-    both = (before[:points, 2] > 0) & (now[:points, 2] > 0)
-    if not both.any():
-        return float("inf")
-    size = max(float(np.ptp(before[before[:, 2] > 0, :2], axis=0).max()), 1.0)
-    return float(np.linalg.norm(before[:points][both, :2] - now[:points][both, :2], axis=1).mean()) / size
+def _distances(before: Floats, now: Floats) -> Floats:
+    """Return the mean distances (N, M) of the keypoints (N, P, 3) and (M, P, 3) that both show.
+
+    In sizes of the person before; infinity where they show none together.
+    """
+    seen = before[:, :, 2] > 0
+    low = np.where(seen[..., None], before[:, :, :2], np.inf).min(axis=1, initial=np.inf)
+    high = np.where(seen[..., None], before[:, :, :2], -np.inf).max(axis=1, initial=-np.inf)
+    sizes = np.maximum((high - low).max(axis=1, initial=1.0), 1.0)
+    means = np.full((len(before), len(now)), np.inf)
+    for column, person in enumerate(now):
+        both = seen & (person[:, 2] > 0)
+        apart = np.linalg.norm(before[:, :, :2] - person[:, :2], axis=2)
+        counts = both.sum(axis=1)
+        total = np.where(both, apart, 0.0).sum(axis=1)
+        np.divide(total, counts * sizes, out=means[:, column], where=counts > 0)
+    return np.where(np.isnan(means), np.inf, means)
 
 
 def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Path]) -> Floats:
     """Return keypoints (F, P, 3), all zero in frames without the person."""
     stacked = np.zeros((frames, points, 3))
     for frame, array in arrays.items():
-        if len(array) != points:
-            raise InputError(
-                f"{files[frame]}: has {len(array)} keypoints; others have {points}, and all need the same "
-                "number"
-            )
+        _check_points(len(array), points, files[frame])
         stacked[frame] = array
     return stacked
 

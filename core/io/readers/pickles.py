@@ -12,6 +12,11 @@ in the file. An array is made from its bytes when its type and size agree with t
 
 Sizes that a file states are compared with its own before memory is asked for: `pickletools.genops` reads the
 operations without executing them, and refuses a text or number of bytes that is longer than the file.
+
+The values are then built by the unpickler that Python has in Python. Each of its operations can be checked
+before it runs. A key of a dict must be text or a small whole number before it is hashed: the hash of a deep
+tuple ends the process, and large whole numbers can all have the same hash. What a stand-in is called with is
+a short tuple, and what it copies is counted.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ import pickle
 import pickletools
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +39,7 @@ from .poses import chosen_individual
 from .variables import LoadedFile, nested_bytes, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from .reading_options import ReadingOptions
@@ -41,6 +47,9 @@ if TYPE_CHECKING:
 
 MOST_OPERATIONS = 2_000_000
 DEEPEST = 8  # dict in dict, list in list
+LARGEST_KEY = 2**60  # of a dict; whole numbers below it have different hashes
+LARGEST_SIZE = 2**60  # of an array's axis
+MOST_ARGUMENTS = 9  # of a call; a type of elements has so many
 ACCEPTED = "accepted are NumPy arrays, dict, list, tuple, text and numbers"
 _CONVERT = (
     "in the program that wrote it, np.savez('tracks.npz', tracks=..., visibility=...) writes what is read"
@@ -138,7 +147,7 @@ def unpickle(content: bytes, path: Path) -> Any:
     """
     try:
         _check_operations(content)
-        value = _Unpickler(io.BytesIO(content), encoding="latin1").load()
+        value = _Unpickler(content).load()
         converted = _Converter().convert(value, 0)
         Allowance(len(content)).use(nested_bytes(converted, {}))
         return converted
@@ -168,12 +177,13 @@ def _check_operations(content: bytes) -> None:
 class _Type:
     """The type of an array's elements, as a pickle describes it."""
 
-    __slots__ = ("code", "order")
+    __slots__ = ("allowance", "code", "order")
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: Any, allowance: Allowance) -> None:
         if not isinstance(code, str) or not _TYPE.fullmatch(code):
-            raise _Refused(f"it holds an array of type {shortened(repr(code))}")
-        self.code, self.order = code, "<"
+            found = repr(code) if isinstance(code, str) else f"a {type(code).__name__.strip('_').lower()}"
+            raise _Refused(f"it holds an array of type {shortened(found)}")
+        self.code, self.order, self.allowance = code, "<", allowance
 
     def __setstate__(self, state: Any) -> None:
         _, order, *rest = state
@@ -185,13 +195,13 @@ class _Type:
         """Return the array of these bytes; of the single object that `numpy.save` wraps, the object."""
         if self.code == "O8" and shape == () and isinstance(data, list) and len(data) == 1:
             return data[0]
-        data = data.encode("latin1") if isinstance(data, str) else data
+        data = _encoded(data, self.allowance) if isinstance(data, str) else data
         if self.code == "O8" or not isinstance(data, bytes | bytearray) or not isinstance(shape, tuple):
             raise _Refused("it holds an array of Python objects")
         kind: np.dtype[Any] = np.dtype(self.code)
         if self.order == ">":
             kind = kind.newbyteorder(">")
-        if len(shape) > 8 or not all(isinstance(size, int) and size >= 0 for size in shape):
+        if len(shape) > 8 or not all(isinstance(size, int) and 0 <= size <= LARGEST_SIZE for size in shape):
             raise _Refused("it holds an array of no valid shape")
         if math.prod(shape) * kind.itemsize != len(data):
             raise _Refused(f"it holds an array of {math.prod(shape):g} elements in {len(data)} bytes")
@@ -214,9 +224,12 @@ class _Array:
 
 
 class _StandIn:
-    """A name in a pickle that stands for a function of NumPy; the object has no attribute to change."""
+    """A name in a pickle that stands for a function of NumPy; a pickle cannot change it."""
 
-    __slots__ = ()
+    __slots__ = ("allowance",)
+
+    def __init__(self, allowance: Allowance) -> None:
+        self.allowance = allowance
 
     def __setstate__(self, state: Any) -> None:
         raise _Refused("it changes a function")
@@ -230,7 +243,7 @@ class _MakeType(_StandIn):
     __slots__ = ()
 
     def __call__(self, code: Any, *_: Any) -> _Type:
-        return _Type(code)
+        return _Type(code, self.allowance)
 
 
 class _Reconstruct(_StandIn):
@@ -243,9 +256,12 @@ class _Reconstruct(_StandIn):
 class _FromBuffer(_StandIn):
     __slots__ = ()
 
-    def __call__(self, data: Any, kind: Any, shape: Any, order: Any) -> _Array:
+    def __call__(self, data: Any, kind: Any, shape: Any, order: Any, axes: Any = None) -> _Array:
+        """Return the array, whose axes were put into another order where these are given."""
         array = _Array()
         array.__setstate__((1, shape, kind, order == "F", data))
+        if order == "K" and axes is not None:
+            array.value = array.value.transpose(axes)
         return array
 
 
@@ -264,7 +280,13 @@ class _Encode(_StandIn):
     def __call__(self, text: Any, encoding: Any = "latin1") -> bytes:
         if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
             raise _Refused("it encodes a text")
-        return text.encode("latin1")
+        return _encoded(text, self.allowance)
+
+
+def _encoded(text: str, allowance: Allowance) -> bytes:
+    """Return the bytes of a text; a pickle can ask for those of one text many times."""
+    allowance.use(len(text))
+    return text.encode("latin1")
 
 
 _STAND_INS: dict[tuple[str, str], type[_StandIn]] = {
@@ -282,8 +304,46 @@ _STAND_INS: dict[tuple[str, str], type[_StandIn]] = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
-    """An unpickler that finds only the stand-ins."""
+def _checked(operation: bytes, check: Callable[[list[Any]], None]) -> tuple[int, Callable[[Any], None]]:
+    """Return the number of an operation, and what checks the values since the last mark and then runs it."""
+    run: Callable[[Any], None] = pickle._Unpickler.dispatch[operation[0]]
+
+    def checked(unpickler: Any) -> None:
+        check(unpickler.stack)
+        run(unpickler)
+
+    return operation[0], checked
+
+
+def _check_keys(keys: list[Any]) -> None:
+    """Refuse keys of a dict that are not cheap to hash and to compare."""
+    for key in keys:
+        if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < LARGEST_KEY):
+            raise _Refused("it holds a dict whose keys are no text")
+
+
+def _check_arguments(values: list[Any]) -> None:
+    """Refuse a call of anything but a few arguments, which are the last value."""
+    if not isinstance(values[-1], tuple) or len(values[-1]) > MOST_ARGUMENTS:
+        raise _Refused(f"it calls a function with other than up to {MOST_ARGUMENTS} arguments")
+
+
+class _Unpickler(pickle._Unpickler):
+    """An unpickler that finds only the stand-ins, and looks at keys and arguments before they are used."""
+
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = pickle._Unpickler.dispatch | dict(
+        (
+            _checked(pickle.SETITEM, lambda values: _check_keys(values[-2:-1])),
+            _checked(pickle.SETITEMS, lambda values: _check_keys(values[::2])),
+            _checked(pickle.DICT, lambda values: _check_keys(values[::2])),
+            _checked(pickle.REDUCE, _check_arguments),
+            _checked(pickle.BUILD, _check_arguments),
+        )
+    )
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content), encoding="latin1")
+        self.allowance = Allowance(len(content))
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a new stand-in of a name that NumPy writes.
@@ -296,7 +356,7 @@ class _Unpickler(pickle.Unpickler):
         kind = _STAND_INS.get((module, name))
         if kind is None:
             raise _Refused(f"it names {shortened(module)}.{shortened(name)}")
-        return kind()
+        return kind(self.allowance)
 
     def persistent_load(self, pid: Any) -> Any:
         """Refuse a value that is stored elsewhere."""
@@ -324,7 +384,7 @@ class _Converter:
             wrapped = not isinstance(value.value, np.ndarray)
             return self.convert(value.value, depth + 1) if wrapped else value.value
         if isinstance(value, dict):
-            return {self._key(key): self.convert(each, depth + 1) for key, each in value.items()}
+            return {str(key): self.convert(each, depth + 1) for key, each in value.items()}
         if isinstance(value, list | tuple):
             if value and all(type(each) in (int, float, bool) for each in value):
                 return np.array(value, dtype=np.float64)
@@ -336,8 +396,3 @@ class _Converter:
         if isinstance(value, bytes | bytearray):
             return np.frombuffer(value, np.uint8)
         raise _Refused(f"it holds a {type(value).__name__.strip('_').lower()}")
-
-    def _key(self, key: Any) -> str:
-        if not isinstance(key, str | int):
-            raise _Refused("it holds a dict whose keys are no text")
-        return str(key)

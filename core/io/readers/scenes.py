@@ -77,11 +77,19 @@ def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
         cameras = np.array(
             [[float(number) for number in line.split()] for line in lines[1 : 1 + 5 * frames : 5]]
         )
-        tracks = _empty(frames, points, len(content))
+        tracks = _empty(max(frames, 0), max(points, 0), len(content))
         first = 1 + 5 * frames
+        if frames < 1 or points < 1 or len(lines) < first + 3 * points:
+            raise ValueError(f"it has {len(lines)} lines for {frames} cameras and {points} points")
         for point, line in enumerate(lines[first + 2 : first + 3 * points : 3]):
             count, *views = (float(number) for number in line.split())
-            for camera, _, x, y in np.reshape(views, (int(count), 4)):
+            if len(views) != 4 * count:
+                raise ValueError(f"point {point} has {len(views)} numbers for {count:g} views")
+            for camera, _, x, y in np.reshape(views, (-1, 4)):
+                if not 0 <= camera < frames:
+                    raise ValueError(
+                        f"point {point} is seen by camera {camera:g} of {frames}, counted from 0"
+                    )
                 tracks[int(camera), point] = x, -y
         focal, distortion = cameras[:, 0], cameras[:, 1:]
     except (ValueError, IndexError, OverflowError) as error:

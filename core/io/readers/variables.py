@@ -153,7 +153,18 @@ LONGEST_NAME = 24  # characters
 
 
 def describe(variables: Variables) -> str:
-    """Return the names and shapes of variables, as a sentence lists them: the largest where they are many."""
+    """Return the names and shapes of variables, as a sentence lists them: the largest where they are many.
+
+    Parameters
+    ----------
+    variables
+        arrays, lists and dicts by name.
+
+    Returns
+    -------
+    str
+        "nothing" where there are none.
+    """
     sizes = {name: np.size(value) if is_numeric(value) else 0 for name, value in variables.items()}
     largest = sorted(variables, key=lambda name: -sizes[name])[:MOST_NAMES]
     listed = [f"{shortened(name)} {size_of(variables[name])}" for name in sorted(largest)]
@@ -270,6 +281,8 @@ def blocked(array: Floats, name: str, rows: int) -> Floats:
 
 
 def _check_divides(array: Floats, name: str, rows: int) -> None:
+    if not array.size:
+        raise InputError(f"{name} is {size_of(array)} and empty; accepted is at least one frame of one point")
     if array.shape[0] % rows:
         raise InputError(
             f"{name} is {size_of(array)}; accepted is {rows} rows per frame, and {array.shape[0]} does not "

@@ -29,7 +29,6 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
@@ -240,6 +239,8 @@ def _add_camera(
     asset: _Asset, cameras: SceneCameras, unit: float, options: ExportOptions, fps: float
 ) -> None:
     """Add a camera, and its motion where all frames are written."""
+    from scipy.spatial.transform import Rotation  # slow to load
+
     chosen = slice(None) if options.frame is None else slice(options.frame, options.frame + 1)
     back, positions = cameras.transforms(unit)
     turns = Rotation.from_matrix(back[chosen]).as_quat()

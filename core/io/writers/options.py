@@ -6,7 +6,6 @@ people read them: in the names of numbered files, in comments, and in the window
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ...data.masks import common_size, known_points
+from ...data.sequence import check_frame_rate
 from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all
 from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
@@ -111,8 +111,8 @@ class ExportOptions:
             raise InputError(
                 f"frame {self.frame} and all frames ({self.frames}) are both asked for; choose one"
             )
-        if self.fps is not None and not (math.isfinite(self.fps) and self.fps > 0):
-            raise InputError(f"fps is {self.fps:g}; accepted are frames per second above 0")
+        if self.fps is not None:
+            check_frame_rate(self.fps, "fps")
 
     @property
     def alignment(self) -> str:

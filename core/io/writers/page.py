@@ -63,7 +63,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         raise InputError(f"{path}: a page shows all frames; numbered files are for .ply and .obj")
     text = _page(result, options, path, play=True)
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     return [path]
 
 

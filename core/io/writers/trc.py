@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...foundation.atomic import replacing
+from ...foundation.exceptions import printable
 from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, unit_of, with_progress
 from .scene import TURN, require_finite
@@ -48,7 +49,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     values = (speed, speed, frames, markers, unit, speed, 1, frames)
     names = _marker_names(result.meta.get("point_names") or (), markers)
     lines = [
-        f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
+        f"PathFileType\t4\t(X/Y/Z)\t{printable(path.name)}",
         "\t".join(HEADINGS),
         "\t".join(map(str, values)),
         "Frame#\tTime\t" + "\t\t\t".join(names) + "\t\t",

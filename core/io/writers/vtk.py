@@ -25,7 +25,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ...foundation.atomic import replacing_many
-from ...foundation.exceptions import InputError
+from ...foundation.exceptions import InputError, printable
 from .options import numbered, reprojection_errors, shapes, std_of, with_progress
 from .scene import compare
 
@@ -57,6 +57,8 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """
     if options.frames != "one":
         raise InputError(f"{path}: there is a numbered .vtp file of every frame anyway")
+    if printable(path.name) != path.name:
+        raise InputError(f"{path}: is no name that XML can hold, by which .pvd lists its files; name another")
     chosen = shapes(result, options, every=True)
     compared, distances = compare(result, options), reprojection_errors(result)
     files = []

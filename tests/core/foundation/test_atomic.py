@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -214,7 +215,7 @@ def test_what_cannot_be_put_back_at_once_is_put_back_later(tmp_path, monkeypatch
             write_all(tmp_path, "new")
     assert contents(tmp_path)[NAMES[0]] == "new"
     (left,) = tmp_path.glob(".nrsfm-*")
-    atomic._discard(left)
+    atomic._discard(left, through_links=False)
     assert contents(tmp_path) == dict.fromkeys(NAMES, "old")
 
 
@@ -270,6 +271,8 @@ def test_files_are_whole_when_the_next_file_of_the_folder_is_read(tmp_path, coun
         "[" * 100_000,
         '{"../a.txt": null}',
         '{"a\\u0000b": null}',
+        '{"a\\ud800b": null}',
+        '{"..": null, ".": null}',
         '{"a.txt": [1]}',
         '{"": 1}',
     ],
@@ -281,8 +284,103 @@ def test_a_list_that_is_not_one_changes_nothing(tmp_path, content):
     (tmp_path / "below" / "a.txt").write_text("here")
     (kept / "a.txt").write_text("there")
     (kept.parent / "renames.json").write_text(content)
-    atomic._discard(kept.parent)
+    atomic._discard(kept.parent, through_links=False)
     assert contents(tmp_path) == {"a.txt": "here", str(Path("below", "a.txt")): "here"}
+
+
+# -- what was put into a folder by somebody else -------------------------------------------------------------
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Return a folder that has the temporary folder of a process that has ended, and one beside it."""
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    left = folder / f".nrsfm-{atomic._machine()}-999999999-1-{'0' * 16}"
+    (left / "old").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "kept.txt").write_text("kept")
+    (folder / "mine.txt").write_text("mine")
+    (left / "old" / "a.txt").write_text("hostile")
+    (left / "renames.json").write_text('{"a.txt": null}')
+    return folder, outside, left
+
+
+def test_a_list_does_not_write_through_a_link(hostile):
+    folder, outside, left = hostile
+    (folder / "a.txt").symlink_to(outside / "new.txt")
+    read_bytes(folder / "mine.txt")
+    assert contents(outside) == {"kept.txt": "kept"}
+    assert (folder / "a.txt").is_symlink() and not left.exists()
+
+
+def test_a_list_does_not_remove_through_a_link(hostile):
+    folder, outside, left = hostile
+    (folder / "a.txt").symlink_to(outside / "kept.txt")
+    (left / "renames.json").write_text(json.dumps({"a.txt": atomic._mark(outside / "kept.txt")}))
+    (left / "old" / "a.txt").unlink()
+    read_bytes(folder / "mine.txt")
+    assert contents(outside) == {"kept.txt": "kept"}
+
+
+@pytest.mark.parametrize("replaced", ["old", "old/a.txt", "renames.json", "."])
+def test_a_list_does_not_fetch_through_a_link(hostile, replaced):
+    folder, outside, left = hostile
+    for name in ("a.txt", "renames.json"):
+        (outside / name).write_text((left / "old" / "a.txt" if name == "a.txt" else left / name).read_text())
+    (outside / "old").mkdir()
+    (outside / "old" / "a.txt").write_text("hostile")
+    before = contents(outside)
+    path = left / replaced
+    target = outside if replaced in ("old", ".") else outside / path.name
+    path.rename(folder / "away")
+    path.symlink_to(target)
+    read_bytes(folder / "mine.txt")
+    assert contents(outside) == before
+    assert not os.path.lexists(folder / "a.txt") and not os.path.lexists(left)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_list_of_another_user_changes_nothing(hostile):
+    folder, _outside, left = hostile
+    os.chown(left, 1234, 4321)
+    read_bytes(folder / "mine.txt")
+    assert not (folder / "a.txt").exists() and (left / "old" / "a.txt").exists()
+    os.chown(left, os.geteuid(), os.getegid())
+    remove_temporaries(folder.parent / "outside" / ".." / "folder")  # the path that was looked at waits
+    assert (folder / "a.txt").read_text() == "hostile" and not left.exists()
+
+
+def test_a_hostile_folder_of_any_depth_can_be_read_in(hostile):
+    folder, _outside, left = hostile
+    here = os.open(left, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    assert read_bytes(folder / "mine.txt") == b"mine"
+    subprocess.run(["rm", "-rf", left], check=True)  # pytest could not
+
+
+def test_several_files_behind_links_are_put_back_where_the_renaming_fails(tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    write_all(tmp_path / "below", "old")
+    for name in NAMES:
+        (tmp_path / name).symlink_to(tmp_path / "below" / name)
+    replace = os.replace
+
+    def fail(source, target):
+        if target.name == NAMES[3] and "old" not in source.parts:
+            raise OSError(5, "Input/output error")
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(InputError):
+            write_all(tmp_path, "new")
+    assert contents(tmp_path / "below") == dict.fromkeys(NAMES, "old")
+    assert all((tmp_path / name).is_symlink() for name in NAMES)
 
 
 # -- what processes left -------------------------------------------------------------------------------------

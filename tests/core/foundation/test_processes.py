@@ -126,27 +126,33 @@ def test_closing_a_pool_ends_the_calls_that_run():
 
 
 OWNER = """
-import os, sys, time
+import os, re, sys, time
 from core.foundation import ProcessPool
 if __name__ == "__main__":
     pool = ProcessPool()
     print(pool.call(os.getpid), flush=True)
     if sys.argv[1] == "killed":
         pool.call(time.sleep, 60.0)
+    if sys.argv[1] == "killed while Python's lock is held":
+        pool.call(re.match, "(a+)+b", 60 * "a")
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
-@pytest.mark.parametrize("end", ["killed", "left open"])
+@pytest.mark.parametrize("end", ["killed", "killed while Python's lock is held", "left open"])
 def test_processes_end_with_the_one_that_started_them(end, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(OWNER)
     owner = subprocess.Popen([sys.executable, str(script), end], stdout=subprocess.PIPE, text=True)
     number = int(owner.stdout.readline())
-    if end == "killed":
+    if end != "left open":
+        time.sleep(0.5)  # until the call has begun
         owner.kill()
-    owner.communicate(timeout=30)
+    owner.wait(timeout=30)
+    owner.stdout.close()
     deadline = time.monotonic() + 20
     while Path(f"/proc/{number}").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not Path(f"/proc/{number}").exists()
+    if lives := Path(f"/proc/{number}").exists():
+        os.kill(number, signal.SIGKILL)
+    assert not lives

@@ -253,6 +253,29 @@ def test_after_ctrl_c_the_command_keeps_what_was_followed(rendered, tmp_path, ca
     assert read_sequence(out).frame_count == 7
 
 
+@pytest.mark.parametrize(("frame", "kept"), [(7, 7), (1, None), (0, None)])
+def test_after_ctrl_c_while_a_frame_is_read_the_command_keeps_what_was_followed(
+    rendered, tmp_path, capsys, monkeypatch, frame, kept
+):
+    read = Video.read
+
+    def interrupt(video, index):
+        if index == frame:
+            raise KeyboardInterrupt  # and the video is closed before the tracks are written
+        return read(video, index)
+
+    monkeypatch.setattr(Video, "read", interrupt)
+    out = tmp_path / "part.npz"
+    assert main(["track", str(rendered[1]), "-o", str(out), "--points", "60"]) == 130
+    said = capsys.readouterr().err
+    if kept is None:
+        assert said == "nrsfm track: stopped\n" and not out.exists()
+    else:
+        assert f"stopped; what was followed so far is in {out}" in said
+        found = read_sequence(out)
+        assert (found.frame_count, found.frame_rate) == (kept, 30.0)
+
+
 def test_without_its_packages_the_sentence_has_the_command_that_installs_them(monkeypatch):
     assert missing_packages() == ""
     monkeypatch.setattr(opencv, "find_spec", lambda name: None if name == "cv2" else name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from core import InputError
-from core.tracking import Video
+from core.tracking import Video, video
 from core.tracking.video import PASSED
 
 if TYPE_CHECKING:
@@ -165,3 +166,54 @@ def test_counting_ends_when_its_result_is_not_needed(tmp_path):
     with pytest.raises(InputError, match="removed meanwhile"):
         Video(path, lambda: calls.append(0) is None and len(calls) == 3)
     assert len(calls) == 3
+
+
+def test_what_a_video_states_is_known_when_it_is_closed(tmp_path):
+    video = Video(write(tmp_path / "b.avi", "mpeg4", {}))
+    before = video.count, video.size, video.frame_rate
+    video.close()
+    assert (video.count, video.size, video.frame_rate) == before
+    assert before[2] is not None
+
+
+def test_what_leads_to_other_files_is_no_video(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "own.ts", "mpeg2video", {})
+    (tmp_path / "list.m3u8").write_text(
+        "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nown.ts\n#EXT-X-ENDLIST\n"
+    )
+    (tmp_path / "list.mp4").write_text("ffconcat version 1.0\nfile own.ts\n")
+    (tmp_path / "notes.txt").write_text(100 * "no film\n")
+    for name in ("list.m3u8", "list.mp4", "notes.txt"):
+        with pytest.raises(InputError, match=f"{name} is no video; accepted are MP4"):
+            Video(Path(name))
+    (tmp_path / "concat:own.ts").write_bytes(b"no film")
+    with pytest.raises(InputError, match=r"concat:own\.ts"):
+        Video(Path("concat:own.ts"))
+    assert Video(Path("own.ts")).count == COUNT
+
+
+def test_pictures_and_packets_are_bounded_by_what_a_file_may_need(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.mp4", "libx264", {"g": "12"})
+    monkeypatch.setattr(video, "OF_PACKET", 2_000_000)
+    with pytest.raises(InputError, match=r"x\.mp4: needs .* MB of memory; accepted of a file of this size"):
+        Video(path)
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.0001")
+    with pytest.raises(
+        InputError, match=r"x\.mp4 has pictures of 64 x 48; accepted are up to 0\.00208 million"
+    ):
+        Video(path)
+
+
+def test_pictures_that_grow_on_the_way_are_not_decoded(tmp_path, monkeypatch):
+    path = tmp_path / "x.h264"
+    content = write(path, "libx264", {"g": "12"}).read_bytes()
+    monkeypatch.setattr(f"{__name__}.WIDTH", 10 * WIDTH)
+    monkeypatch.setattr(f"{__name__}.HEIGHT", 10 * HEIGHT)
+    path.write_bytes(content + write(path, "libx264", {"g": "12"}).read_bytes())
+    assert Video(path).read(COUNT + 20).shape == (HEIGHT, WIDTH, 3)
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.005")
+    source = Video(path)
+    assert source.read(3).shape == (HEIGHT // 10, WIDTH // 10, 3)
+    with pytest.raises(InputError, match=r"x\.h264: frame 81 cannot be read"):
+        source.read(COUNT + 20)

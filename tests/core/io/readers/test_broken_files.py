@@ -315,6 +315,17 @@ def cameras_that_are_no_rotations(folder: Path) -> Path:
     return mat(folder, W=numbers(), S=numbers(3 * F), Rs=cameras)
 
 
+@case(r"data\.mat: Rs is 0 x 3 and empty; accepted is at least one frame of one point")
+def cameras_of_no_frame(folder: Path) -> Path:
+    return mat(folder, W=numbers(), S=numbers(3 * F), Rs=np.zeros((0, 3)))
+
+
+@case(r"data\.mat: P\{2\} has columns 1 to 3 that are singular; accepted are cameras K \[R t\]")
+def camera_that_is_singular(folder: Path) -> Path:
+    views = {"pointnr": P, "points": cells(*[numbers(2)] * 2), "index": cells(*[np.arange(P) + 1] * 2)}
+    return mat(folder, u=views, P=cells(np.eye(3, 4), np.ones((3, 4))))
+
+
 @case(r"data\.mat: list must hold two point numbers per row, from 1 to 6")
 def skeleton_that_counts_from_0(folder: Path) -> Path:
     return mat(folder, W=numbers(), S=numbers(3 * F), list=np.array([[0, 1]]))

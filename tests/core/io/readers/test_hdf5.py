@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def load(path: Path) -> dict[str, object]:
+def load(path: Path) -> dict[str, Any]:
     return hdf5.load_hdf5(path.read_bytes(), path)
 
 
@@ -46,6 +46,13 @@ def huge_empty_array(file: h5py.File, _: Path) -> None:
     file["tracks"].attrs["MATLAB_empty"] = 1
 
 
+def huge_chunk(file: h5py.File, _: Path) -> None:
+    array = file.create_dataset(
+        "tracks", (3, 2, 4), "f8", maxshape=(None,) * 3, chunks=(300, 200, 8000), compression="gzip"
+    )
+    assert array.chunks == (300, 200, 8000)  # none is written: its size alone is in the file
+
+
 def repeated_array(file: h5py.File, _: Path) -> None:
     array = file.create_dataset("#array", data=np.zeros((100, 1000)))
     file.create_dataset("cells", data=np.array([array.ref] * 1000, dtype=h5py.ref_dtype))
@@ -55,6 +62,7 @@ REFUSED = {
     external_link: "it links to another file",
     external_storage: "the numbers of a variable are in another file",
     virtual_array: "the numbers of a variable are in another file",
+    huge_chunk: "needs 3840 MB of memory",
     huge_array: "needs 80000 MB of memory",
     huge_empty_array: "an empty variable is not empty",
     repeated_array: "needs 800 MB of memory",
@@ -85,6 +93,29 @@ def test_references_that_branch_or_return_are_followed_once(tmp_path):
     found = load(tmp_path / "a.h5")
     assert set(found) == {"loop", "tree", "W"}
     np.testing.assert_array_equal(found["W"], np.arange(6.0).reshape(2, 3).T)
+
+
+def test_items_of_other_types_are_left_out(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        tracks = file.create_dataset("tracks", data=np.ones((3, 2, 4)))
+        file.create_dataset("empty", data=h5py.Empty("f8"))
+        file.create_dataset("ragged", (3,), dtype=h5py.vlen_dtype("f8"))[0] = np.ones(4)
+        file.create_dataset("region", (1,), dtype=h5py.regionref_dtype)[0] = tracks.regionref[:2]
+        file["type"] = np.dtype("f8")
+        pair, time = h5py.h5s.create_simple((2,)), h5py.h5t.UNIX_D32LE  # which NumPy has not
+        h5py.h5d.create(file.id, b"time", time, pair)
+        h5py.h5d.create(file.id, b"opaque", h5py.h5t.create(h5py.h5t.OPAQUE, 5), pair)
+        h5py.h5a.create(file.create_dataset("marked", data=[1.0]).id, b"MATLAB_class", time, pair)
+        file.create_dataset("pairs", data=[1.0]).attrs["MATLAB_empty"] = [0, 0]
+        file.create_dataset("names", data=np.array([b"a\xff"], dtype=object), dtype=h5py.string_dtype())
+        file.create_dataset("cells", (2,), dtype=h5py.ref_dtype)[0] = tracks.ref
+        file.create_dataset("table", (3,), dtype=[("x", "f8", (5,)), ("inside", [("a", "f8")])])
+        file.create_dataset("flags", data=[0, 1], dtype=h5py.enum_dtype({"NO": 0, "YES": 1}, "i"))
+    found = load(tmp_path / "a.h5")
+    assert set(found) == {"tracks", "cells", "table", "flags", "names", "pairs"}
+    assert found["names"].tolist() == ["a\ufffd"] and found["pairs"].tolist() == [1.0]
+    assert found["tracks"].shape == found["cells"][0].shape == (4, 2, 3) and found["cells"][1] is None
+    assert set(found["table"]) == {"x"}
 
 
 def _with_limit(path: Path, gigabytes: float) -> None:

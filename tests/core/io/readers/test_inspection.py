@@ -151,7 +151,7 @@ def test_sentences_stay_short_however_many_arrays_a_file_has(tmp_path: Path, sen
         ("sparse_neg.mat", "a sparse array has entries outside of it"),
         ("h_extraw.mat", "the numbers of a variable are in another file"),
         ("h_4GB.mat", "needs 4000 MB of memory"),
-        ("P_sing2.mat", "holds values that cannot be read"),
+        ("P_sing2.mat", "P{1} has columns 1 to 3 that are singular"),
         ("views_nan.mat", "imdata.pointnr is nan"),
         ("mat5_long_message_1.mat", "is not a MATLAB file that can be read"),
         ("npz_long_message_1.npz", "is not an .npz file that can be read"),

@@ -199,6 +199,39 @@ def test_a_compressed_variable_is_no_larger_than_its_file_may_ask_for():
         load(element(COMPRESSED, b"no compressed bytes"))
 
 
+def packed(*parts: bytes) -> bytes:
+    return element(COMPRESSED, zlib.compress(b"".join(parts), 9))
+
+
+def test_compressed_text_is_not_inflated():
+    text = packed(matrix(CHAR, (1, 5000), element(4, np.random.default_rng(0).bytes(10_000)), name=b"note"))
+    damaged = text[:6000] + bytes(100) + text[6100:]  # where nothing reads it
+    number = packed(matrix(NUMBERS, (1, 1), doubles(3)))
+    assert load(*[damaged] * 20, number) == {"W": np.array([[3.0]])}
+
+
+def test_the_sizes_of_compressed_variables_are_added_before_any_is_inflated():
+    half = packed(matrix(NUMBERS, (4_000_000, 1), element(DOUBLE, bytes(32_000_000))))
+    assert load(half)["W"].shape == (4_000_000, 1)
+    damaged = half[:200] + bytes(100) + half[300:]
+    with pytest.raises(
+        InputError, match=r"needs 96 MB of memory; accepted of a file of this size are 8\d MB"
+    ):
+        load(damaged, damaged, damaged)
+
+
+def test_what_is_inflated_and_not_kept_is_added_up():
+    other = packed(element(BYTES, bytes(30_000_000)))  # no variable, whose size would be known before
+    assert load(other, other) == {}
+    with pytest.raises(InputError, match=r"needs 8\d MB of memory; accepted of a file"):
+        load(other, other, other)
+
+
+def test_very_many_elements_are_refused():
+    with pytest.raises(InputError, match="it holds more than 100000 elements"):
+        load(bytes(8 * 100_001))
+
+
 @pytest.mark.parametrize(
     ("numbers", "content", "sentence"),
     [

@@ -53,6 +53,16 @@ def test_the_arrays_of_delta_are_read_from_every_protocol(
     np.testing.assert_array_equal(found.sequence.visible, SEEN)
 
 
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_arrays_whose_axes_are_in_another_order_are_read(tmp_path: Path, protocol: int) -> None:
+    turned = np.ascontiguousarray(TNXY.transpose(1, 0, 2)).transpose(1, 0, 2)
+    assert not turned.flags.c_contiguous and not turned.flags.f_contiguous
+    value = {"coords": turned, "vis": SEEN, "conf": np.ones((F, P))}
+    found = inspect_file(save(tmp_path, value, protocol))
+    assert found.sequence is not None, found.problem
+    np.testing.assert_array_equal(found.sequence.tracks, TRACKS)
+
+
 def tapvid() -> dict[str, Any]:
     relative = NTXY / np.array([960, 720])
     other = {"points": relative[:, :8], "occluded": ~SEEN.T[:, :8], "video": VIDEO[:8]}
@@ -118,6 +128,10 @@ SHAPE = b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"  # two billion by two billion
 ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tC\x01bt"
 
 
+CALL = b"cnumpy.core.multiarray\n_reconstruct\n"
+TYPE = b"cnumpy\ndtype\n(U\x02f8K\x00K\x01tR"
+
+
 def deep(levels: int) -> bytes:
     return b"\x80\x02" + b"]" * levels + b"a" * (levels - 1) + b"."
 
@@ -128,6 +142,18 @@ def laughs(levels: int) -> bytes:
         b"\x80\x04]\x94"
         + b"".join(b"](" + b"h" + bytes([n]) + (b"h" + bytes([n])) * 9 + b"e\x94" for n in range(levels))
         + b"."
+    )
+
+
+def colliding(count: int) -> bytes:
+    """A dict of whole numbers that all have the same hash."""
+    return (
+        pickle.dumps({}, protocol=4)[:2]
+        + b"}("
+        + b"".join(
+            b"\x8a\x0b" + (number * (2**61 - 1)).to_bytes(11, "little") + b"N" for number in range(count)
+        )
+        + b"u."
     )
 
 
@@ -176,6 +202,19 @@ HOSTILE: dict[str, bytes | Callable[[Path], bytes]] = {
     "a list in itself": b"\x80\x02]q\x00h\x00a.",
     "a set": pickle.dumps({1, 2, 3}),
     "a key that is no text": pickle.dumps({(1, 2): np.zeros(3)}),
+    "a deep tuple as a key": b"\x80\x04}" + b")" + b"\x85" * 400_000 + b"K\x01s.",
+    "a deep tuple as one of the keys": b"\x80\x04}(" + b")" + b"\x85" * 400_000 + b"K\x01u.",
+    "a deep tuple as a key of an old dict": b"\x80\x04()" + b"\x85" * 400_000 + b"K\x01d.",
+    "a deep tuple": b"\x80\x04)" + b"\x85" * 400_000 + b".",
+    "a deep tuple as a type": b"\x80\x04cnumpy\ndtype\n)" + b"\x85" * 400_000 + b"\x85R.",
+    "a list of lists of lists as a type": b"\x80\x04cnumpy\ndtype\n" + laughs(40)[2:-1] + b"\x85R.",
+    "keys of the same hash": colliding(20_000),
+    "long arguments, many times": b"\x80\x04("
+    + b"N" * 50_000
+    + b"t\x94"
+    + (CALL + b"h\x00R0") * 9_000
+    + b"N.",
+    "a long state, many times": b"\x80\x04(" + b"N" * 50_000 + b"t\x94" + TYPE + b"h\x00b" * 90_000 + b".",
     "nothing": b"\x80\x04.",
     "a cut file": pickle.dumps({"coords": TNXY})[:-400],
     "no end": b"\x80\x04]",
@@ -216,6 +255,21 @@ def test_a_large_list_that_is_there_many_times_is_made_once(tmp_path: Path) -> N
     many = b"\x80\x04]\x94(" + b"K\x01" * 20_000 + b"e]\x94(" + b"h\x00" * 20_000 + b"e."
     (tmp_path / "clip.pkl").write_bytes(many)
     assert "needs 3200 MB of memory" in inspect_file(tmp_path / "clip.pkl").problem
+
+
+def test_a_text_whose_bytes_are_asked_for_many_times_needs_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"X" + (1_000_000).to_bytes(4, "little") + b"a" * 1_000_000 + b"\x94"
+    (tmp_path / "clip.pkl").write_bytes(b"\x80\x04" + text + b"c_codecs\nencode\nh\x00\x85R0" * 20 + b".")
+    assert "needs" not in inspect_file(tmp_path / "clip.pkl").problem
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.015")
+    assert "needs 16 MB of memory" in inspect_file(tmp_path / "clip.pkl").problem
+
+
+def test_numbers_are_keys(tmp_path: Path) -> None:
+    found = inspect_file(save(tmp_path, {0: TNXY, -1: SEEN}))
+    assert {array.name for array in found.arrays} == {"0", "-1"}
 
 
 def test_a_pickle_that_is_read_leaves_the_next_one_as_it_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import CameraModel, InputError, list_sequences, read_sequence
-from core.io.readers import inspect_file
+from core.io.readers import inspect_file, openpose
 
 FRAMES, POINTS = 7, 25
 RANDOM = np.random.default_rng(5)
@@ -198,6 +198,15 @@ def test_a_missing_file_and_a_threshold_of_confidence_are_said(tmp_path):
         read_sequence(folder, threshold=0.95)
 
 
+def test_a_frame_of_very_many_digits_has_its_last_ones(tmp_path):
+    folder = frames_of(tmp_path / "clip", [[person(frame)] for frame in range(FRAMES)])
+    for file in folder.iterdir():
+        file.rename(folder / file.name.replace("clip_", "clip_" + "7" * 180))
+    next(folder.glob("*05_keypoints.json")).unlink()
+    (guess,) = inspect_file(folder).guesses
+    assert "no file is of the frames between 777000000000004 and 777000000000006" in guess
+
+
 def test_frames_without_people_at_the_ends_are_left_out(tmp_path):
     people = [[], [], *[[person(frame)] for frame in range(FRAMES)], []]
     read = read_sequence(frames_of(tmp_path / "clip", people))
@@ -237,6 +246,26 @@ def test_what_is_no_json_and_two_videos_in_a_folder_are_refused(tmp_path):
     with pytest.raises(
         InputError, match=r"clip: holds the frames of 2 videos \(clip, other\); accepted is one"
     ):
+        read_sequence(folder)
+
+
+def test_a_folder_of_openpose_is_bounded_in_files_bytes_memory_and_time(tmp_path, monkeypatch):
+    strangers = [  # of which none is near one of the frames before
+        [{"pose_keypoints_2d": [1e3 * frame, 1e5 * number, 1]} for number in range(30)] for frame in range(60)
+    ]
+    folder = frames_of(tmp_path / "clip", strangers)
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.003")
+    with pytest.raises(InputError, match=r"clip: needs 3 MB of memory; accepted .* are 3 MB; NRSFM_FILE"):
+        read_sequence(folder)
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.00001")
+    with pytest.raises(InputError, match=r"clip: its 60 frames have 0 MB; accepted are up to 0 MB"):
+        read_sequence(folder)
+    monkeypatch.delenv("NRSFM_FILE_MEMORY")
+    monkeypatch.setattr(openpose, "_MOST_COMPARED", 1000)
+    with pytest.raises(InputError, match="shows 60 people up to frame 2, too many to be joined"):
+        read_sequence(folder)
+    monkeypatch.setattr(openpose, "MOST_FILES", 59)
+    with pytest.raises(InputError, match="clip: holds more than 59 frames"):
         read_sequence(folder)
 
 

@@ -105,7 +105,8 @@ def test_a_video_next_to_the_tracks_may_be_moved_with_them(tmp_path: Path) -> No
         ({"image_size": (0, 480)}, "accepted are width and height"),
         ({"image_size": (640,)}, "accepted are width and height"),
         ({"video_frames": np.array([3, 4])}, "accepted are"),
-        ({"frame_rate": 0.0}, "accepted are frames per second above 0"),
+        ({"video_frames": np.full(5, 2**64 - 1, np.uint64)}, "are from 18446744073709551615 to "),
+        ({"frame_rate": 0.0}, "accepted are 1e-06 to "),
         ({"point_names": ("nose",)}, r"has 1 point_names; the tracks have"),
     ],
 )

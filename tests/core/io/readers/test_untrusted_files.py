@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
 import socket
 import struct
+import tracemalloc
 import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +31,8 @@ from core.io.readers import (
     parse_array,
     parse_json,
     read_bytes,
+    read_member,
+    reason,
     set_memory_limit,
 )
 from core.tracking.video import Video
@@ -135,11 +140,136 @@ def test_the_header_of_an_array_is_compared_with_its_bytes(shape, sentence):
         parse_array(content)
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("record", [False, True])
+def test_text_beyond_the_last_character_is_refused(order, record):
+    text = np.array(["name", "\U0010ffff"], dtype=f"{order}U4")
+    number, other = (np.array([code], dtype=f"{order}u4").tobytes() for code in (0x10FFFF, 0x110000))
+    whole = np.array([("name",), ("\U0010ffff",)], dtype=[("a", text.dtype)]) if record else text
+    stream = io.BytesIO()
+    np.save(stream, whole)
+    assert np.array_equal(parse_array(stream.getvalue()), whole)
+    with pytest.raises(ValueError, match="its text has the character 0x110000; the last one is 0x10ffff"):
+        parse_array(stream.getvalue().replace(number, other))
+
+
+@pytest.mark.parametrize("kind", ["result", "rotations", "intrinsics"])
+def test_names_of_arrays_are_short_in_sentences(kind, tmp_path):
+    np.savez(tmp_path / "a.npz", **{f"{letter * 3000}": np.ones(2) for letter in "abcdefg"})
+    with pytest.raises(InputError, match=r"holds a{21}\.\.\. 2, b{21}\.\.\. 2, .* and 3 more$"):
+        READ[kind](tmp_path / "a.npz")
+
+
+def test_a_header_of_many_sides_is_short_in_its_sentence():
+    header = str({"descr": "<f8", "fortran_order": False, "shape": (10**30,) * 40}).encode() + b"\n"
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+    with pytest.raises(ValueError, match=r"^an array of 10{20}\.\.\. needs"):
+        parse_array(content)
+
+
 def test_truth_values_that_would_become_many_floats_are_refused(tmp_path):
     np.savez_compressed(tmp_path / "masks.npz", tracks=np.ones((5000, 5000), dtype=bool))
     assert "needs 200 MB of memory; accepted of a file of this size are 69 MB" in problem_of(
         tmp_path / "masks.npz"
     )
+
+
+# -- zip archives --------------------------------------------------------------------------------------------
+
+
+def archive_of(parts: list[tuple[bytes, int, int, bytes]], flags: int = 0) -> bytes:
+    """Return a zip archive of (name, method, stated size, compressed bytes); the checksums are 0."""
+    bodies, entries = b"", b""
+    for name, method, size, packed in parts:
+        common = struct.pack("<5H3L2H", 46, flags, method, 0, 33, 0, len(packed), size, len(name), 0)
+        entries += (
+            b"PK\1\2" + struct.pack("<H", 46) + common + bytes(10) + struct.pack("<L", len(bodies)) + name
+        )
+        bodies += b"PK\3\4" + common + name + packed
+    count = len(parts)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(entries), len(bodies), 0)
+    return bodies + entries + end
+
+
+def deflated(content: bytes) -> bytes:
+    return zlib.compress(content, 9, wbits=-15)
+
+
+@pytest.mark.parametrize(
+    ("method", "flags", "sentence"),
+    [
+        (zipfile.ZIP_BZIP2, 0, "R.npy is compressed by method 12; accepted are stored and deflate$"),
+        (zipfile.ZIP_LZMA, 0, "R.npy is compressed by method 14; accepted are stored and deflate$"),
+        (99, 0, "R.npy is compressed by method 99; accepted are stored and deflate$"),
+        (zipfile.ZIP_STORED, 1, "R.npy is encrypted; accepted are parts that are not$"),
+    ],
+)
+def test_only_parts_that_unpack_in_bounded_memory_are_read(tmp_path, method, flags, sentence):
+    (tmp_path / "a.npz").write_bytes(archive_of([(b"R.npy", method, 8, b"BZh91AY&SY")], flags))
+    for kind in ("sequence", "result", "rotations", "intrinsics"):
+        with pytest.raises(InputError, match=rf"a\.npz: {sentence}"):
+            READ[kind](tmp_path / "a.npz")
+
+
+def test_no_more_of_a_part_is_unpacked_than_it_states(tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (100,)})
+    packed = deflated(header.getvalue() + bytes(30_000_000))
+    path = tmp_path / "a.npz"
+    path.write_bytes(archive_of([(b"R.npy", zipfile.ZIP_DEFLATED, len(header.getvalue()) + 800, packed)]))
+    content = read_bytes(path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"a\.npz: .*Bad CRC-32"):
+            load_arrays(content, path)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("stated", [0, 99, 101, 5000])
+def test_a_part_has_the_size_that_it_states(method, stated):
+    inside = bytes(100)
+    packed = inside if method == zipfile.ZIP_STORED else deflated(inside)
+    for size in (100, stated):
+        with zipfile.ZipFile(io.BytesIO(archive_of([(b"a", method, size, packed)]))) as archive:
+            (member,) = archive.infolist()
+            member.CRC = zlib.crc32(inside)
+            if size == len(inside):
+                assert read_member(archive, member) == inside
+            else:
+                with pytest.raises(zipfile.BadZipFile):
+                    read_member(archive, member)
+
+
+def test_one_part_that_is_listed_many_times_is_refused(tmp_path):
+    parts = [(b"a.npy", zipfile.ZIP_STORED, 0, b"")] * 3
+    (tmp_path / "a.npz").write_bytes(archive_of(parts))
+    with pytest.raises(
+        InputError, match=r"a\.npz: holds 3 parts named a\.npy; accepted is one of each name$"
+    ):
+        load_result(tmp_path / "a.npz")
+
+
+def test_a_list_of_very_many_parts_is_refused_before_it_is_read(tmp_path):
+    entry = struct.pack("<4s20x", b"PK\x01\x02") + bytes(22)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 20_001, 20_001, 20_001 * len(entry), 4, 0)
+    path = tmp_path / "a.npz"
+    path.write_bytes(b"PK\3\4" + 20_001 * entry + end)
+    with pytest.raises(InputError, match=r"a\.npz: holds 20001 parts; accepted are up to 20000$"):
+        load_arrays(read_bytes(path), path)
+
+
+def test_arrays_of_python_objects_are_not_unpacked(tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|O", "fortran_order": False, "shape": (5,)})
+    inside = header.getvalue() + np.random.default_rng(0).bytes(100_000)
+    packed = deflated(inside)
+    damaged = packed[:60_000] + bytes(100) + packed[60_100:]  # where nothing reads it
+    path = tmp_path / "a.npz"
+    path.write_bytes(archive_of([(b"a.npy", zipfile.ZIP_DEFLATED, len(inside), damaged)]))
+    assert load_arrays(read_bytes(path), path) == {}
 
 
 # -- text, tables, JSON --------------------------------------------------------------------------------------
@@ -157,6 +287,31 @@ def test_a_column_of_text_as_wide_as_its_longest_field_is_refused(tmp_path):
     lines = [f"{number},0,1,2,a" for number in range(2000)]
     (tmp_path / "wide.csv").write_text("\n".join(["frame,point,x,y,note", *lines, f"0,1,1,2,{'b' * 40_000}"]))
     assert "needs 320 MB of memory" in problem_of(tmp_path / "wide.csv")
+
+
+@pytest.mark.parametrize("line", ["1," * 50_000 + "1", '"\n",' * 50_000 + "1"])
+def test_a_table_of_very_many_columns_is_refused(tmp_path, line):
+    (tmp_path / "wide.csv").write_text(f"{line}\n")
+    assert "has 50001 fields; accepted are up to 50000" in problem_of(tmp_path / "wide.csv")
+
+
+def test_a_wide_table_of_many_points_is_read(tmp_path):
+    names = [f"{axis}{point}" for point in range(5000) for axis in "xy"]
+    lines = [",".join(f"{(frame * place) % 97}.5" for place in range(10_000)) for frame in range(3)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *lines]))
+    assert read_sequence(tmp_path / "wide.csv").tracks.shape == (3, 2, 5000)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-le"])
+def test_a_table_of_another_encoding_is_refused_without_its_bytes(tmp_path, encoding):
+    (tmp_path / "a.csv").write_text("frame,point,x,y\n0,0,1,2\n", encoding=encoding)
+    assert problem_of(tmp_path / "a.csv").endswith("UTF-16 does; accepted is a table in UTF-8")
+
+
+@pytest.mark.parametrize("quoted", [b"a\x9b\x1b'", b'a"', b"", 200 * b"\xff"])
+def test_bytes_that_a_library_quotes_are_left_out(quoted):
+    sentence = reason(ValueError(f"File name in directory 'a.npy' and header {quoted!r} differ."))
+    assert sentence == "File name in directory 'a.npy' and header other bytes differ."
 
 
 def test_many_individuals_of_few_lines_are_listed_at_once(tmp_path):
@@ -227,6 +382,25 @@ def test_a_model_of_more_points_than_its_lines_is_refused(tmp_path):
         f"# Bundle file v0.3\n2 900000000\n{cameras}0 0 0\n0 0 0\n1 0 0 1 2\n"
     )
     assert "MB of memory; accepted" in problem_of(tmp_path / "bundle.out")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "point", "sentence"),
+    [
+        ("2 5", "2 -1 0 1 2 -2 0 3 4", "point 0 is seen by camera -1 of 2, counted from 0"),
+        ("2 5", "2 0 0 1 2 2 0 3 4", "point 0 is seen by camera 2 of 2, counted from 0"),
+        ("2 5", "1 nan 0 1 2", "point 0 is seen by camera nan of 2"),
+        ("2 5", "-1 0 0 1 2", "point 0 has 4 numbers for -1 views"),
+        ("2 5", "nan 0 0 1 2", "point 0 has 4 numbers for nan views"),
+        ("2 6", "2 0 0 1 2 1 0 3 4", "it has 26 lines for 2 cameras and 6 points"),
+        ("2 -5", "2 0 0 1 2 1 0 3 4", "it has 26 lines for 2 cameras and -5 points"),
+        ("-3 5", "2 0 0 1 2 1 0 3 4", "it has 26 lines for -3 cameras and 5 points"),
+    ],
+)
+def test_a_bundle_of_other_cameras_or_points_than_it_says_is_refused(tmp_path, numbers, point, sentence):
+    cameras, points = "500 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n" * 2, f"0 0 0\n0 0 0\n{point}\n" * 5
+    (tmp_path / "bundle.out").write_text(f"# Bundle file v0.3\n{numbers}\n{cameras}{points}")
+    assert f"is no file of Bundler that can be read ({sentence}" in problem_of(tmp_path / "bundle.out")
 
 
 @pytest.mark.parametrize("error", [RecursionError("deep"), struct.error("short"), MemoryError()])
