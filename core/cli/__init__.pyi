@@ -1,5 +1,6 @@
 """Public names of the command line, by the module that they are in."""
 
+from .checked_parser import CheckedParser
 from .command_line import COMMANDS, main, parser
 from .console import as_lines, summary_of
 from .options import (
@@ -13,6 +14,7 @@ from .solve import steps_from
 
 __all__ = [
     "COMMANDS",
+    "CheckedParser",
     "add_reading_options",
     "add_sequence_options",
     "add_settings_options",

@@ -21,10 +21,10 @@ from ..experiments.benchmark.results import (
     write_benchmark_rows,
 )
 from ..experiments.benchmark.runs import run_benchmark
-from ..experiments.job_store import JobStore, make_folder
+from ..experiments.job_store import JobStore
 from ..experiments.report import check_installed, render_markdown, write_csv_table
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, protecting
+from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .command_line import INTERRUPTED

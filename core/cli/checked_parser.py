@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
+from ..foundation.exceptions import InputError
+
+BAD_INPUT = 2  # exit code
 LARGEST_WHOLE = 2**63 - 1  # of the system and of NumPy
 _WITHOUT_VALUE = re.compile(r"(--[^=]+=|-\w=?)--")
 
 
 class CheckedParser(argparse.ArgumentParser):
-    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option."""
+    """A parser that refuses whole numbers that no array can count, and `--` as the value of an option.
+
+    It refuses with one sentence, as everything else does, in which arguments are escaped and shortened.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -27,6 +33,16 @@ class CheckedParser(argparse.ArgumentParser):
             if _WITHOUT_VALUE.fullmatch(word):
                 self.error(f"argument {word[:-2].rstrip('=')}: '--' is no value")
         return super().parse_known_args(words, namespace)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse ignores it where that cannot be written."""
+        stream = sys.stdout if file is None else file
+        if stream is not None:
+            stream.write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with the sentence and the exit code for bad input."""
+        self.exit(BAD_INPUT, f"{InputError(f'{self.prog}: {message} (see {self.prog} --help)')}\n")
 
 
 def _whole(text: str) -> int:

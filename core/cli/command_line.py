@@ -16,11 +16,11 @@ import threading
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
-from .checked_parser import CheckedParser
+from .checked_parser import BAD_INPUT, CheckedParser
 from .streams import standard_streams
 
 if TYPE_CHECKING:
@@ -40,19 +40,11 @@ COMMANDS = {
     "reproduce": "run the paper's experiments again and write a report",
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }
-BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-class _Parser(CheckedParser):
-    """A parser that refuses with one sentence, as everything else does."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
-
-
-class _CommandParser(_Parser):
+class _CommandParser(CheckedParser):
     """The parser of one command, whose module is imported when the command is asked for."""
 
     def __init__(self, *, command: str, **options: Any) -> None:
@@ -76,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         with a subparser for every command.
     """
     lines = "\n".join(f"  {name:11}{summary}" for name, summary in COMMANDS.items())
-    top = _Parser(
+    top = CheckedParser(
         prog="nrsfm",
         description=f"Non-rigid structure from motion with the weighted nuclear norm.\n\ncommands:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the lines, and that of the version

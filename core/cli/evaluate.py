@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,16 @@ from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..evaluation.optimality import optimality
 from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
-from ..io.readers.contents import load_arrays, read_bytes
+from ..io.readers.contents import load_arrays, read_bytes, refusing_damage
+from ..io.readers.variables import describe
+from ..reconstruction.meta_kinds import LARGEST_NUMBER
 from ..reconstruction.result import load_result
 from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:
     import argparse
+
+    import numpy.typing as npt
 
     from ..foundation.types import Floats
     from ..reconstruction.result import Result
@@ -152,10 +156,15 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     InputError
         where the file has no S, a shape is not the result's, or R or t are no cameras.
     """
-    arrays = load_arrays(read_bytes(path), path)
+    with refusing_damage(path):
+        return _truth_of(load_arrays(read_bytes(path), path), path, result)
+
+
+def _truth_of(
+    arrays: dict[str, npt.NDArray[Any]], path: Path, result: Result
+) -> tuple[GroundTruth, GroundTruth | None, Views]:
     if "S" not in arrays:
-        held = ", ".join(sorted(arrays)) or "no array"
-        raise InputError(f"{path}: holds {held}; accepted is an npz with S (F, 3, P)")
+        raise InputError(f"{path}: holds {describe(arrays)}; accepted is an npz with S (F, 3, P)")
     count, points = result.frame_count, result.point_count
     for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3)), ("t", (count, 3))):
         value = arrays.get(name)
@@ -165,6 +174,8 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
             )
     reference = result.truth.reference if result.truth is not None else 0
     S = arrays["S"].astype(float)
+    if (np.abs(S) > LARGEST_NUMBER).any():
+        raise InputError(f"{path}: S holds numbers above {LARGEST_NUMBER:g}, which are no coordinates")
     truth = GroundTruth(np.arange(count), S, reference)
     R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
     if R is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..experiments.cluster import IN_FLIGHT, connect_to_dask
-from ..experiments.job_store import RESULTS, JobStore, make_folder
+from ..experiments.job_store import RESULTS, JobStore
 from ..experiments.jobs import LongestFirst, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep import (
@@ -26,14 +26,15 @@ from ..experiments.sweep import (
     read_sweep,
     report_table,
     tabulate,
+    write_plan,
     write_tables,
 )
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, protecting
+from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
 from ..io.readers import recording_files
 from .command_line import INTERRUPTED
-from .console import ProgressLine, duration_text, jobs_progress_text
+from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
 from .options import (
     RefusingParser,
     add_frame_base,
@@ -191,6 +192,7 @@ def _sweep(args: argparse.Namespace) -> int:
 def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     """Run what has not ended of a plan or its shard, write the tables, and print what there is."""
     shard = None if args.shard is None else parse_shard(args.shard)
+    everything = {job.key for job in plan.jobs}  # of all shards
     if shard is not None:
         plan = plan.shard(*shard)
     make_folder(args.output)
@@ -200,12 +202,11 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     with JobStore(args.output, shard=shard) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
         processes = None if cluster is not None else args.jobs or processor_count()
+        write_plan(args.output, len(everything | store.keys))
         for text in _plan_lines(plan, store, args, cluster or processes or 1):
             print(text, flush=True)
-        last: list[JobsProgress] = []
 
         def show(now: JobsProgress) -> None:
-            last[:] = [now]
             workers = "" if cluster is None else f"{cluster.workers} workers  "
             line.write(workers + jobs_progress_text(now))
 
@@ -222,28 +223,30 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             line.clear()
-            if not last:
-                raise
-            print(
-                f"nrsfm sweep: stopped; {last[0].done} of {last[0].total} runs are kept in {args.output}, "
-                "and the same command continues from there",
-                file=sys.stderr,
-            )
+            print_lines(f"nrsfm sweep: stopped; {_kept(plan, store, args)}", stream=sys.stderr)
             return INTERRUPTED
         except InputError as error:
-            if cluster is None or cluster.connected or not last:
+            if cluster is None or cluster.connected:
                 raise
             raise InputError(
-                f"the scheduler {args.scheduler} has ended; {last[0].done} of {last[0].total} runs are kept "
-                f"in {args.output}, and the same command continues from there"
+                f"the scheduler {args.scheduler} has ended; {_kept(plan, store, args)}"
             ) from error
         finally:
             line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
     written = write_tables(read_sweep(args.output))
     again = f"; {lost} without a result (--retry failed runs them again)" if lost else ""
-    print(f"{len(plan.jobs)} runs are in {', '.join(str(path) for path in (store.path, *written))}{again}")
+    print_lines(f"{len(plan.jobs)} runs are in {', '.join(map(str, (store.path, *written)))}{again}")
     return 0
+
+
+def _kept(plan: SweepPlan, store: JobStore, args: argparse.Namespace) -> str:
+    """Return what is there when a sweep is stopped."""
+    ended = sum(job.key in store for job in plan.jobs)
+    return (
+        f"{ended} of {len(plan.jobs)} runs are kept in {args.output}, and the same command continues from "
+        "there"
+    )
 
 
 def plan_from(args: argparse.Namespace) -> SweepPlan:
@@ -279,7 +282,12 @@ def _names(text: str | None) -> list[str]:
 
 def _combinations(args: argparse.Namespace) -> Iterator[Settings]:
     """Yield the settings of every combination of the values of --set and --seeds."""
-    varied = dict(_varied(text, args) for text in args.set)
+    varied: dict[str, list[tuple[str, Any]]] = {}
+    for text in args.set:
+        name, values = _varied(text, args)
+        if name in varied:
+            raise InputError(f"--set has {name} twice; accepted is each name once, such as {name}=A,B")
+        varied[name] = values
     if args.seeds is not None:
         if "seed" in varied or args.seed is not None:
             raise InputError("--seeds is given together with --seed, or with --set seed=...; accepted is one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,9 +134,10 @@ def _drain(following: Generator[TrackingStep, None, Sequence], line: ProgressLin
     except StopIteration as end:
         return end.value, False
     except KeyboardInterrupt:
-        if last is None:
-            raise
-        return last.sequence(), True
+        with suppress(InputError):  # of too few frames
+            if last is not None:
+                return last.sequence(), True
+        raise
     finally:
         following.close()
         line.clear()

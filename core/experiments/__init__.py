@@ -1,7 +1,7 @@
 """The paper's tables and figures, run again: jobs, their results, and the report."""
 
 from .figure1 import CURVE_METHODS, RecoveryJob, figure_jobs, figure_panels, figure_sequences
-from .job_store import JobStore
+from .job_store import JobStore, has_result, runs_files
 from .jobs import ExperimentJob, JobResult, JobsProgress, load_job_results, run_jobs, save_job_result
 from .mocap import (
     PUBLISHED_E3D,
@@ -24,13 +24,25 @@ from .report import (
     ReportTable,
     TableCell,
     TableRow,
+    formula_safe,
     render_html,
+    render_latex,
     render_markdown,
     write_csv_table,
     write_report,
 )
 from .reproduce import EXPERIMENTS, reproduce_experiment, shape_blocks
-from .sweep import Sweep, SweepTable, is_sweep_folder, read_sweep, tabulate
+from .sweep import (
+    Sweep,
+    SweepReader,
+    SweepRun,
+    SweepTable,
+    distinct_values,
+    is_sweep_folder,
+    read_sweep,
+    report_table,
+    tabulate,
+)
 from .table_data import TableData, TableSequence, load_table_data
 from .table_jobs import TableJob
 from .tables import TABLE_ROWS, TableEntries, TableEntry, loss_blocks
@@ -56,6 +68,8 @@ __all__ = [
     "ReportImage",
     "ReportTable",
     "Sweep",
+    "SweepReader",
+    "SweepRun",
     "SweepTable",
     "TableCell",
     "TableData",
@@ -65,9 +79,12 @@ __all__ = [
     "TableRow",
     "TableSequence",
     "bmm_rows",
+    "distinct_values",
     "figure_jobs",
     "figure_panels",
     "figure_sequences",
+    "formula_safe",
+    "has_result",
     "is_sweep_folder",
     "load_job_results",
     "load_mocap",
@@ -79,10 +96,13 @@ __all__ = [
     "published_tables",
     "read_sweep",
     "render_html",
+    "render_latex",
     "render_markdown",
+    "report_table",
     "reproduce_experiment",
     "rotation_error",
     "run_jobs",
+    "runs_files",
     "save_job_result",
     "shape_blocks",
     "tabulate",

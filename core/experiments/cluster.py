@@ -7,6 +7,7 @@ worker, so that workers see the same files under the same names.
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,13 @@ class Cluster:
         return sum(self.client.ncores().values())
 
 
+def _silence_dask() -> None:
+    """Let Dask write nothing of its own to stderr: what ends the runs is an exception, too."""
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        for handler in logging.getLogger(name).handlers:
+            handler.setLevel(logging.CRITICAL + 1)
+
+
 @contextmanager
 def connect_to_dask(address: str) -> Iterator[Cluster]:
     """Let `run_jobs` use the workers of a scheduler in the block.
@@ -75,6 +83,7 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
         ) from error
     from .dask_backend import NAME
 
+    _silence_dask()
     where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
     connect: Any = distributed.Client
     try:

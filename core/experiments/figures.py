@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..foundation.atomic import replacing
+from ..foundation.exceptions import printable
 from ..foundation.representation import one_line_repr
 from .report import check_installed
 
@@ -44,6 +45,11 @@ def _figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), dpi=FIGURE_DPI, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def _title(text: str) -> str:
+    """Return a title that may hold the name of a file: escaped, and without formulas."""
+    return printable(text).replace("$", r"\$")
 
 
 def _write(figure: Any, path: Path) -> int:
@@ -93,7 +99,7 @@ def draw_reprojections(path: Path, observed: Floats, projected: Mapping[str, Flo
     width = 3.0
     height = float(np.clip(width * span[1] / span[0], 1.8, 5.0)) + 0.35
     figure = _figure(width * len(projected), height)
-    figure.suptitle(title, fontsize=9)
+    figure.suptitle(_title(title), fontsize=9)
     size = float(np.clip(9000.0 / observed.shape[1], 6.0, 40.0))
     for index, (name, values) in enumerate(projected.items()):
         axes = figure.add_subplot(1, len(projected), index + 1)
@@ -135,7 +141,7 @@ def draw_loss_curves(path: Path, curves: Mapping[str, tuple[Floats, Floats]], *,
     axes.set_ylim(low - 0.06 * (high - low) - 1e-3, high + 0.06 * (high - low) + 1e-3)
     axes.set_xlabel("CPU seconds", fontsize=9)
     axes.set_ylabel("log$_{10}$ loss", fontsize=9)
-    axes.set_title(title, fontsize=10)
+    axes.set_title(_title(title), fontsize=10)
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.legend(fontsize=8, frameon=False)
@@ -177,7 +183,7 @@ def draw_excess_curves(
                 markersize=4,
             )
             lines.setdefault(method, line)
-        axes.set(title=title, xlabel="CPU seconds", ylabel="loss / best loss - 1")
+        axes.set(title=_title(title), xlabel="CPU seconds", ylabel="loss / best loss - 1")
         axes.grid(alpha=0.3)
     order = [method for method in titles if method in lines]
     figure.legend(

@@ -22,8 +22,8 @@ import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_writable
-from ..io.readers import load_arrays, read_bytes
+from ..foundation.outputs import check_writable, make_folder
+from ..io.readers import load_arrays, parse_json, read_bytes
 
 try:
     import fcntl
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 RESULTS = "results"  # the folder of the arrays
-LONGEST_LINE = 4_000_000  # bytes; a longer one is damaged
+LONGEST_LINE = 1_000_000  # bytes; a longer one is damaged
+BUFFER = 1 << 20  # bytes that are read at a time
 SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
 FAILED, TIME_LIMIT, DIED = "failed", "time limit", "died"  # how a job without a result ended
 WITHOUT_RESULT = (FAILED, TIME_LIMIT, DIED)
@@ -45,7 +46,18 @@ _RUNS_NAME = re.compile(r"runs(-\d+-of-\d+)?\.jsonl")
 
 
 def runs_files(folder: Path) -> list[Path]:
-    """Return the files of lines in a folder, by name; none where there is no such folder."""
+    """Return the files of lines in a folder, by name; none where there is no such folder.
+
+    Parameters
+    ----------
+    folder
+        of a sweep, or of any other jobs.
+
+    Returns
+    -------
+    list[Path]
+        that of one process, and those of shards.
+    """
     try:
         found = [entry for entry in folder.iterdir() if _RUNS_NAME.fullmatch(entry.name)]
     except OSError:
@@ -53,8 +65,16 @@ def runs_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Yield the lines of a file with where they begin; None is one that is damaged.
+class StoredLine(NamedTuple):
+    """A line of a file of runs."""
+
+    start: int  # where it begins, in bytes
+    end: int  # where the next one begins
+    row: dict[str, Any] | None  # None where it is damaged
+
+
+def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
+    """Yield the lines of a file.
 
     Parameters
     ----------
@@ -65,7 +85,7 @@ def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]
 
     Yields
     ------
-    tuple[int, dict[str, Any] | None]
+    StoredLine
         a torn last line is left out.
 
     Raises
@@ -75,7 +95,7 @@ def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as stream:
+        with open(descriptor, "rb", BUFFER) as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise InputError(f"{path}: is no ordinary file")
             stream.seek(start)
@@ -87,21 +107,38 @@ def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, Any]
                     if not line:
                         return
                     row, length = None, length + len(line)
-                yield start, row
+                yield StoredLine(start, start + length, row)
                 start += length
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def has_result(row: Mapping[str, Any]) -> bool:
-    """Return whether a job ended with a result: it did not fail, die or reach its time limit."""
+    """Return whether a job ended with a result: it did not fail, die or reach its time limit.
+
+    Parameters
+    ----------
+    row
+        the facts of the job.
+
+    Returns
+    -------
+    bool
+        also where it is not known how the job ended.
+
+    Examples
+    --------
+    >>> from core.experiments import has_result
+    >>> has_result({"status": "converged"}), has_result({"status": "failed"})
+    (True, False)
+    """
     return row.get("status") not in WITHOUT_RESULT
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = parse_json(line)
+    except InputError:
         return None
     return row if isinstance(row, dict) and isinstance(row.get("key"), str) else None
 
@@ -138,9 +175,9 @@ class JobStore:
         self._synced = time.monotonic()
         self._places: dict[str, _Place] = {}  # by key
         for path in runs_files(folder):
-            for place, row in read_lines(path):
-                if row is not None:
-                    self._remember(row, path, place)
+            for line in read_lines(path):
+                if line.row is not None:
+                    self._remember(line.row, path, line.start)
 
     def __enter__(self) -> JobStore:
         return self
@@ -154,6 +191,11 @@ class JobStore:
             os.fsync(self._file)
             os.close(self._file)
             self._file = -1
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all jobs that have ended."""
+        return frozenset(self._places)
 
     def __contains__(self, key: str) -> bool:
         """Return whether a job has ended."""
@@ -169,7 +211,9 @@ class JobStore:
     def load_row(self, key: str) -> dict[str, Any] | None:
         """Return the facts of a job that has ended, None of any other."""
         known = self._places.get(key)
-        return None if known is None else next((row for _, row in read_lines(known.path, known.start)), None)
+        return (
+            None if known is None else next((line.row for line in read_lines(known.path, known.start)), None)
+        )
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write the facts of a job as a line, in one piece.
@@ -185,8 +229,8 @@ class JobStore:
             where it cannot be written; the file is then as it was before.
         """
         line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        place = os.fstat(self._file).st_size
-        rest = memoryview(line + b"\n")
+        line += b"\n"
+        place, rest = os.fstat(self._file).st_size, memoryview(line)
         try:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
@@ -196,14 +240,16 @@ class JobStore:
         except OSError as error:
             os.ftruncate(self._file, place)
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        self._remember(row, self.path, place)
+        finally:
+            if os.fstat(self._file).st_size == place + len(line):  # also where Ctrl-C came just then
+                self._remember(row, self.path, place)
 
     def arrays_path(self, key: str) -> Path:
         """Return the file of the arrays of a job."""
         return self.folder / RESULTS / f"{key}.npz"
 
     def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Write the arrays of a job.
+        """Write the arrays of a job. A link in their place is removed, and what it leads to is left as it is.
 
         Raises
         ------
@@ -211,7 +257,13 @@ class JobStore:
             where they cannot be written.
         """
         make_folder(self.folder / RESULTS)
-        with replacing(self.arrays_path(key)) as temporary, temporary.open("wb") as stream:
+        path = self.arrays_path(key)
+        try:
+            if path.is_symlink():
+                path.unlink()
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        with replacing(path) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     def load_arrays(self, key: str) -> dict[str, npt.NDArray[Any]] | None:
@@ -263,18 +315,3 @@ def _cut_torn_line(file: int) -> None:
         end = start
     if end < size:
         os.ftruncate(file, end)
-
-
-def make_folder(folder: Path) -> Path:
-    """Return a folder, which is made where it is absent.
-
-    Raises
-    ------
-    InputError
-        where it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
-    return folder

@@ -56,6 +56,13 @@ class JobResult:
     __repr__ = one_line_repr
 
 
+class ResultNotWritten(InputError):
+    """The result of a job cannot be written where it is kept.
+
+    No job fails by that: all of them end, and are computed by the next call.
+    """
+
+
 class ExperimentJob(Protocol):
     """One piece of an experiment, computed in a process of its own; it must be picklable."""
 
@@ -77,7 +84,14 @@ class ExperimentJob(Protocol):
         return {"label": self.label}
 
     def run(self) -> JobResult:
-        """Compute it."""
+        """Compute it.
+
+        Raises
+        ------
+        ResultNotWritten
+            where its arrays, which it may write itself, cannot be written; whatever else it raises is why
+            it has no result.
+        """
 
 
 def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
@@ -239,7 +253,7 @@ def run_jobs(
     Raises
     ------
     InputError
-        where the store cannot be written, or the workers end before any job does, several times.
+        where the store or a result cannot be written, or the workers end before any job does, several times.
     KeyboardInterrupt
         after Ctrl-C; what had ended before is in the store.
     """
@@ -327,6 +341,8 @@ def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobP
         if version == VERSION:
             return job.key, pool.call(_compute, job, timeout=timeout)
         failure = f"the worker has {PROGRAM} {VERSION}; the command that began the run has {version}"
+    except ResultNotWritten:
+        raise
     except ProcessDied as error:
         status, failure = DIED, f"its process died with code {error.code}"
     except TimeoutError as error:

@@ -95,15 +95,24 @@ class TableRow:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table whose first `labels` columns are text; the others are numbers, aligned on the right."""
+    """A table whose first `labels` columns are text; the others are numbers, aligned on the right.
+
+    `alignment` has an "l" or "r" for every column where text and numbers come in another order.
+    """
 
     kind: ClassVar[str] = "table"
     caption: str
     header: tuple[str, ...]
     rows: tuple[TableRow, ...]
     labels: int = 1
+    alignment: str = ""
 
     __repr__ = one_line_repr
+
+    @property
+    def sides(self) -> str:
+        """An "l" for every column that is aligned on the left, an "r" for the others."""
+        return self.alignment or "l" * self.labels + "r" * (len(self.header) - self.labels)
 
 
 @dataclass(frozen=True)
@@ -219,8 +228,11 @@ def render_latex(table: ReportTable) -> str:
     \bottomrule
     \end{tabular}
     """
-    columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
-    lines = [f"% {_one_line(table.caption)}", r"% \usepackage{booktabs}", rf"\begin{{tabular}}{{{columns}}}"]
+    lines = [
+        f"% {_one_line(table.caption)}",
+        r"% \usepackage{booktabs}",
+        rf"\begin{{tabular}}{{{table.sides}}}",
+    ]
     lines += [r"\toprule", rf"{' & '.join(_latex(name) for name in table.header)} \\", r"\midrule"]
     for row in table.rows:
         cells = [
@@ -272,7 +284,7 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     """
     for name, text in zip(REPORT_FILES, (render_markdown(blocks), render_html(blocks, title)), strict=True):
         with replacing(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     return folder / REPORT_FILES[-1]
 
 
@@ -309,6 +321,11 @@ def formula_safe(value: object) -> object:
     ----------
     value
         a text, or a number, which is returned as it is.
+
+    Returns
+    -------
+    object
+        the same of everything else.
 
     Examples
     --------
@@ -351,8 +368,9 @@ def _environment() -> Environment:
 
 def _markdown(text: str) -> str:
     """Return text as Markdown: in names there are no tags, links or pictures, but in `code`."""
+    text = re.sub(r"``+|\\+`", "'", text)  # only `code` as it is found here is code in Markdown
     parts = re.split(r"(`[^`\n]+`)", text)
-    parts[::2] = [re.sub(r"[\[\]]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"(\\*)([\[\]])", r"\1\1\\\2", part.replace("`", "'")) for part in parts[::2]]
     parts[::2] = [re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", part) for part in parts[::2]]
     return "\n".join(map(printable, "".join(parts).split("\n")))
 

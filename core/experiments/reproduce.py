@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_replaceable, protecting
+from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.version import versions
 from ..io.readers import recording_files
 from . import figures, tables
 from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
-from .job_store import JobStore, make_folder
+from .job_store import JobStore
 from .jobs import load_job_results, run_jobs
 from .mocap import mocap_blocks, mocap_jobs
 from .published import PUBLISHED_ERRATA, published_tables

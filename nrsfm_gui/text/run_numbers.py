@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core import METHODS
 from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
 from core.problem import AGREEMENT
@@ -81,7 +82,7 @@ def numbers(
     """
     last, known = (None, None) if found is None else (found.iterate, found.errors)
     lost = None if found is None else found.loss
-    loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
+    loss = _loss_text(lost)
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error, truth = NONE, truth_name(sequence)
     if last is not None and known is not None:
@@ -95,6 +96,7 @@ def numbers(
         LabeledValue(
             "loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."
         ),
+        *_lowest_on_the_way(run, found),
         LabeledValue(
             "reprojection RMS", reprojection, "Root mean square over all visible points of all frames."
         ),
@@ -161,6 +163,27 @@ def numbers(
     if last is not None and last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
+
+
+def _lowest_on_the_way(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
+    """Return the lowest loss of a method on the matrix where that of its result, which counts, is higher."""
+    if run is None or found is None or found.loss is None or not (found.complete and found.newest):
+        return []
+    method, begins = METHODS[run.settings.method], run.history.changes
+    known = run.history.log_best_losses[begins[-1] if len(begins) else 0 :]
+    known = known[np.isfinite(known)]
+    lowest = float(10.0 ** known.min()) if len(known) else found.loss
+    if not (method.on_matrix and lowest < found.loss) or log_loss(lowest) == log_loss(found.loss):
+        return []
+    tip = (
+        f"{method.title} works on the matrix X. Its iterates are cut to rank K to be shown, and one of them "
+        "had this loss. Only the result at its end counts: that is the loss above."
+    )
+    return [LabeledValue("lowest on the way", _loss_text(lowest), tip)]
+
+
+def _loss_text(loss: float | None) -> str:
+    return NONE if loss is None else f"{loss:.4g} (log10 {log_loss(loss)})"
 
 
 def _hidden_numbers(sequence: Sequence | None, last: Iterate | None) -> list[LabeledValue]:

@@ -15,13 +15,14 @@ these at once, until the bound proves that the rank is sufficient; the time of a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from ...io.readers.contents import load_arrays, read_bytes
+from ...io.readers.contents import load_arrays, read_bytes, refusing_damage
+from ...io.readers.variables import describe
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.nonrigid import Problem
@@ -33,6 +34,8 @@ from .measurement import Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import numpy.typing as npt
 
     from ...foundation.types import Bools, Floats
     from ...penalties import SpectralPenalty
@@ -127,18 +130,21 @@ def read_scene(path: Path) -> KnownCamerasScene:
     InputError
         where the file cannot be read or holds something else.
     """
-    try:
-        data = load_arrays(read_bytes(path), path)  # without `markers`, which needs pickle
-        cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
-    except (KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{path} cannot be read as pyproximal's mocap.npz: {error}") from error
-    frames = len(cameras)
-    if cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
+    with refusing_damage(path):
+        return _scene_of(load_arrays(read_bytes(path), path))  # without `markers`, which needs pickle
+
+
+def _scene_of(data: dict[str, npt.NDArray[Any]]) -> KnownCamerasScene:
+    if not {"R", "X_gt"} <= data.keys():
+        raise InputError(f"holds {describe(data)}; accepted is pyproximal's mocap.npz, with R and X_gt")
+    cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
+    frames = len(cameras) if cameras.ndim else 0
+    if not frames or cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
         raise InputError(
-            f"{path}: R has shape {cameras.shape} and X_gt {truth.shape}; accepted are (F, 2, 3) and (3F, P)"
+            f"R has shape {cameras.shape} and X_gt {truth.shape}; accepted are (F, 2, 3) and (3F, P)"
         )
     if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
-        raise InputError(f"{path}: R or X_gt holds a value that is not finite")
+        raise InputError("R or X_gt holds a value that is not finite")
     return KnownCamerasScene(cameras, cameras @ truth.reshape(frames, 3, -1))
 
 

@@ -2,7 +2,16 @@
 
 from .grid import parse_seeds, parse_shard, parse_values
 from .order import BestFirst
-from .rows import MEASURED_COLUMNS, Sweep, is_sweep_folder, read_sweep
+from .rows import (
+    MEASURED_COLUMNS,
+    Sweep,
+    SweepReader,
+    SweepRun,
+    distinct_values,
+    is_sweep_folder,
+    read_sweep,
+    write_plan,
+)
 from .runs import (
     SweepJob,
     SweepPlan,
@@ -11,17 +20,21 @@ from .runs import (
     measured_pace,
     plan_sweep,
 )
-from .tables import TABLES, SweepTable, report_table, tabulate, write_tables
+from .tables import REDUCTIONS, TABLES, SweepTable, report_table, tabulate, write_tables
 
 __all__ = [
     "MEASURED_COLUMNS",
+    "REDUCTIONS",
     "TABLES",
     "BestFirst",
     "Sweep",
     "SweepJob",
     "SweepPlan",
+    "SweepReader",
+    "SweepRun",
     "SweepSequence",
     "SweepTable",
+    "distinct_values",
     "find_sequences",
     "is_sweep_folder",
     "measured_pace",
@@ -32,5 +45,6 @@ __all__ = [
     "read_sweep",
     "report_table",
     "tabulate",
+    "write_plan",
     "write_tables",
 ]

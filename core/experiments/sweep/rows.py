@@ -2,33 +2,97 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from ...io.readers import memory_limit
+from ...io.readers import memory_limit, parse_json, read_bytes
+from ...reconstruction.meta_kinds import LARGEST_NUMBER
+from ...reconstruction.provenance import settings_from_dict
 from ..job_store import RESULTS, has_result, read_lines, runs_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ...reconstruction.settings import Settings
 
 SEQUENCE_COLUMNS = ("object", "camera", "path", "sequence")
 ENDING_COLUMNS = ("status", "error")
 NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
 MEASURED_COLUMNS = ("seconds", "memory_mb")  # of rows with the same settings only these differ
+KNOWN_COLUMNS = (
+    *SEQUENCE_COLUMNS, *ENDING_COLUMNS, *NUMBER_COLUMNS, *ORIGIN_COLUMNS, *MEASURED_COLUMNS
+)  # fmt: skip
+UNSHARED = {KNOWN_COLUMNS.index(name) for name in ("error", "command", "result", "key")}
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
-MEMORY_RATIO = 8  # bytes in memory of a byte in the files
+PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end
+ROW_SIZE, TEXT_SIZE = 300, 100  # bytes of a row and of a shared text in memory, besides their content
 MOST_COLUMNS = 1000
+LARGEST_COUNT = 2**63  # of a whole number; it is written as a number of no more digits
 _KEY = re.compile("[0-9a-f]{32}")
 METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
+
+
+class SweepRow(Mapping[str, Any]):
+    """A run of a sweep, by the names of the columns; what it does not have is None.
+
+    The names are shared by all rows of a sweep, so that a row needs little more memory than its values.
+
+    Parameters
+    ----------
+    places
+        of the columns in the values; columns may be added to it later.
+    values
+        as many as there were columns when the row was read.
+    file, start
+        where its line is.
+    """
+
+    __slots__ = ("_places", "file", "start", "values_by_place")
+
+    def __init__(self, places: dict[str, int], values: tuple[Any, ...], file: Path, start: int) -> None:
+        self._places = places
+        self.values_by_place = values
+        self.file = file
+        self.start = start
+
+    def __getitem__(self, name: str) -> Any:
+        return self.value_at(self._places[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return f"SweepRow({self['key']})"
+
+    def value_at(self, place: int) -> Any:
+        """Return the value of a column by its place."""
+        return self.values_by_place[place] if place < len(self.values_by_place) else None
+
+    @property
+    def size(self) -> int:
+        """The bytes that it needs, about, without the texts that it shares with other rows."""
+        values = self.values_by_place
+        own = (
+            sys.getsizeof(value)
+            for place, value in enumerate(values)
+            if value is not None and (type(value) is not str or place in UNSHARED)
+        )
+        return ROW_SIZE + sys.getsizeof(values) + sum(own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +111,11 @@ class Sweep:
     settings: tuple[str, ...]  # those of the columns that are settings
     numbers: tuple[str, ...]  # those that are numbers of results, and that any run has
     damaged: int = 0  # lines that could not be read
+    planned: int | None = None  # runs that there are in the end, None where that is not known
 
     __repr__ = one_line_repr
 
-    @property
+    @cached_property
     def varied(self) -> tuple[str, ...]:
         """The columns of sequences and settings that have more than one value."""
         names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
@@ -99,7 +164,7 @@ class Sweep:
 
 
 def is_sweep_folder(path: Path) -> bool:
-    """Return whether a folder holds the runs of a sweep.
+    """Return whether a folder holds the runs of a sweep, or those of one that has just begun.
 
     Parameters
     ----------
@@ -109,14 +174,17 @@ def is_sweep_folder(path: Path) -> bool:
     Returns
     -------
     bool
-        by the first line that can be read.
+        by the first line that can be read; by the name of the file where no run has ended yet.
     """
+    empty = False
     with suppress(InputError):
         for file in runs_files(path):
-            for _, row in read_lines(file):
-                if row is not None:
-                    return _flat(row) is not None
-    return False
+            line = None
+            for line in read_lines(file):
+                if line.row is not None:
+                    return _flat(line.row) is not None
+            empty = empty or line is None
+    return empty
 
 
 def read_sweep(folder: Path) -> Sweep:
@@ -140,59 +208,188 @@ def read_sweep(folder: Path) -> Sweep:
     InputError
         where the folder holds no runs, or more than memory may be used for (`core.io.readers.memory_limit`).
     """
-    kept: dict[str, Mapping[str, Any]] = {}
-    damaged = 0
-    files = runs_files(folder)
-    needed = MEMORY_RATIO * sum(file.stat().st_size for file in files if file.is_file())
-    if needed > memory_limit():
-        raise InputError(
-            f"{folder}: its runs need {needed / 1e9:.1f} GB of memory; accepted are {memory_limit() / 1e9:g} "
-            "GB (the environment variable NRSFM_FILE_MEMORY, in GB)"
-        )
-    for file in files:
-        for _, row in read_lines(file):
-            flat = None if row is None else _flat(row)
-            if flat is None:
-                damaged += 1
-            elif has_result(flat) or flat["key"] not in kept or not has_result(kept[flat["key"]]):
-                kept[flat["key"]] = flat
-    if not kept:
+    sweep = SweepReader(folder).read()
+    if not sweep.rows:
         raise InputError(f"{folder}: holds no runs of a sweep (runs.jsonl)")
-    return _arranged(folder, list(kept.values()), damaged)
+    return sweep
 
 
-def _arranged(folder: Path, rows: list[Mapping[str, Any]], damaged: int) -> Sweep:
-    """Return rows that all have the same columns, sorted."""
-    known = {*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *NUMBER_COLUMNS, *ORIGIN_COLUMNS, *MEASURED_COLUMNS}
-    settings = _united(row["settings"] for row in rows)
-    metrics = [name for name in _united(row["metrics"] for row in rows) if name not in known]
-    settings = [name for name in settings if name not in known and name not in metrics]
-    columns = (
-        *SEQUENCE_COLUMNS,
-        *settings,
-        *ENDING_COLUMNS,
-        *NUMBER_COLUMNS,
-        *metrics,
-        *ORIGIN_COLUMNS,
-        *MEASURED_COLUMNS,
-    )
-    if len(columns) > MOST_COLUMNS:
-        raise InputError(f"{folder}: its runs have {len(columns)} columns; accepted are {MOST_COLUMNS}")
-    flat: list[Mapping[str, Any]] = rows
-    for k, row in enumerate(rows):  # in place, because there may be a million
-        flat[k] = {name: (row["settings"] | row["metrics"] | row).get(name) for name in columns}
-    flat.sort(key=lambda row: [_order(row[name]) for name in (*SEQUENCE_COLUMNS, *settings, "key")])
-    numbers = (*NUMBER_COLUMNS, *metrics, *MEASURED_COLUMNS)
-    held = tuple(name for name in numbers if any(row[name] is not None for row in flat))
-    return Sweep(folder, tuple(flat), columns, tuple(settings), held, damaged)
+@dataclass(frozen=True, eq=False)
+class SweepRun:
+    """What one run of a sweep was made of."""
+
+    source: str  # of the sequence: a path, or the name of a sample
+    reading: Mapping[str, Any]  # options that it was read with
+    content: str  # hash of the sequence: tracks and all else that a result depends on
+    settings: Settings
+
+    __repr__ = one_line_repr
 
 
-def _united(groups: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of all groups, each once, in the order of their first group."""
-    names: dict[str, None] = {}
-    for group in groups:
-        names.update(dict.fromkeys(group))
-    return list(names)
+class SweepReader:
+    """Reads the runs of a sweep, and later only what was appended since.
+
+    Parameters
+    ----------
+    folder
+        of `nrsfm sweep`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from core.experiments import SweepReader
+    >>> reader = SweepReader(tempfile.mkdtemp())
+    >>> reader.read().rows, reader.read().planned
+    ((), None)
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._last: Sweep | None = None
+        self._begin()
+
+    def read(self) -> Sweep:
+        """Return the runs that have ended so far; the same object as before where there is nothing new.
+
+        A file that was replaced, or is shorter than before, is read again with all others.
+
+        Raises
+        ------
+        InputError
+            where a file cannot be read, or the runs need more than memory may be used for.
+        """
+        files = runs_files(self.folder)
+        states = {file: file.stat() for file in files if file.is_file()}
+        for file, (end, inode) in self._ends.items():
+            state = states.get(file)
+            if state is None or state.st_ino != inode or state.st_size < end:
+                self._begin()
+                break
+        fresh: set[str] = set()
+        damaged = self._damaged
+        try:
+            for file in files:
+                self._read_file(file, states[file].st_ino if file in states else 0, fresh)
+        except InputError:
+            self._begin()  # the rows so far are of no use, and may need much memory
+            raise
+        planned = _planned(self.folder)
+        if self._last is None or fresh or (damaged, self._last.planned) != (self._damaged, planned):
+            self._last = self._arranged(planned)
+        return self._last
+
+    def load_run(self, key: str) -> SweepRun:
+        """Return what a run was made of.
+
+        Parameters
+        ----------
+        key
+            of one of the rows.
+
+        Raises
+        ------
+        InputError
+            where its line is not there any more, or its settings are not those of this version.
+        """
+        path, start = self._rows[key].file, self._rows[key].start
+        line = next(read_lines(path, start), None)
+        row = None if line is None else line.row
+        flat = None if row is None or row["key"] != key else _flat(row)
+        if row is None or flat is None:
+            raise InputError(f"{path}: the line of the run {key} is not there any more")
+        reading = row.get("reading", {})
+        if not isinstance(reading, dict):
+            raise InputError(f"{path}: the reading options of the run {key} are no mapping")
+        return SweepRun(flat["sequence"], reading, flat["data"], settings_from_dict(row["settings"]))
+
+    def _begin(self) -> None:
+        self._ends: dict[Path, tuple[int, int]] = {}  # what of each file was read, and the number of the file
+        self._rows: dict[str, SweepRow] = {}  # by key
+        self._size = 0  # bytes that these need, about
+        self._shared: dict[str, str] = {}  # texts that many rows have
+        self._places: dict[str, int] = {name: place for place, name in enumerate(KNOWN_COLUMNS)}
+        self._settings: dict[str, None] = {}  # names, in the order of their first run
+        self._metrics: dict[str, None] = {}
+        self._damaged = 0
+        self._last = None
+
+    def _read_file(self, file: Path, inode: int, fresh: set[str]) -> None:
+        """Read what was appended to a file, and add the keys of its runs."""
+        end, _ = self._ends.get(file, (0, 0))
+        for line in read_lines(file, end):
+            end = line.end
+            flat = None if line.row is None else _flat(line.row)
+            if flat is None:
+                self._damaged += 1
+                continue
+            before = self._rows.get(flat["key"])
+            if before is None or has_result(flat) or not has_result(before):
+                row = self._row(flat, file, line.start)
+                self._size += row.size - (0 if before is None else before.size)
+                self._check_size()
+                self._rows[flat["key"]] = row
+                fresh.add(flat["key"])
+        self._ends[file] = end, inode
+
+    def _row(self, flat: dict[str, Any], file: Path, start: int) -> SweepRow:
+        """Return a flat line as a row, whose new names are columns from now on."""
+        settings, metrics = flat.pop("settings"), flat.pop("metrics")
+        self._settings.update(dict.fromkeys(settings))
+        self._metrics.update(dict.fromkeys(metrics))
+        values: list[Any] = [None] * len(self._places)
+        for place, name in enumerate(KNOWN_COLUMNS):
+            values[place] = flat.get(name)
+        for name, value in (settings | metrics).items():
+            place = self._places.setdefault(name, len(values))
+            if place == len(values):
+                values.append(value)
+            elif place >= len(KNOWN_COLUMNS):
+                values[place] = value
+        for place, value in enumerate(values):
+            if type(value) is str and place not in UNSHARED:
+                if value not in self._shared:
+                    self._shared[value] = value
+                    self._size += TEXT_SIZE + sys.getsizeof(value)
+                values[place] = self._shared[value]
+        return SweepRow(self._places, tuple(values), file, start)
+
+    def _check_size(self) -> None:
+        """Refuse rows that need more memory than they may."""
+        if len(self._places) > MOST_COLUMNS:
+            raise InputError(
+                f"{self.folder}: its runs have more than {MOST_COLUMNS} columns; accepted are {MOST_COLUMNS}"
+            )
+        if self._size > memory_limit():
+            raise InputError(
+                f"{self.folder}: its runs need more than {memory_limit() / 1e9:g} GB of memory, of which "
+                f"{len(self._rows)} could be read (the environment variable NRSFM_FILE_MEMORY, in GB)"
+            )
+
+    def _arranged(self, planned: int | None) -> Sweep:
+        """Return the rows, sorted, with the order of their columns."""
+        known = {*KNOWN_COLUMNS}
+        metrics = [name for name in self._metrics if name not in known]
+        settings = [name for name in self._settings if name not in known and name not in self._metrics]
+        columns = (
+            *SEQUENCE_COLUMNS,
+            *settings,
+            *ENDING_COLUMNS,
+            *NUMBER_COLUMNS,
+            *metrics,
+            *ORIGIN_COLUMNS,
+            *MEASURED_COLUMNS,
+        )
+        rows = [self._rows[key] for key in sorted(self._rows)]
+        for name in reversed((*SEQUENCE_COLUMNS, *settings)):  # sorting keeps the order of what is equal
+            place = self._places[name]
+            values = sorted({row.value_at(place) for row in rows}, key=_order)
+            if len(values) > 1:
+                ranks = {value: rank for rank, value in enumerate(values)}
+                order = [ranks[row.value_at(place)] for row in rows]
+                rows = [rows[k] for k in sorted(range(len(rows)), key=order.__getitem__)]
+        numbers = (*NUMBER_COLUMNS, *metrics, *MEASURED_COLUMNS)
+        held = tuple(name for name in numbers if any(row[name] is not None for row in rows))
+        return Sweep(self.folder, tuple(rows), columns, tuple(settings), held, self._damaged, planned)
 
 
 def _order(value: Any) -> tuple[int, float, str]:
@@ -210,16 +407,40 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
     if _KEY.fullmatch(row["key"]) is None:  # it is the name of a file
         return None
     flat = {str(name): _scalar(value) for name, value in row.items() if name not in ("settings", "metrics")}
-    named = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
+    measured = {str(name): _number(value) for name, value in metrics.items() if type(value) in (int, float)}
     for name in (*NUMBER_COLUMNS, *MEASURED_COLUMNS):
-        if isinstance(flat.get(name), str):
-            flat[name] = None
+        flat[name] = _number(flat.get(name))
     for name in (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS):
-        flat[name] = "" if flat.get(name) is None else sys.intern(str(flat[name]))
-    return flat | {
-        "settings": flat_settings(settings),
-        "metrics": {str(name): _scalar(value) for name, value in named.items()},
-    }
+        flat[name] = "" if flat.get(name) is None else str(flat[name])
+    return flat | {"settings": flat_settings(settings), "metrics": measured}
+
+
+def write_plan(folder: Path, runs: int) -> None:
+    """Write how many runs a sweep has in the end, those that have ended among them.
+
+    Parameters
+    ----------
+    folder
+        of the sweep.
+    runs
+        their number.
+
+    Raises
+    ------
+    InputError
+        where it cannot be written.
+    """
+    with replacing(folder / PLAN) as temporary:
+        temporary.write_text(json.dumps({"runs": runs}) + "\n", encoding="utf-8")
+
+
+def _planned(folder: Path) -> int | None:
+    try:
+        plan = parse_json(read_bytes(folder / PLAN))
+    except ValueError:  # InputError is one
+        return None
+    runs = plan.get("runs") if isinstance(plan, dict) else None
+    return runs if type(runs) is int and runs > 0 else None
 
 
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,13 +474,23 @@ def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _scalar(value: Any) -> str | int | float | None:
     """Return a value as a cell has it: a number, a text, or None; numbers that are not finite are None."""
+    if value is None or type(value) is str:  # most are
+        return value
     if isinstance(value, bool):
         return str(value)
-    if isinstance(value, int | float):
+    if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value if abs(value) < LARGEST_COUNT else None
     if isinstance(value, list | tuple):
         return ",".join(str(item) for item in value)
-    return None if value is None else str(value)
+    return str(value)
+
+
+def _number(value: Any) -> float | None:
+    """Return a number of a result; None of a text, and of what is too large to be one."""
+    number = _scalar(value)
+    return None if number is None or isinstance(number, str) or abs(number) > LARGEST_NUMBER else number
 
 
 def distinct_values(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -277,5 +508,15 @@ def distinct_values(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> 
     list[tuple[Any, ...]]
         numbers by size, texts by the alphabet.
     """
-    found = {tuple(row[name] for name in names) for row in rows}
-    return sorted(found, key=lambda values: [_order(value) for value in values])
+    return sorted_values(tuple(row[name] for name in names) for row in rows)
+
+
+def sorted_values(values: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return combinations of values, each once: numbers by size, then texts by the alphabet, then None.
+
+    Parameters
+    ----------
+    values
+        of columns of a sweep.
+    """
+    return sorted(set(values), key=lambda each: [_order(value) for value in each])

@@ -22,7 +22,7 @@ from ...reconstruction.provenance import settings_to_dict, solve_command, source
 from ...reconstruction.reconstruct import reconstruct
 from ...reconstruction.result import save_result
 from ..job_store import RESULTS
-from ..jobs import ExperimentJob, JobResult, job_key
+from ..jobs import ExperimentJob, JobResult, ResultNotWritten, job_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from ...reconstruction.result import Result
     from ...reconstruction.settings import Settings
 
-# About how long a run takes: seconds for an observation of a perspective camera with refined depths, measured
-# on sequences of 4 000 to 12 600 observations; of orthogonal cameras, and without the refinement, this share.
-SECONDS_PER_OBSERVATION = 8e-4
+# About how long a run takes, measured on sequences of 3 200 to 12 600 observations: seconds of a phase of the
+# bilinear run, of an observation in it up to so many, and of an observation whose depth is refined; of
+# orthogonal cameras this share.
+PHASE_SECONDS, OBSERVATION_SECONDS, COMPARED = 0.01, 4e-6, 12_000
+REFINED_SECONDS = 8e-4
 ORTHOGONAL_SHARE = 0.55
-UNREFINED_SHARE = 0.45
-RANK_SHARE = 0.05  # of a rank more
+RANK_PHASES = 14  # of each rank, where rotations are compared; else there is one
+OTHER_PHASES = 4  # of further starts, and the last one
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,13 @@ class SweepJob(ExperimentJob):
     @property
     def cost(self) -> float:
         """About how many seconds it runs."""
-        cost = SECONDS_PER_OBSERVATION * self.sequence.observations
-        cost *= 1 + RANK_SHARE * self.settings.rank
-        if self.settings.camera_of(CameraModel(self.sequence.camera)) is CameraModel.ORTHOGONAL:
-            cost *= ORTHOGONAL_SHARE
-        return cost if self.settings.refine == "depth" else cost * UNREFINED_SHARE
+        settings, observations = self.settings, self.sequence.observations
+        phases = settings.rank * (RANK_PHASES if settings.rotations == "best" else 1) + OTHER_PHASES
+        cost = phases * (PHASE_SECONDS + OBSERVATION_SECONDS * min(observations, COMPARED))
+        if settings.refine == "depth":
+            cost += REFINED_SECONDS * observations
+        orthogonal = settings.camera_of(CameraModel(self.sequence.camera)) is CameraModel.ORTHOGONAL
+        return cost * ORTHOGONAL_SHARE if orthogonal else cost
 
     @cached_property
     def key(self) -> str:
@@ -92,6 +96,7 @@ class SweepJob(ExperimentJob):
             "camera": self.sequence.camera,
             "path": self.sequence.path_name,
             "sequence": self.sequence.source,
+            "reading": dict(self.sequence.reading),
             "settings": settings_to_dict(self.settings),
             "data": self.sequence.content,
             "version": VERSION,
@@ -105,7 +110,10 @@ class SweepJob(ExperimentJob):
         kept = ""
         if self.folder is not None:
             kept = f"{RESULTS}/{self.key}.npz"
-            save_result(result, self.folder / kept)
+            try:
+                save_result(result, self.folder / kept)
+            except InputError as error:
+                raise ResultNotWritten(str(error)) from error
         return JobResult(run_figures(result, sequence) | {"result": kept})
 
 

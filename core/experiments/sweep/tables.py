@@ -9,38 +9,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
+from ...foundation.exceptions import InputError, printable
 from ...foundation.representation import one_line_repr
 from ..report import ReportTable, TableCell, TableRow, format_significant, write_csv_table
-from .rows import Sweep, distinct_values
+from .rows import Sweep, sorted_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ...foundation.types import Floats, Ints
 
 TABLES = TABLE_CSV, TABLE_PARQUET = "table.csv", "table.parquet"  # in the folder of a sweep
 MOST_CELLS = 250_000  # of a table
+# What a cell of a table has of the numbers of its runs.
+REDUCTIONS: dict[str, Callable[[Floats], float]] = {
+    "mean": np.mean, "median": np.median, "least": np.min, "most": np.max,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class SweepTable:
-    """A number of the runs, averaged over all settings but some. R rows, C columns."""
+    """A number of the runs, reduced to one value over all settings but some. R rows, C columns."""
 
     number: str  # its name
     by: tuple[str, ...]  # the settings; the last one is over the columns, the others down the rows
     rows: tuple[tuple[Any, ...], ...]  # (R,) the values of all settings but the last
     columns: tuple[Any, ...]  # (C,) those of the last
-    mean: Floats  # (R, C), NaN where no run has the number
+    value: Floats  # (R, C) the mean, or another one of REDUCTIONS; NaN where no run has the number
     deviation: Floats  # (R, C) standard deviation over the runs of a cell; NaN of fewer than two
     counts: Ints  # (R, C) runs that have the number
     failed: Ints  # (R, C) runs that do not
+    cells: Ints  # (runs,) the cell of every run, counted along the rows
+    reduction: str = "mean"
 
     __repr__ = one_line_repr
 
 
-def tabulate(sweep: Sweep, number: str, by: Sequence[str]) -> SweepTable:
+def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "mean") -> SweepTable:
     """Return the mean of a number for every combination of some settings.
 
     Parameters
@@ -51,6 +57,8 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str]) -> SweepTable:
         a column of numbers, such as "procrustes_mm" or "log10_loss".
     by
         columns of sequences and settings, one or more.
+    reduction
+        a name of `REDUCTIONS`: what a cell has of the numbers of its runs.
 
     Returns
     -------
@@ -66,33 +74,41 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str]) -> SweepTable:
     names = tuple(sweep.setting_name(name) for name in by)
     if not names or len(set(names)) < len(names):
         raise InputError(f"the settings are {', '.join(by) or 'none'}; accepted are one or more, each once")
-    down, across = names[:-1], names[-1:]
-    rows = distinct_values(sweep.rows, down)
-    columns = distinct_values(sweep.rows, across)
+    down, across = names[:-1], names[-1]
+    labels_of_rows = [tuple(row[name] for name in down) for row in sweep.rows]
+    values_across = [row[across] for row in sweep.rows]
+    rows, columns = sorted_values(labels_of_rows), sorted_values((value,) for value in values_across)
     if len(rows) * len(columns) > MOST_CELLS:
         raise InputError(
             f"{', '.join(names)} have {len(rows)} x {len(columns)} values; accepted are {MOST_CELLS} cells"
         )
-    row_of, column_of = ({values: k for k, values in enumerate(each)} for each in (rows, columns))
-    cells: dict[tuple[int, int], list[float]] = {}
-    failed = np.zeros((len(rows), len(columns)), dtype=np.int64)
-    for row in sweep.rows:
-        place = row_of[tuple(row[name] for name in down)], column_of[tuple(row[name] for name in across)]
-        if row[number] is None:
-            failed[place] += 1
-        else:
-            cells.setdefault(place, []).append(row[number])
-    mean, deviation = np.full((2, *failed.shape), np.nan)
-    counts = np.zeros_like(failed)
-    for place, values in cells.items():
-        mean[place], counts[place] = np.mean(values), len(values)
-        deviation[place] = np.std(values, ddof=1) if len(values) > 1 else math.nan
-    heads = tuple(values[0] for values in columns)
-    return SweepTable(number, names, tuple(rows), heads, mean, deviation, counts, failed)
+    row_of = {labels: k for k, labels in enumerate(rows)}
+    column_of = {value: k for k, (value,) in enumerate(columns)}
+    down_codes = np.array([row_of[labels] for labels in labels_of_rows], dtype=np.int64)
+    across_codes = np.array([column_of[value] for value in values_across], dtype=np.int64)
+    cells = down_codes * len(columns) + across_codes
+    numbers = np.array([math.nan if row[number] is None else row[number] for row in sweep.rows], dtype=float)
+    known = np.isfinite(numbers)
+    shape = len(rows), len(columns)
+    counts, failed = (
+        np.bincount(cells[which], minlength=shape[0] * shape[1]).reshape(shape) for which in (known, ~known)
+    )
+    reduced, deviation = np.full((2, counts.size), np.nan)
+    order = np.flatnonzero(known)[np.argsort(cells[known], kind="stable")]
+    for group in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
+        if group.size:
+            cell, values = cells[group[0]], numbers[group]
+            reduced[cell] = REDUCTIONS[reduction](values)
+            deviation[cell] = np.std(values, ddof=1) if group.size > 1 else math.nan
+    heads = tuple(value for (value,) in columns)
+    return SweepTable(
+        number, names, tuple(rows), heads, reduced.reshape(shape), deviation.reshape(shape), counts, failed,
+        cells, reduction,
+    )  # fmt: skip
 
 
 def report_table(table: SweepTable) -> ReportTable:
-    """Return a table for `render_markdown` and `render_latex`; the least mean of each row is strong.
+    """Return a table for `render_markdown` and `render_latex`; the least value is strong.
 
     Parameters
     ----------
@@ -102,20 +118,22 @@ def report_table(table: SweepTable) -> ReportTable:
     Returns
     -------
     ReportTable
-        the mean, and the standard deviation where a cell has several runs.
+        the mean, or what it was reduced to, and the standard deviation where a cell has several runs.
     """
     *down, across = table.by
     header = (*down, *(f"{across} = {cell_text(value)}" for value in table.columns))
+    known = np.isfinite(table.value)
+    least = format_significant(float(table.value[known].min())) if known.sum() > 1 else ""
     rows = []
-    for labels, mean, deviation, counts in zip(
-        table.rows, table.mean, table.deviation, table.counts, strict=True
+    for labels, reduced, deviation, counts in zip(
+        table.rows, table.value, table.deviation, table.counts, strict=True
     ):
-        least = np.nanmin(mean) if np.isfinite(mean).any() else np.nan
         cells = [TableCell(cell_text(label)) for label in labels]
-        for value, spread, count in zip(mean, deviation, counts, strict=True):
+        for value, spread, count in zip(reduced, deviation, counts, strict=True):
             text = format_significant(value) if count else "–"
+            strong = text == least  # whatever digits are not shown
             text += f" ± {format_significant(spread)}" if count > 1 else ""
-            cells.append(TableCell(text, strong=bool(len(table.columns) > 1 and value == least)))
+            cells.append(TableCell(text, strong=strong))
         rows.append(TableRow(tuple(cells)))
     return ReportTable(_caption(table), header, tuple(rows), labels=len(down))
 
@@ -127,7 +145,7 @@ def _caption(table: SweepTable) -> str:
     spread = ", ± one standard deviation" if high > 1 else ""
     lost = int(table.failed.sum())
     failed = f"; {lost} without a result are left out" if lost else ""
-    return f"{table.number}, mean of {runs}{spread}{failed}"
+    return f"{table.number}, {table.reduction} of {runs}{spread}{failed}"
 
 
 def cell_text(value: Any) -> str:
@@ -171,15 +189,15 @@ def write_tables(sweep: Sweep) -> list[Path]:
         return written
     path = sweep.folder / TABLE_PARQUET
     columns = {name: _one_type([row[name] for row in sweep.rows]) for name in sweep.columns}
-    with replacing(path) as temporary:
-        parquet.write_table(arrow.table(columns), temporary)
+    with replacing(path) as temporary, temporary.open("wb") as stream:  # its path need not be UTF-8
+        parquet.write_table(arrow.table(columns), stream)
     return [*written, path]
 
 
 def _one_type(values: list[Any]) -> list[Any]:
     """Return a column whose values are all numbers or all texts."""
     if any(isinstance(value, str) for value in values):
-        return [None if value is None else str(value) for value in values]
+        return [None if value is None else printable(str(value)) for value in values]
     if any(isinstance(value, float) for value in values):
         return [None if value is None else float(value) for value in values]
     return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -48,9 +49,24 @@ def nrsfm(words, redirection="", **options):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 def test_a_full_output_is_a_sentence(tracks):
-    assert nrsfm(["info", tracks], ">/dev/full") == (
-        2, "", "nrsfm info: standard output: No space left on device\n",
-    )  # fmt: skip
+    for words in (["info", tracks], ["solve", "--help"]):
+        code, _printed, errors = nrsfm(words, ">/dev/full")
+        assert code == 2 and re.fullmatch(
+            r"nrsfm( info)?: standard output: No space left on device\n", errors
+        )
+
+
+@pytest.mark.parametrize("words", ["--help", "solve --help", "formats", "info sample:"])
+def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
+    said = tmp_path / "said"
+    with said.open("wb") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core", *words.split()], stdout=subprocess.PIPE, stderr=errors
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        code = process.wait()
+    assert (code, said.read_bytes()) == (141, b"")
 
 
 def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, tmp_path):

@@ -24,12 +24,14 @@ def tracks(tmp_path_factory):
 
 
 def test_guide_gives_the_numbers_of_python(tracks, capsys):
-    words = [*OPTIONS, "--over", "xi", "--values", "0.1,0.5,2", "--folds", "2", "--json", "--quiet"]
+    words = [*UNREFINED, "--over", "xi", "--values", "0.1,0.5,2", "--folds", "2", "--json", "--quiet"]
     assert main(["guide", tracks, *words]) == 0
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
-    settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
-    *_, last = iterate(sequence, settings, refine="none")
+    settings = Settings(
+        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), refine="none"
+    )
+    *_, last = iterate(sequence, settings)
     line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
     assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import stat
 from importlib import import_module
@@ -13,6 +14,7 @@ import pytest
 
 from core.cli import main
 from core.cli.command_line import COMMANDS
+from core.solvers.methods import METHODS
 from core.synthetic import render
 
 QUICK = "--rank 2 --rotations truth --refine none --quiet"
@@ -58,17 +60,29 @@ READ = {
     "info path", "evaluate --truth", "evaluate result", "export result", "reproduce --data",
     "reproduce --real", "benchmark --pyproximal", "solve --start", "track video",
 }  # fmt: skip
+# Those of all commands that are texts: what is read, and what is no file.
+TEXTS = {
+    "sequence", "data", "--rotations", "--intrinsics", "--hide", "--scheduler",
+    "--path", "--layout", "--tracks", "--visible", "--threshold", "--size", "--individual", "--columns",
+    "--region", "--mirror", "--scale", "--weights", "--then", "--over", "--values", "--object", "--camera",
+    "--set", "--seeds", "--shard", "--table", "--by", "--sizes",
+    *(f"--{option.name}" for method in METHODS.values() for option in method.options),
+}  # fmt: skip
 
 
 def test_the_table_has_every_option_that_names_an_output():
-    paths = set()
+    paths, texts = set(), set()
     for command in COMMANDS:
         own = argparse.ArgumentParser()
         import_module(f"core.cli.{command}").add_arguments(own)
         for action in own._actions:
+            name = min(action.option_strings, key=len, default=action.dest)
             if action.type is Path:
-                paths.add(f"{command} {min(action.option_strings, key=len, default=action.dest)}")
+                paths.add(f"{command} {name}")
+            elif action.nargs != 0 and not action.choices and action.type not in (int, float):
+                texts.add(name)
     assert paths - READ == {" ".join(name.split()[:2]) for name in WRITTEN}
+    assert texts <= TEXTS
 
 
 @pytest.fixture(scope="module")
@@ -119,31 +133,76 @@ def test_what_cannot_be_written_is_refused_and_stays(name, file, kind, inputs, t
     assert {path: after[path] for path in before} == before
 
 
-# Of each command, a file of its input.
-INPUT_OF = {
-    "solve": "{tracks}", "export": "{solved}", "track": "{video}", "reproduce": "{tracks}",
-    "benchmark": "{scene}", "sweep": "{tracks}",
-}  # fmt: skip
+def _files_read(words: str, inputs: dict[str, object]) -> list[Path]:
+    """Return the files of the inputs of a command line: of an object all of one path."""
+    names = [name for name in inputs if f"{{{name}}}" in words]
+    files = []
+    for path in (Path(str(inputs[name])) for name in names):
+        if path.is_dir():
+            files += path.rglob("*.*")
+        elif path.name == "circle.txt":
+            files += [file for file in path.parents[2].rglob("*.*") if file.stem != "line"]
+        else:
+            files.append(path)
+    return files
+
+
+@pytest.mark.parametrize("name", [name for name, (words, _files) in WRITTEN.items() if "{" in words])
+def test_no_file_of_the_input_is_written_over(name, inputs, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words, outputs = WRITTEN[name]
+    sources = _files_read(words, inputs)
+    content = {file: file.read_bytes() for file in sources}
+    assert "solved" in words or len(sources) == {"solve": 8, "sweep": 8, "reproduce": 13}.get(
+        name.split()[0], 1
+    )
+    # One that is written after the solver has run is tried with a single file.
+    cases = [(file, source) for file, source in itertools.product(outputs, sources)]
+    cases = [(file, source) for file, source in cases if file == outputs[0] or source == sources[0]]
+    for (file, source), link in itertools.product(cases, (os.symlink, os.link)):
+        output = Path(file)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        link(source, output)
+        assert main(words.format(**inputs).split()) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "which would be overwritten" in error and output.name in error
+        assert output.samefile(source) and {each: each.read_bytes() for each in sources} == content
+        output.unlink()
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "device"])
+@pytest.mark.parametrize(
+    "name", [name for name, (words, _files) in WRITTEN.items() if words.endswith("-o out")]
+)
+def test_a_folder_that_is_none_is_a_sentence(name, kind, inputs, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if kind == "file":
+        Path("out").write_bytes(b"kept")
+    else:
+        _hostile(Path("out"), kind)
+    before = _state(tmp_path)
+    assert main(WRITTEN[name][0].format(**inputs).split()) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "cannot be made: " in error and f"out is a {kind}" in error
+    assert _state(tmp_path) == before
 
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [
-        (name, file)
-        for name, file in FILES
-        if name.split()[0] in INPUT_OF and (name.split()[0] != "benchmark" or "{scene}" in WRITTEN[name][0])
-    ],
+    [(name, files[0]) for name, (_words, files) in WRITTEN.items() if files[0][:4] != "out/"],
 )
-def test_a_link_to_a_file_of_the_input_is_refused(name, file, inputs, tmp_path, capsys, monkeypatch):
+def test_a_link_to_nowhere_is_followed_or_refused(name, file, inputs, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    source = Path(INPUT_OF[name.split()[0]].format(**inputs))
-    content = source.read_bytes()
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
-    Path(file).symlink_to(source)
-    assert main(WRITTEN[name][0].format(**inputs).split()) == 2
+    words = WRITTEN[name][0].format(**inputs).split()
+    output, target = Path(file), tmp_path / "elsewhere" / "target"
+    output.symlink_to(target)
+    assert main(words) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "which would be overwritten" in error and Path(file).name in error
-    assert source.read_bytes() == content and Path(file).is_symlink()
+    assert error.count("\n") == 1 and f"the folder {target.parent} does not exist" in error
+    assert not target.parent.exists()
+    target.parent.mkdir()
+    assert main(words) == 0, capsys.readouterr().err
+    assert output.is_symlink() and target.stat().st_size > 0
 
 
 @pytest.mark.parametrize("name", ["solve --history", "export -o series", "track -o", "simulate -o"])

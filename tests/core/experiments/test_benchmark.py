@@ -239,7 +239,7 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
         (["--sizes", "40"], "--sizes holds '40'; accepted is FxP"),
         (["--sizes", "8x15", "--rank", "9"], "the rank is 9; accepted is a whole number from 1 to 8"),
         (["--seconds", "0"], "--seconds is 0"),
-        (["--pyproximal", "absent.npz"], "absent.npz cannot be read as pyproximal's mocap.npz"),
+        (["--pyproximal", "absent.npz"], "absent.npz: there is no such file"),
     ],
 )
 def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
@@ -330,11 +330,18 @@ def test_a_scene_is_read_without_what_needs_pickle(tmp_path, scene):
     read_back = read_scene(path)
     np.testing.assert_allclose(read_back.tracks[2], scene.cameras[2] @ truth[6:9])
     np.savez(path, R=scene.cameras)
-    with pytest.raises(InputError, match=r"mocap.npz cannot be read.*X_gt"):
+    with pytest.raises(
+        InputError,
+        match=r"mocap.npz: holds R 14 x 2 x 3; accepted is pyproximal's mocap.npz, with R and X_gt",
+    ):
         read_scene(path)
     np.savez(path, R=scene.cameras, X_gt=truth[:-1])
     with pytest.raises(InputError, match=r"accepted are \(F, 2, 3\) and \(3F, P\)"):
         read_scene(path)
+    for cameras in (np.array(1.0), np.zeros((0, 2, 3))):
+        np.savez(path, R=cameras, X_gt=truth)
+        with pytest.raises(InputError, match=r"mocap.npz: R has shape .* accepted are \(F, 2, 3\)"):
+            read_scene(path)
 
 
 def test_where_pyproximal_is_absent_ours_is_reported_and_then_why_it_is_the_only_one(scene, monkeypatch):

@@ -11,12 +11,14 @@ import sys
 
 import numpy as np
 import pytest
+from markdown_it import MarkdownIt
 
 from core import CameraModel, load_result, write_challenge
 from core.cli import main
 from core.experiments import (
     PUBLISHED_ERRATA,
     TABLE_ROWS,
+    BulletList,
     CodeBlock,
     Heading,
     JobStore,
@@ -248,6 +250,24 @@ def test_names_in_a_report_are_no_markup():
     assert len(re.findall(r"(?<!\\)\|", row)) == 3
     page = render_html(blocks, HOSTILE)
     assert "<img" not in page and "script-src 'none'" in page
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "[x](u)", r"\[x\](u)", r"\\[x\\](u)", "``[x](u)`", r"\`[x](u)`", "`a``b` [x](u) `c`", "<img src=x>",
+        "``<img src=x>`", "`a\n[x](u) `b` [x](u)", "`\n<!-- `", "``<!-- `", "```\n[x](u) <img src=x>",
+    ],
+)  # fmt: skip
+def test_a_reader_of_markdown_finds_no_markup_in_names(name):
+    blocks = [
+        Heading(name),
+        Paragraph(name),
+        BulletList((name,)),
+        ReportTable(name, ("a", name), (TableRow((TableCell(name), TableCell("1"))),)),
+    ]
+    page = MarkdownIt("commonmark").enable("table").render(render_markdown(blocks))
+    assert not re.search(r"<(a|img|!--)", page)
 
 
 def test_texts_that_a_spreadsheet_would_compute_are_texts_in_csv(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import multiprocessing
 import os
 import shlex
@@ -11,6 +12,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -20,8 +23,9 @@ import pytest
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
 from core.evaluation import optimality
-from core.experiments import JobStore, is_sweep_folder, read_sweep, tabulate
-from core.experiments.sweep import MEASURED_COLUMNS, parse_seeds, parse_shard, parse_values
+from core.experiments import JobStore, SweepReader, is_sweep_folder, read_sweep, tabulate
+from core.experiments.sweep import MEASURED_COLUMNS, parse_seeds, parse_shard, parse_values, report_table
+from core.reconstruction import settings_to_dict
 
 QUICK = ["--rotations", "truth", "--refine", "none", "--starts", "1"]  # a run takes about 50 ms
 
@@ -107,6 +111,25 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
         (["--set", "rank=x"], "--set: argument --rank: invalid int value"),
         (["--set", "etta=1"], "--set: unrecognized arguments"),
         (["--set", "eta=7"], "eta is 7"),
+        (["--set", "rank="], "lists no values"),
+        (["--set", "rank=1e9"], "invalid int value: '1e9'"),
+        (["--set", f"rank={10**20}"], "is too large"),
+        (["--set", "rank=-1"], "rank is -1"),
+        (["--set", "rank=2", "rank=3"], "--set has rank twice"),
+        (["--set", "jobs=2"], "--set: unrecognized arguments"),
+        (["--set", "xi=nan"], "xi is nan"),
+        (["--set", "xi=log:0:1:7"], "begins or ends at 0 or below"),
+        (["--set", "xi=log:1:2:1000000000"], "is no range"),
+        (["--set", "xi=log:1:9:9999", "eta=lin:0:1:9999", "--seeds", "0:9999"], "combinations; accepted are"),
+        (["--seeds", "5:0"], "--seeds is '5:0'"),
+        (["--seeds", "0:99999999999"], "--seeds is '0:99999999999'"),
+        (["--jobs", "-3"], "--jobs is -3"),
+        (["--jobs", "1e3"], "invalid int value"),
+        (["--timeout", "nan"], "--timeout is nan"),
+        (["--shard", "1/0"], "--shard is '1/0'"),
+        (["--camera", "fisheye"], "--camera"),
+        (["--path", "nowhere"], "--path is 'nowhere'"),
+        (["--order", "random"], "--order"),
         (["--set", "rank=2", "--rank", "3"], "--rank is given together with --set rank"),
         (["--seeds", "0:3", "--seed", "1"], "--seeds is given together"),
         (["--object", "cow"], "--object is 'cow', which the data does not have; it has balloon"),
@@ -209,15 +232,17 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
     assert comparable(tmp_path) == comparable(swept)
 
 
-def test_ctrl_c_keeps_what_has_ended(data, tmp_path):
-    command = [sys.executable, "-m", "core", *data, "--seeds", "0:40", "--jobs", "2", "-o", str(tmp_path)]
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
+@pytest.mark.parametrize(("kind", "jobs", "code"), [("INT", "2", 130), ("TERM", "1", 143), ("HUP", "2", 129)])
+def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
+    command = [sys.executable, "-m", "core", *data, "--seeds", "0:40", "--jobs", jobs, "-o", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     path = tmp_path / "runs.jsonl"
     while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < 2):
         time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, f"SIG{kind}"))
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     kept = len(lines(tmp_path))
     assert 2 <= kept < 320
     assert errors == (
@@ -281,6 +306,21 @@ def test_a_line_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path):
     assert content.endswith(b"}\n") and len(content.splitlines()) == 7
 
 
+def test_a_result_that_the_disk_refuses_ends_the_sweep_and_is_no_failure_of_its_run(data, swept, tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no limits")
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *data, "--jobs", "2", "-o", str(tmp_path)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY)),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"nrsfm sweep: {tmp_path / 'results'}") and done.stderr.count("\n") == 1
+    assert done.stderr.endswith(".npz cannot be written: File too large\n")
+    assert lines(tmp_path) == []
+    assert main([*data, "--jobs", "1", "-o", str(tmp_path)]) == 0
+    assert comparable(tmp_path) == comparable(swept)
+
+
 def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
     rows = (swept / "runs.jsonl").read_bytes()
     first = json.loads(rows.splitlines()[0])
@@ -295,6 +335,34 @@ def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
         read_sweep(tmp_path.parent)
 
 
+def test_numbers_that_are_too_large_for_a_result_are_left_out(swept, tmp_path):
+    first = json.loads((swept / "runs.jsonl").read_bytes().splitlines()[0])
+    values = [1e200, -1e300, 10**60, 3.0, 5.0]
+    (tmp_path / "runs.jsonl").write_text(
+        "\n".join(
+            json.dumps(first | {"key": f"{number:032x}", "loss": value, "metrics": {"procrustes_mm": value}})
+            for number, value in enumerate(values)
+        )
+        + "\n"
+    )
+    sweep = read_sweep(tmp_path)
+    assert [row["loss"] for row in sweep.rows] == [None, None, None, 3.0, 5.0]
+    table = tabulate(sweep, "procrustes_mm", ["rank"])
+    assert table.value.item() == 4.0 and table.counts.item() == 2 and table.failed.item() == 3
+    assert table.deviation.item() == pytest.approx(math.sqrt(2))
+
+
+def test_a_line_that_needs_much_memory_is_damaged(swept, tmp_path, monkeypatch):
+    row = (swept / "runs.jsonl").read_bytes().splitlines()[0]
+    (tmp_path / "runs.jsonl").write_bytes(
+        row[:-1] + b', "more": [' + b"[]," * 200_000 + b"[]]}\n" + row + b"\n"
+    )
+    assert read_sweep(tmp_path).damaged == 0
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
+    sweep = read_sweep(tmp_path)
+    assert sweep.damaged == 1 and len(sweep.rows) == 1
+
+
 def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp_path, monkeypatch):
     first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
     rows = [first | {"key": f"{k:032x}", "metrics": {f"m{k}-{n}": n for n in range(90)}} for k in range(12)]
@@ -302,8 +370,70 @@ def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp
     with pytest.raises(InputError, match="columns; accepted are 1000"):
         read_sweep(tmp_path)
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.00001")
-    with pytest.raises(InputError, match=r"need 0\.0 GB of memory; accepted are 1e-05 GB"):
+    with pytest.raises(InputError, match=r"need more than 1e-05 GB of memory, of which \d+ could be read"):
         read_sweep(swept)
+
+
+def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_of_their_files(
+    swept, tmp_path, monkeypatch
+):
+    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.001")
+    again = [json.dumps(first | {"iterations": k, "unknown": "x" * 2000}) for k in range(1000)]
+    (tmp_path / "runs.jsonl").write_text(
+        "\n".join(again) + "\n"
+    )  # 4 MB: each run but the last counts no more
+    (row,) = read_sweep(tmp_path).rows
+    assert row["iterations"] == 999 and row.size < 10_000
+    rows = [json.dumps(first | {"key": f"{k:032x}"}) for k in range(2 * 10**6 // row.size)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(rows) + "\n")
+    reader = SweepReader(tmp_path)
+    with pytest.raises(InputError, match=r"need more than 0\.001 GB of memory, of which \d+ could be read"):
+        reader.read()
+    (tmp_path / "runs.jsonl").write_text("\n".join(rows[: 900_000 // row.size]) + "\n")
+    assert len(reader.read().rows) == 900_000 // row.size
+
+
+def test_a_million_runs_fit_into_what_a_file_may_need(swept, tmp_path):
+    first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
+    rows = [
+        first | {"key": f"{k:032x}", "loss": k / 7, "command": f"{first['command']} {k:09}"}
+        for k in range(500)
+    ]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tracemalloc.start()
+    sweep = read_sweep(tmp_path)
+    used = tracemalloc.get_traced_memory()[0] / len(rows)
+    tracemalloc.stop()
+    stated = sum(row.size for row in sweep.rows) / len(rows)
+    assert used < stated < 2000  # the default is 2 GB
+
+
+def test_a_reader_reads_only_what_was_appended(swept, tmp_path):
+    whole = (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
+    file = tmp_path / "runs.jsonl"
+    file.write_bytes(b"")
+    assert is_sweep_folder(tmp_path)  # it has begun
+    reader = SweepReader(tmp_path)
+    assert reader.read().rows == () and reader.read().planned is None
+    file.write_bytes(whole[0] + whole[1][:50])
+    first = reader.read()
+    assert len(first.rows) == 1 and first.damaged == 0 and reader.read() is first
+    torn = b"?" * len(whole[0])  # what was read before is not read again
+    file.write_bytes(torn[:-1] + b"\n" + b"".join(whole[1:]))
+    (tmp_path / "plan.json").write_bytes((swept / "plan.json").read_bytes())
+    assert reader.read().rows == read_sweep(swept).rows and reader.read().planned == 8
+    file.write_bytes(whole[0])  # begun anew
+    assert reader.read().rows == first.rows
+
+
+def test_a_reader_returns_what_a_run_was_made_of(swept):
+    reader = SweepReader(swept)
+    for row in reader.read().rows:
+        run = reader.load_run(row["key"])
+        assert (run.source, run.content) == (row["sequence"], row["data"])
+        assert (run.settings.rank, run.settings.eta) == (row["rank"], row["eta"])
+        assert load_result(swept / row["result"]).meta["settings"] == settings_to_dict(run.settings)
 
 
 def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
@@ -356,7 +486,7 @@ def test_a_table_has_the_mean_over_all_other_settings(swept, capsys):
                 for row in lines(swept)
                 if (row["settings"]["rank"], row["settings"]["eta"]) == (rank, eta)
             ]
-            assert found.mean[r, c] == pytest.approx(np.mean(values))
+            assert found.value[r, c] == pytest.approx(np.mean(values))
             assert found.counts[r, c] == len(values) == 2
             assert found.deviation[r, c] == pytest.approx(np.std(values, ddof=1))
     assert main(["sweep", str(swept), "--table", "mean_mm", "--by", "rank,eta", "--markdown"]) == 0
@@ -369,6 +499,18 @@ def test_a_table_has_the_mean_over_all_other_settings(swept, capsys):
     assert "'color' is no setting of the runs" in capsys.readouterr().err
     assert main(["sweep", str(swept), "--table", "beauty", "--by", "rank"]) == 2
     assert "have loss, log10_loss" in capsys.readouterr().err
+
+
+def test_the_least_value_of_a_table_is_strong_and_so_is_what_is_equal_as_written(swept):
+    sweep = read_sweep(swept)
+    table = tabulate(sweep, "procrustes_mm", ["rank", "eta"])
+    values = np.array([[1.0001, 2.0], [1.0002, 3.0]])
+    cells = [
+        [cell.strong for cell in row.cells[1:]] for row in report_table(replace(table, value=values)).rows
+    ]
+    assert cells == [[True, False], [True, False]]
+    one = tabulate(sweep, "procrustes_mm", ["object"])
+    assert not any(cell.strong for row in report_table(one).rows for cell in row.cells)
 
 
 def test_csv_and_parquet_hold_all_rows(swept):

@@ -1,4 +1,4 @@
-"""A sweep on Dask: a real scheduler and worker processes, of which one is killed and one joins late."""
+"""A sweep on Dask: a real scheduler and worker processes, of which some are killed and some join late."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import ExitStack
 
 import distributed
 import pytest
+from dask_processes import DEADLINE, DaskProcesses, wait_for
 
 from core.cli import main
 from core.experiments import read_sweep
@@ -21,75 +20,70 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows has no groups of processes"),
 ]
-DEADLINE = 300.0  # seconds
 RUNS = ["--camera", "perspective", "--set", "rank=1,2,3", "eta=0.05,0.1", "--seeds", "0:4"]
 RUNS += ["--rotations", "truth", "--refine", "none", "--starts", "2"]
 COUNT = 2 * 3 * 2 * 4  # paths, ranks, etas, seeds
+WORKERS = 3
 
 
-def wait_for(condition, process=None):
-    """Wait until a condition holds; a process that ends before is an error."""
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline
-        assert process is None or process.poll() is None
-        time.sleep(0.02)
-
-
-class LocalCluster:
-    """A scheduler and workers, each a process of its own in a group of its own."""
+class DaskForTests(DaskProcesses):
+    """A scheduler and workers, and a client to ask for them."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.file = folder / "scheduler.json"
-        self.processes = []
-        self.sweep = None  # the command that uses it
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self.file))
-        wait_for(self.file.is_file, self.scheduler)
+        super().__init__(folder)
+        self.workers = [self.start_worker() for _ in range(WORKERS)]
+        self.client = distributed.Client(scheduler_file=str(self.file), set_as_default=False)
 
-    def _start(self, *words):
-        command = [sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:], "--no-dashboard"]
-        with (self.folder / f"log{len(self.processes)}").open("w") as log:
-            process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self.folder, start_new_session=True
-            )
-        self.processes.append(process)
-        return process
+    def __exit__(self, *_):
+        self.client.close()
+        super().__exit__()
 
-    def start_worker(self, name, *, threads=1):
-        """Start a worker with its nanny, which would start it again, too."""
-        words = ["--scheduler-file", str(self.file), "--nthreads", str(threads), "--name", name]
-        return self._start("worker", *words, "--local-directory", str(self.folder))
+    def wait_for_workers(self):
+        """Wait until those that were started have come, and those that were killed are gone."""
+        wait_for(lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]) == WORKERS)
 
-    def wait_for_workers(self, count):
-        with distributed.Client(scheduler_file=str(self.file), set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=DEADLINE)
+    def allow_failures(self, count):
+        """Set how many workers may die during a job until it is given up."""
 
-    def close(self):
-        for process in reversed(self.processes):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        def allow(dask_scheduler):
+            dask_scheduler.allowed_failures = count
+
+        self.client.run_on_scheduler(allow)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """One cluster for all tests, because its processes take seconds to start."""
+    with DaskForTests(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def serial(folder, tmp_path_factory):
+    """The rows of the sweep by one process."""
+    output = tmp_path_factory.mktemp("serial")
+    assert main(["sweep", str(folder), *RUNS, "--jobs", "1", "-o", str(output)]) == 0
+    return rows_of(output)
 
 
 @pytest.fixture
-def cluster(tmp_path, request, monkeypatch):
-    """A scheduler; a parameter is how many workers may die during a job until it is given up."""
-    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", str(getattr(request, "param", 3)))
-    with ExitStack() as at_end:
-        cluster = LocalCluster(tmp_path)
-        at_end.callback(cluster.close)
-        yield cluster
-        if cluster.sweep is not None and cluster.sweep.poll() is None:  # the test has failed
-            cluster.sweep.kill()
-            cluster.sweep.communicate()
+def start_sweep(cluster, folder):
+    """Return a function that starts the command on the cluster when all workers are there."""
+    started = []
 
+    def start(output):
+        cluster.wait_for_workers()
+        words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", str(cluster.file)]
+        command = [sys.executable, "-m", "core", *words, "-o", str(output)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process
 
-def start_sweep(cluster, folder, output):
-    words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", str(cluster.file)]
-    command = [sys.executable, "-m", "core", *words, "-o", str(output)]
-    cluster.sweep = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return cluster.sweep
+    yield start
+    for process in started:
+        if process.poll() is None:  # the test has failed
+            process.kill()
+            process.communicate()
 
 
 def count_lines(output):
@@ -102,46 +96,62 @@ def rows_of(output):
     return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows]
 
 
-@pytest.mark.parametrize("cluster", [3, 0], indirect=True, ids=["given again", "given up"])
+@pytest.mark.parametrize("failures", [3, 0], ids=["given again", "given up"])
 def test_a_killed_worker_and_a_late_one_leave_every_row_once_and_equal_to_serial_ones(
-    cluster, folder, tmp_path
+    failures, cluster, start_sweep, serial, tmp_path
 ):
-    workers = [cluster.start_worker(f"worker {k}") for k in range(4)]
-    cluster.wait_for_workers(4)
+    cluster.allow_failures(failures)
     output = tmp_path / "on dask"
-    sweep = start_sweep(cluster, folder, output)
+    sweep = start_sweep(output)
     wait_for(lambda: count_lines(output) >= 4, sweep)
-    os.killpg(workers[0].pid, signal.SIGKILL)  # its nanny, the worker, and the process that computes
+    cluster.kill(cluster.workers.pop(0))  # and the process in which it computes
     wait_for(lambda: count_lines(output) >= 8, sweep)
-    cluster.start_worker("late")
+    cluster.workers.append(cluster.start_worker())
     text, errors = sweep.communicate(timeout=DEADLINE)
     assert sweep.returncode == 0, errors
-    assert f"{COUNT} runs of 2 sequences; about " in text and "with 4 workers that have 4 threads" in text
+    assert f"{COUNT} runs of 2 sequences; about " in text and "with 3 workers that have 3 threads" in text
     keys = [json.loads(line)["key"] for line in (output / "runs.jsonl").read_text().splitlines()]
     assert len(keys) == len(set(keys)) == COUNT
-    serial = tmp_path / "serial"
-    assert main(["sweep", str(folder), *RUNS, "--jobs", "1", "-o", str(serial)]) == 0
-    assert rows_of(output) == rows_of(serial)
+    assert rows_of(output) == serial
     assert all((output / row["result"]).is_file() for row in read_sweep(output).rows)
 
 
-def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(cluster, folder, tmp_path):
-    cluster.start_worker("only", threads=2)
-    cluster.wait_for_workers(1)
-    output = tmp_path / "out"
-    sweep = start_sweep(cluster, folder, output)
-    wait_for(lambda: count_lines(output) >= 3, sweep)
-    cluster.close()
+def test_a_signal_ends_the_command_with_its_code_and_the_same_call_goes_on(start_sweep, serial, tmp_path):
+    kept = 0
+    for kind, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        sweep = start_sweep(tmp_path)
+        wait_for(lambda known=kept: count_lines(tmp_path) > known, sweep)
+        sweep.send_signal(kind)
+        _, errors = sweep.communicate(timeout=DEADLINE)
+        kept = count_lines(tmp_path)
+        assert sweep.returncode == code and 0 < kept < COUNT
+        assert errors == (
+            f"nrsfm sweep: stopped; {kept} of {COUNT} runs are kept in {tmp_path}, "
+            "and the same command continues from there\n"
+        )
+    text, errors = start_sweep(tmp_path).communicate(timeout=DEADLINE)
+    assert f"{kept} have ended, {COUNT - kept} are left" in text and not errors
+    assert count_lines(tmp_path) == COUNT and rows_of(tmp_path) == serial
+
+
+def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
+    cluster, start_sweep, folder, tmp_path
+):
+    """The last test of the cluster."""
+    sweep = start_sweep(tmp_path)
+    wait_for(lambda: count_lines(tmp_path) >= 3, sweep)
+    cluster.kill(cluster.scheduler)
     _, errors = sweep.communicate(timeout=DEADLINE)
     assert sweep.returncode == 2
-    sentence = errors.splitlines()[-1]
+    (sentence,) = errors.splitlines()
     assert sentence.startswith(f"nrsfm sweep: the scheduler {cluster.file} has ended; ")
-    assert sentence.endswith("and the same command continues from there") and "Traceback" not in errors
-    assert main(["sweep", str(folder), *RUNS, "--jobs", "2", "-o", str(output)]) == 0
-    assert len(read_sweep(output).rows) == COUNT == count_lines(output)
+    assert sentence.endswith("and the same command continues from there")
+    assert main(["sweep", str(folder), *RUNS, "--jobs", "2", "-o", str(tmp_path)]) == 0
+    assert len(read_sweep(tmp_path).rows) == COUNT == count_lines(tmp_path)
 
 
-def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys):
+def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("core.experiments.cluster.CONNECT_SECONDS", 1.0)
     words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", "127.0.0.1:9"]
     assert main([*words, "-o", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -1,0 +1,226 @@
+"""A number of the runs of a sweep over two settings: what a heat map shows, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.text.sweep_rows import (
+    NUMBERS,
+    TABS,
+    number_format,
+    number_heading,
+    number_text,
+    rendered,
+    run_title,
+    setting_text,
+    setting_texts,
+    shortened,
+    tabbed_text,
+)
+
+if TYPE_CHECKING:
+    from core.experiments import SweepTable
+    from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.text.sweep_rows import SweepRows
+
+REDUCTIONS = {
+    "mean": "Mean over the runs of a cell",
+    "median": "Median over the runs of a cell",
+    "least": "Least number of the runs of a cell: the best of them",
+    "most": "Largest number of the runs of a cell",
+}
+SEED = "seed"  # no setting whose influence is of interest by itself
+
+
+@dataclass(frozen=True, eq=False)
+class SweepMap:
+    """A number over two settings; R rows, C columns."""
+
+    rows_of: SweepRows
+    table: SweepTable
+    title: str
+    note: str  # how many runs a cell has, and how many have no number
+    members: dict[tuple[int, int], Ints]  # the runs of every cell that has any
+    numbers: Floats  # (runs,) the number of every run
+
+    @property
+    def heading(self) -> str:
+        """The number with its unit."""
+        return number_heading(self.table.number)
+
+    @property
+    def across(self) -> str:
+        """The setting over the columns."""
+        return shortened(self.table.by[-1])
+
+    @property
+    def down(self) -> str:
+        """The setting down the rows, "" where there is none."""
+        return shortened(self.table.by[0]) if len(self.table.by) > 1 else ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """(C,) the values of the setting over the columns."""
+        return setting_texts(self.table.columns)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """(R,) the values of the setting down the rows."""
+        if len(self.table.by) == 1:
+            return ("",)
+        return setting_texts([labels[0] for labels in self.table.rows])
+
+    @property
+    def values(self) -> Floats:
+        """(R, C) NaN where no run has the number."""
+        return self.table.value
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """(R, C) the values as text, all with the same decimals."""
+        _, unit, _ = NUMBERS.get(self.table.number, ("", "", ""))
+        spec = number_format(self.values, unit)
+        return [[number_text(value, spec) for value in line] for line in self.values]
+
+    @property
+    def best(self) -> int:
+        """The run with the least number, -1 where none has it."""
+        runs = np.concatenate(list(self.members.values()))
+        numbers = self.numbers[runs]
+        return int(runs[np.nanargmin(numbers)]) if np.isfinite(numbers).any() else -1
+
+    @property
+    def cells(self) -> Bools:
+        """(R, C) whether there is any run."""
+        return np.asarray(self.table.counts + self.table.failed > 0)
+
+    def best_run(self, row: int, column: int) -> int:
+        """Return the run of a cell with the least number, the first one where none has it."""
+        runs = self.members[row, column]
+        numbers = self.numbers[runs]
+        return int(runs[np.nanargmin(numbers)] if np.isfinite(numbers).any() else runs[0])
+
+    def cell_of(self, run: int) -> tuple[int, int] | None:
+        """Return the cell of a run, None where it has none."""
+        return next((cell for cell, runs in self.members.items() if run in runs), None)
+
+    def tip(self, row: int, column: int) -> str:
+        """Return the runs of a cell in words."""
+        table, runs = self.table, self.members[row, column]
+        values = (*table.rows[row], table.columns[column])
+        names = [
+            f"{shortened(name)} {setting_text(value)}" for name, value in zip(table.by, values, strict=True)
+        ]
+        count = int(table.counts[row, column])
+        lines = [", ".join(names)]
+        if count == 1:
+            lines.append(f"{self.heading}: {number_text(self.values[row, column])}, one run")
+        elif count:
+            known = self.numbers[runs][np.isfinite(self.numbers[runs])]
+            lines.append(
+                f"{self.heading}: {table.reduction} {number_text(self.values[row, column])} of {count} runs, "
+                f"{number_text(known.min())} to {number_text(known.max())}"
+            )
+        if self.best in runs:
+            lines.append("has the least number of all runs that are shown")
+        if table.failed[row, column]:
+            lines.append(f"without a result: {table.failed[row, column]}")
+        lines.append(f"Click: {run_title(self.rows_of, self.best_run(row, column))}")
+        return "\n".join(lines)
+
+
+def map_text(state: SweepMap, form: str) -> str:
+    """Return a map as a table in a text.
+
+    Parameters
+    ----------
+    state
+        the map.
+    form
+        one of TABLE_FORMS: of TABS with all digits, of the others with standard deviations.
+    """
+    from core.experiments import report_table
+
+    table = state.table
+    report = report_table(table)
+    if form != TABS:
+        return rendered(replace(report, caption=" · ".join(filter(None, (state.title, state.note)))), form)
+    lines = [
+        [*labels, *(value if np.isfinite(value) else None for value in values)]
+        for labels, values in zip(table.rows, table.value.tolist(), strict=True)
+    ]
+    return tabbed_text([report.header, *lines])
+
+
+def default_settings(rows: SweepRows) -> tuple[str, str]:
+    """Return the settings over the columns and down the rows that are shown first, "" where there is none."""
+    varied = rows.sweep.varied
+    settings = [name for name in varied if name in rows.sweep.settings and name != SEED]
+    names = [*settings, *(name for name in varied if name not in settings), ""]
+    return (names[1], names[0]) if len(names) > 2 else (names[0], "")
+
+
+def build_map(
+    rows: SweepRows, kept: Bools, number: str, across: str, down: str, reduction: str
+) -> SweepMap | None:
+    """Return a number over two settings.
+
+    Parameters
+    ----------
+    rows
+        of a sweep.
+    kept
+        (R,) the runs that count.
+    number
+        its name.
+    across, down
+        the settings over the columns and down the rows; "" for `down` is none.
+    reduction
+        a key of REDUCTIONS.
+
+    Returns
+    -------
+    SweepMap or None
+        None where no run counts.
+    """
+    from core.experiments import tabulate
+
+    runs = np.flatnonzero(kept)
+    if not len(runs) or not across:
+        return None
+    part = replace(rows.sweep, rows=tuple(rows.sweep.rows[run] for run in runs))
+    by = (down, across) if down and down != across else (across,)
+    table = tabulate(part, number, by, reduction=reduction)
+    column = rows.column(number)
+    assert column is not None  # every number of a sweep is a column
+    rest = [
+        shortened(each.name)
+        for each in rows.columns
+        if each.name in rows.sweep.varied and each.name not in by and _several(each.codes, runs)
+    ]
+    counts, lost = table.counts[table.counts > 0], int(table.failed.sum())
+    title, notes = number_heading(number), [f"{lost} failed"] if lost else []
+    objects = {row["object"] for row in part.rows}
+    if len(objects) == 1 and "object" not in by:
+        title += f", {setting_text(*objects)}"
+    if counts.size and counts.max() > 1:
+        few = f"{counts.min()} to " if counts.min() < counts.max() else ""
+        title += f", {reduction} over {_listed(rest) or 'repetitions'}"
+        notes.insert(0, f"{few}{counts.max()} runs a cell")
+    order = np.argsort(table.cells, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(table.cells[order])) + 1)
+    width = len(table.columns)
+    members = {divmod(int(table.cells[group[0]]), width): runs[group] for group in groups}
+    return SweepMap(rows, table, title, " · ".join(notes), members, column.numbers)
+
+
+def _several(codes: Ints | None, runs: Ints) -> bool:
+    """Return whether runs have more than one value of a setting."""
+    return codes is not None and bool((codes[runs] != codes[runs[0]]).any())
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

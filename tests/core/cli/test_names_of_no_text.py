@@ -1,0 +1,94 @@
+"""Names of files that are no UTF-8: every command takes them, and what it writes and prints is UTF-8."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from core import WRITERS, simulate, write_challenge, write_csv, write_npz
+from core.cli import main
+from core.experiments import figures
+from core.experiments.report import CodeBlock, Heading, write_report
+from core.synthetic import render
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+NAME = b"a\xff".decode("utf-8", "surrogateescape")
+QUICK = "--rank 2 --rotations truth --refine none --quiet"
+LINES = [
+    "info {0}.npz", "info {0}.npz --json", "info {0}.csv", "info {0}", "info {0} --json", "info .",
+    f"solve {{0}}.npz {QUICK} -o {{0}}out.npz --history {{0}}out.csv --json",
+    f"solve {{0}}.csv {QUICK} --rotations {{0}}R.npz --hide {{0}}hide.txt -o {{0}}out.mat",
+    f"solve {{0}}.npz {QUICK} --start {{0}}result.npz -o {{0}}out.npz",
+    "evaluate {0}result.npz --json",
+    f"guide {{0}}.npz {QUICK} --folds 1 --over eta --values 0.1 --json",
+    *(f"export {{0}}result.npz -o {{0}}out{suffix}" for suffix in WRITERS if suffix != ".pvd"),
+    "export {0}result.npz -o {0}out.ply --all-frames",
+    "track {0}.mp4 --points 9 -o {0}out.npz", "track {0}.mp4 --points 9 -o {0}out.csv",
+    "simulate paper --path line --frames 5 --points 15 -o {0}out",
+    "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out",
+    "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
+    "sweep {0}.npz --set rank=2 --rotations truth --refine none --jobs 1 -o {0}out",
+]  # fmt: skip
+BINARY = (".npz", ".mat", ".glb", ".ply", ".png", ".parquet", ".mp4")
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder with files of such names."""
+    made = tmp_path_factory.mktemp("names")
+    sequence = simulate("paper", frames=8, points=18)
+    write_npz(sequence, made / f"{NAME}.npz")
+    write_csv(sequence, made / f"{NAME}.csv")
+    with (made / f"{NAME}R.npz").open("wb") as stream:
+        np.savez(stream, R=sequence.rotations)
+    with (made / f"{NAME}scene.npz").open("wb") as stream:
+        np.savez(stream, R=np.tile(np.eye(3)[:2], (6, 1, 1)), X_gt=np.ones((18, 5)))
+    (made / f"{NAME}hide.txt").write_text("3:2")
+    render("paper", frames=5, size=(96, 72)).write(made / "video.mp4")
+    (made / "video.mp4").rename(made / f"{NAME}.mp4")
+    write_challenge(made / NAME, "paper", paths=("line",), frames=8, points=18)
+    assert (
+        main(["solve", str(made / f"{NAME}.npz"), *QUICK.split(), "-o", str(made / f"{NAME}result.npz")]) == 0
+    )
+    return made
+
+
+@pytest.fixture
+def place(inputs, tmp_path, monkeypatch):
+    """Work in a copy of the folder."""
+    made = tmp_path / "place"
+    shutil.copytree(inputs, made, copy_function=os.link)
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_takes_a_name_that_is_no_text(line, place, capsys):
+    assert main(line.format(NAME).split(" ")) == 0, capsys.readouterr().err
+    printed, errors = capsys.readouterr()
+    for text in (printed, errors):
+        text.encode("utf-8")
+    for file in place.rglob("*"):
+        if file.is_file() and file.suffix not in BINARY:
+            file.read_bytes().decode("utf-8")
+
+
+def test_a_list_of_xml_refuses_what_it_cannot_hold(place, capsys):
+    for name in (f"{NAME}.pvd", "a\x1b.pvd"):
+        assert main(["export", f"{NAME}result.npz", "-o", name]) == 2
+        assert "is no name that XML can hold" in capsys.readouterr().err
+    assert not list(place.glob("*.vtp"))
+
+
+def test_reports_and_figures_hold_names_that_are_no_text_or_a_formula(place):
+    page = write_report([Heading(NAME, 1), CodeBlock(f"nrsfm info {NAME}")], NAME, place)
+    assert "a\\udcff" in page.read_text(encoding="utf-8")
+    curve = {"a method": (np.ones(3), np.ones(3))}
+    picture = place / "a.png"
+    figures.draw_loss_curves(picture, curve, title=f"{NAME} $\\frac$")
+    figures.draw_excess_curves(picture, {"$x^$.npz": curve}, {"a method": "A method"})
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,79 @@
+"""The heat map of a sweep as a figure: its colors in every format."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF
+from PyQt6.QtGui import QImage
+
+from core.experiments import read_sweep
+from nrsfm_gui.model.appearance import COLOR_MAPS
+from nrsfm_gui.sweeps.heat_map import HeatMap
+from nrsfm_gui.text.sweep_map import build_map
+from nrsfm_gui.text.sweep_rows import build_rows
+from nrsfm_gui.widgets.colors import LEVELS, color_table
+from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
+
+
+@pytest.fixture
+def rows(swept):
+    return build_rows(read_sweep(swept))
+
+
+@pytest.fixture
+def heat_map(qtbot, rows):
+    widget = HeatMap()
+    qtbot.addWidget(widget)
+    widget.resize(600, 420)
+    widget.set_state(build_map(rows, np.ones(len(rows), dtype=bool), "procrustes_mm", "eta", "rank", "mean"))
+    return widget
+
+
+@pytest.mark.parametrize("number", ["procrustes_mm", "log10_loss", "memory_mb", "loss", "gradient"])
+def test_the_label_of_the_color_bar_is_beside_its_numbers(qtbot, heat_map, rows, number):
+    heat_map.set_state(build_map(rows, np.ones(len(rows), dtype=bool), number, "eta", "rank", "mean"))
+    heat_map.grab()  # the axis measures its numbers as it paints them
+    axis = heat_map._bar.axis
+    label = axis.label.mapRectToScene(axis.label.boundingRect())
+    margin = axis.label.document().documentMargin()
+    assert label.left() + margin >= axis.sceneBoundingRect().left() + axis.textWidth
+
+
+def drawn_by_poppler(path):
+    program = shutil.which("pdftoppm")
+    if program is None:
+        pytest.skip("pdftoppm is absent; it is in the Debian package poppler-utils")
+    target = path.with_suffix("")
+    subprocess.run([program, "-png", "-r", "192", "-singlefile", str(path), str(target)], check=True)
+    return QImage(str(target.with_suffix(".png")))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_cells_of_an_exported_map_have_the_colors_of_the_color_map(
+    heat_map, tmp_path, render_svg, suffix
+):
+    path, size = tmp_path / f"map{suffix}", FigureSize(14.0, 10.0, dpi=192)
+    save_figure(heat_map.figure, path, size)
+    with heat_map.figure.layout(size.pixels):
+        box = heat_map._plot.getViewBox()
+        places = [
+            heat_map._widget.mapFromScene(box.mapViewToScene(QPointF(x, y)))
+            for y in (0.1, 1.1)
+            for x in (0.1, 1.1)
+        ]
+    image = {
+        ".png": lambda: QImage(str(path)),
+        ".svg": lambda: render_svg(path, zoom=2),
+        ".pdf": lambda: drawn_by_poppler(path),
+    }[suffix]()
+    values = heat_map.state.values.ravel()
+    shares = (values - values.min()) / (values.max() - values.min())
+    zoom = image.width() / size.pixels.width()
+    for place, share in zip(places, shares, strict=True):
+        seen = image.pixelColor(round(place.x() * zoom), round(place.y() * zoom)).getRgb()[:3]
+        wanted = color_table(COLOR_MAPS[0])[[int(share * (LEVELS - 1)), int(np.ceil(share * (LEVELS - 1)))]]
+        assert np.abs(wanted[:, :3].astype(int) - np.array(seen)).max(axis=1).min() <= 1, (seen, wanted)

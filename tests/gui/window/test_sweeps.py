@@ -1,0 +1,498 @@
+"""The window of a sweep: opened from its folder, sorted, filtered, clicked, gone on from, and growing."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtTest import QTest
+
+from core import load_result
+from core.experiments import read_sweep
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY
+from nrsfm_gui.text.sweep_rows import LATEX, MARKDOWN, build_rows, run_title
+
+
+@pytest.fixture
+def main(make_window):
+    return make_window()
+
+
+@pytest.fixture
+def open_sweep(qtbot, main):
+    def open_folder(folder, rows=8):
+        main.sequence_opening.open(folder)
+        qtbot.waitUntil(lambda: main.sweep_controller.window is not None)
+        window = main.sweep_controller.window
+        qtbot.waitUntil(lambda: window.rows is not None and len(window.rows) == rows)
+        return window
+
+    return open_folder
+
+
+def click(qtbot, table, row):
+    place = table.visualRect(table.model().index(row, 0)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def column_of(table, title):
+    model = table.model()
+    titles = [model.headerData(k, Qt.Orientation.Horizontal) for k in range(model.columnCount())]
+    return titles.index(title)
+
+
+def texts(table, column):
+    model = table.model()
+    return [model.data(model.index(row, column)) for row in range(model.rowCount())]
+
+
+def is_finished(run):
+    return run is not None and run.state is RunState.FINISHED
+
+
+def test_a_folder_or_its_file_of_runs_opens_the_window_and_is_a_recent_one(main, open_sweep, swept, store):
+    window = open_sweep(swept)
+    assert window.isVisible() and window.table.model().rowCount() == 8 and window.map.state is not None
+    assert store.recent()[0] == swept and main.session.sweep == swept
+    assert main.toolbars.actions["sweep"].isEnabled() or main.toolbars.show_situation() is None
+    window.close()
+    main.sequence_opening.open(swept / "runs.jsonl")
+    QTest.qWait(1)
+    main.sweep_controller.show()
+    assert window.isVisible()
+
+
+def test_columns_sort_by_their_numbers_with_what_is_missing_last(open_sweep, swept):
+    table = open_sweep(swept).table
+    errors = column_of(table, "3-D error (mm)")
+    table.sortByColumn(errors, Qt.SortOrder.AscendingOrder)
+    up = texts(table, errors)
+    table.sortByColumn(errors, Qt.SortOrder.DescendingOrder)
+    down = texts(table, errors)
+    numbers = [float(text) for text in up[:-1]]
+    assert numbers == sorted(numbers) and up[-1] == down[-1] == "–" and down[:-1] == up[:-1][::-1]
+
+
+def test_a_filter_shows_the_same_runs_in_table_and_map(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    window.filter.setText("rank=1")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
+    assert window.map.state.table.counts.sum() == 4
+    window.filter.setText("rank=7")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 0)
+    assert window.table._empty.text() == NO_MATCH
+    window.filter.setText("failed")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 1)
+    assert window.map._empty.text() == ALL_FAILED and not window.map._empty.isHidden()
+    qtbot.keyClick(window.table, Qt.Key.Key_Escape)
+    qtbot.wait(300)
+    assert window.filter.text() == "failed" and window.table.model().rowCount() == 1
+
+
+def test_a_filter_that_is_not_understood_is_marked_and_named(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    assert window.filter.placeholderText().startswith("Filter: rank=")
+    window.filter.setText("rnk=1")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 0)
+    assert window._filter_problem.text() == "No column rnk; rank?" and window._filter_problem.isVisible()
+    assert window.filter.property("invalid") is True
+    assert window.table._empty.text() == window.map._empty.text() == "No column rnk; rank?"
+    window.filter.setText("rank = 1")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
+    assert not window._filter_problem.isVisible() and not window.filter.property("invalid")
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape])
+def test_keys_of_the_filter_lead_to_the_table(qtbot, open_sweep, swept, key):
+    window = open_sweep(swept)
+    window.filter.setFocus()
+    qtbot.keyClicks(window.filter, "rank=2")
+    qtbot.keyClick(window.filter, key)
+    qtbot.waitUntil(lambda: window.table.hasFocus() and window.table.model().rowCount() == 4)
+    assert window.filter.text() == "rank=2"
+
+
+def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    click(qtbot, window.table, 2)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
+    row = window.rows.sweep.rows[2]
+    assert main.session.shown.last.settings.eta == row["eta"] == main.session.settings.eta
+    assert main.session.shown.title == "rank 1, eta 0.2, seed 0"
+    assert load_result(swept / row["result"]).loss == main.session.shown.history.records[-1].loss
+    assert swept in main.store.recent() and all(path.suffix != ".npz" for path in main.store.recent())
+    main.session.set_frame(4)
+    click(qtbot, window.table, 3)
+    qtbot.waitUntil(lambda: len(main.session.runs) == 2)
+    assert main.session.frame == 4  # what is seen stays
+    click(qtbot, window.table, 2)
+    assert main.session.shown is main.session.runs[0] and len(main.session.runs) == 2
+
+
+def test_reading_another_run_of_the_sequence_is_named_and_leaves_no_card(
+    qtbot, main, open_sweep, swept, monkeypatch
+):
+    cards = main.state_cards
+    monkeypatch.setattr(cards._patience, "request", cards._show_reading)  # as if every reading took long
+    window = open_sweep(swept)
+    for row in (2, 3):
+        click(qtbot, window.table, row)
+        assert cards.card.isVisibleTo(main) and ".npz" not in cards.card._title.text()
+        assert cards.card._title.text() == f"Reading {run_title(window.rows, row)}"
+        assert run_title(window.rows, row).startswith("balloon, rank ")
+        qtbot.waitUntil(lambda row=row: len(main.session.runs) == row - 1)
+        assert cards.card.isHidden()
+
+
+def test_no_first_step_is_shown_over_a_run_that_was_opened(qtbot, main, open_sweep, swept):
+    main.first_steps.begin()
+    window = open_sweep(swept)
+    click(qtbot, window.table, 2)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
+    assert main.first_steps.bar.isHidden()
+    main.session.set_shown(None)
+    assert not main.first_steps.bar.isHidden()
+
+
+def test_f1_opens_the_keys_of_the_sweep_window(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    window.shortcuts_requested.emit()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    shown = [section._title for section in sheet.sections if section.isVisible()]
+    assert "Window of a sweep" in shown and all("sweep" in title.casefold() for title in shown)
+    sheet.close()
+
+
+def test_no_run_is_chosen_until_a_row_or_cell_is(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    window.table.clearFocus()
+    window.table.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(window.table.hasFocus)
+    assert window.chosen == -1 and not window.table.currentIndex().isValid()
+    assert window._run_title.full_text == "No run is chosen" and window.map._cell is None
+    qtbot.keyClick(window.table, Qt.Key.Key_Down)
+    assert window.chosen == 0 and window._run_title.full_text.endswith("seed 0 (Enter shows it)")
+
+
+def test_row_cell_and_bar_mean_the_same_run(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    window.map.setFocus()
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up):
+        qtbot.keyClick(window.map, key)
+        (selected,) = window.table.selectionModel().selectedRows()
+        assert window.order[selected.row()] == window.chosen
+        assert window.map._cell == window.map.state.cell_of(window.chosen)
+        assert window._run_title.full_text == f"{run_title(window.rows, window.chosen)} (Enter shows it)"
+    assert all(len(frame.getData()[0]) == 5 for frame in window.map._frames)
+    window.filter.setText("rank=2")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
+    assert window._run_title.full_text.endswith("(not in the filter)") and window.map._cell is None
+    assert not window.table.selectionModel().hasSelection()
+
+
+def test_the_run_that_is_shown_needs_no_enter(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    click(qtbot, window.table, 2)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
+    assert window._run_title.full_text == run_title(window.rows, 2)
+
+
+def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    table = window.table
+    table.setFocus()
+    window.choose(0)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_S, Qt.Key.Key_S):
+        qtbot.keyClick(table, key)
+    header, eta = table.horizontalHeader(), column_of(table, "eta")
+    assert header.sortIndicatorSection() == eta and texts(table, eta) == ["0.2"] * 4 + ["0.05"] * 4
+    lines = (swept / "runs.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    rows[0]["path"] = "another"
+    (swept / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    window.set_rows(build_rows(read_sweep(swept)))
+    moved = column_of(table, "eta")
+    assert moved == eta + 1 and header.sortIndicatorSection() == moved
+    assert header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
+    assert texts(table, moved) == ["0.2"] * 4 + ["0.05"] * 4
+
+
+def test_the_axes_of_the_map_never_have_the_same_setting(open_sweep, swept):
+    window = open_sweep(swept)
+    assert (window._across.key, window._down.key) == ("eta", "rank")
+    window._across.choose("rank")
+    assert (window._across.key, window._down.key) == ("rank", "eta")
+    window._down.choose("")
+    window._down.choose("rank")
+    assert window._across.key not in ("rank", "") and window._down.key == "rank"
+
+
+def test_a_setting_that_begins_to_vary_fills_the_empty_axis(open_sweep, swept, lines):
+    whole = lines()
+    rows = [json.loads(line) for line in whole]
+    first = rows[0]["settings"]
+    alike = [
+        line
+        for line, row in zip(whole, rows, strict=True)
+        if row["settings"]["rank"] == first["rank"] and row["settings"]["seed"] == first["seed"]
+    ]
+    (swept / "runs.jsonl").write_bytes(b"".join(alike))
+    window = open_sweep(swept, rows=2)
+    assert (window._across.key, window._down.key) == ("eta", "")
+    (swept / "runs.jsonl").write_bytes(b"".join(whole))
+    window.set_rows(build_rows(read_sweep(swept)))
+    assert (window._across.key, window._down.key) == ("eta", "rank")
+
+
+def test_arrows_choose_and_enter_shows(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    window.table.setFocus()
+    window.choose(0)
+    qtbot.keyClick(window.table, Qt.Key.Key_Down)
+    assert window.chosen == 1 and main.session.shown is None and window.map._cell == (0, 0)
+    qtbot.keyClick(window.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
+    assert main.session.shown.settings.seed == window.rows.sweep.rows[1]["seed"] == 1
+
+
+def test_a_cell_shows_its_best_run_by_mouse_and_keys(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    state = window.map.state
+    box = window.map._plot.getViewBox()
+    place = window.map._widget.mapFromScene(box.mapViewToScene(QPointF(1.5, 0.5)))
+    with qtbot.waitSignal(window.run_requested) as asked:
+        qtbot.mouseClick(window.map._widget.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
+    assert asked.args == [state.best_run(0, 1), False] and window.chosen == state.best_run(0, 1)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
+    window.map.setFocus()
+    qtbot.keyClick(window.map, Qt.Key.Key_Down)
+    with qtbot.waitSignal(window.run_requested) as asked:
+        qtbot.keyClick(window.map, Qt.Key.Key_Return)
+    assert asked.args == [state.best_run(1, 1), False]
+
+
+def test_go_on_live_shows_the_run_in_live_mode_and_follows_a_change(qtbot, main, open_sweep, swept):
+    main.session.set_live(False)
+    window = open_sweep(swept)
+    window.choose(0)
+    qtbot.mouseClick(window._live, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: main.session.live)
+    first = main.session.shown
+    assert first.settings.rank == 1 and first.state is RunState.FINISHED
+    main.session.set_settings(first.settings.with_changes(eta=0.1))
+    qtbot.waitUntil(lambda: main.session.shown.warm_from == first.number and main.run_control.current is None)
+    assert main.session.shown.settings.eta == 0.1
+
+
+def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    failed = int(np.flatnonzero(window.rows.failed)[0])
+    click(qtbot, window.table, list(window.order).index(failed))
+    assert "LinAlgError: <b>the matrix" in window.messages.text and not window._show.isEnabled()
+    qtbot.mouseClick(window._again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
+        timeout=30_000,
+    )
+    row, settings = window.rows.sweep.rows[failed], main.session.shown.settings
+    assert (settings.rank, settings.eta, settings.seed) == (row["rank"], row["eta"], row["seed"])
+    assert main.session.sequence.content == row["data"]
+
+
+def test_a_run_of_a_bundled_sequence_is_solved_again(qtbot, main, open_sweep, swept):
+    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["sequence"] = "sample:balloon/circle"
+        line["settings"]["max_iterations"] = 2
+    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    window = open_sweep(swept)
+    window.choose(0)
+    main.sweep_controller.solve_again()
+    assert window.messages.text == ""
+    qtbot.waitUntil(lambda: main.session.shown is not None, timeout=30_000)
+    assert main.session.sequence.name == "balloon" or "balloon" in str(main.session.sequence.source)
+    main.run_control.cancel()
+
+
+def test_solving_again_asks_where_data_are_that_were_moved(
+    qtbot, main, open_sweep, swept, solved_sweep, tmp_path
+):
+    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["sequence"] = line["sequence"].replace(str(solved_sweep), str(tmp_path / "away"))
+    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    window = open_sweep(swept)
+    window.choose(0)
+    main.sweep_controller.solve_again()
+    assert "is not there any more" in window.messages.text
+    made = main.sweep_controller._reader.load_run(window.rows.sweep.rows[0]["key"])
+    controller = main.sweep_controller
+    controller.use_data(made, solved_sweep / "data/balloon/sequence/perspective/circle.txt")
+    qtbot.waitUntil(
+        lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
+        timeout=30_000,
+    )
+    window.choose(1)
+    window.messages.hide()
+    controller.solve_again()  # of the same folder
+    qtbot.waitUntil(lambda: len(main.session.runs) == 2)
+    assert window.messages.text == ""
+
+
+def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lines):
+    whole = lines()
+    file = swept / "runs.jsonl"
+    file.write_bytes(b"")
+    window = open_sweep(swept, rows=0)
+    assert window.table._empty.text() == STILL_EMPTY and window.map.state is None
+    file.write_bytes(b"".join(whole[:3]) + whole[3][:40])
+    main.sweep_controller.refresh()
+    qtbot.waitUntil(lambda: len(window.rows) == 3)
+    assert window._count.text() == "3 of 8 runs"
+    window.choose(2)
+    key = window.rows.sweep.rows[2]["key"]
+    file.write_bytes(b"".join(whole))
+    main.sweep_controller.refresh()
+    qtbot.waitUntil(lambda: len(window.rows) == 8)
+    assert window.rows.sweep.rows[window.chosen]["key"] == key and window._count.text().startswith("8 runs")
+
+
+def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep, swept, tmp_path):
+    window = open_sweep(swept)
+    window.filter.setText("rank=2")
+    qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
+    window.table.sortByColumn(column_of(window.table, "eta"), Qt.SortOrder.DescendingOrder)
+    window.table.setFocus()
+    qtbot.keyClick(window.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    text = QGuiApplication.clipboard().text()
+    assert [line.split("\t")[1] for line in text.splitlines()] == ["eta", "0.2", "0.2", "0.05", "0.05"]
+    place = window.table.mapTo(window, QPoint(0, 0)), window.table.size()
+    main.sweep_controller.copy_table(MARKDOWN)
+    assert QGuiApplication.clipboard().text().startswith("| rank ")
+    window.table.setColumnHidden(0, True)
+    main.sweep_controller.copy_table(LATEX)
+    assert "toprule\neta & seed" in QGuiApplication.clipboard().text()
+    main.sweep_controller.copy_map(MARKDOWN)
+    assert "| eta = 0.05 |" in QGuiApplication.clipboard().text()
+    qtbot.wait(20)
+    assert window.messages.isVisible()
+    assert (window.table.mapTo(window, QPoint(0, 0)), window.table.size()) == place
+    main.sweep_controller.save_table(tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open() as file:
+        assert [row["eta"] for row in csv.DictReader(file)] == ["0.2", "0.2", "0.05", "0.05"]
+    main.sweep_controller.save_figure(tmp_path / "map.svg")
+    assert "3-D error (mm)" in (tmp_path / "map.svg").read_text()
+    before = (swept / "runs.jsonl").read_bytes()
+    main.sweep_controller.save_table(swept / "runs.jsonl")
+    assert window.messages.warns and (swept / "runs.jsonl").read_bytes() == before
+
+
+def test_headings_stand_over_their_numbers_and_name_the_metric(open_sweep, swept):
+    model = open_sweep(swept).table.model()
+    names = []
+    for section in range(model.columnCount()):
+        role = Qt.ItemDataRole.TextAlignmentRole
+        assert model.headerData(section, Qt.Orientation.Horizontal, role) == model.data(
+            model.index(0, section), role
+        )
+        tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        names.append(model.columns[section].name)
+        assert names[-1] in tip and len(tip) > len(names[-1]) + 20
+    assert {"procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "challenge_v02"} <= {*names}
+
+
+def test_the_best_run_that_is_shown_is_bold(qtbot, open_sweep, swept):
+    window = open_sweep(swept)
+    model = window.table.model()
+
+    def bold():
+        fonts = [model.data(model.index(row, 0), Qt.ItemDataRole.FontRole) for row in range(model.rowCount())]
+        return [int(window.order[row]) for row, font in enumerate(fonts) if font is not None and font.bold()]
+
+    errors = window.rows.column("procrustes_mm").numbers
+    assert bold() == [int(np.nanargmin(errors))] == [window.map.state.best]
+    window.filter.setText("rank=1")
+    qtbot.waitUntil(lambda: model.rowCount() == 4)
+    assert bold() == [int(window.order[np.nanargmin(errors[window.order])])]
+    x, y = window.map._best.getData()
+    assert (y.min(), x.min()) == window.map.state.cell_of(bold()[0])
+
+
+def test_both_themes_draw_the_map_in_other_colors(qtbot, main, open_sweep, swept):
+    window = open_sweep(swept)
+    pictures = []
+    for theme in (DARK, LIGHT):
+        main.session.set_theme(theme)
+        qtbot.wait(20)
+        image = window.grab().toImage()
+        assert image.pixelColor(2, 2).name() == theme.window
+        pictures.append(image)
+    assert pictures[0] != pictures[1]
+
+
+HOSTILE = "<img src='file:///etc/passwd'>\x1b[31m" + 5000 * "x\n"
+
+
+def test_what_a_file_says_is_shown_as_it_is_and_never_too_long(qtbot, main, open_sweep, swept):
+    lines = [json.loads(line) for line in (swept / "runs.jsonl").read_text().splitlines()]
+    numbers = (1e308, -1e308, 5e-324, 10**30, "text", None, True, 0)
+    for k, (line, number) in enumerate(zip(lines, numbers, strict=True)):
+        line.update(object=f"{HOSTILE}{k % 3}", status=HOSTILE, command=HOSTILE, loss=number, seconds=number)
+        line["metrics"] = {"procrustes_mm": number, HOSTILE: number}
+        line["settings"][HOSTILE] = k % 2
+        line["settings"]["eta"] = number
+        line["error"] = HOSTILE
+    (swept / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    window = open_sweep(swept)
+    for choice in (window._number, window._across, window._down):
+        for index in range(choice.count()):
+            choice.setCurrentIndex(index)
+            choice.chosen.emit(choice.key)
+            qtbot.wait(1)
+            assert not window.grab().isNull()
+    model = window.table.model()
+    for row in range(model.rowCount()):
+        for column in range(model.columnCount()):
+            text, tip = (
+                model.data(model.index(row, column), role)
+                for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+            )
+            assert len(text) <= 300 and "\n" not in text and "\x1b" not in text
+            assert "<img" not in tip and len(tip) < 4000
+    for column in range(model.columnCount()):
+        assert len(model.headerData(column, Qt.Orientation.Horizontal)) <= 300
+    window.choose(0)
+    assert "<img" in window._run_title.full_text and len(window._run_title.full_text) < 3000
+    state = window.map.state
+    assert all(state.tip(*cell) for cell in state.members)
+    main.sweep_controller.copy_table()
+    main.sweep_controller.copy_table(MARKDOWN)
+
+
+def test_the_window_leaves_the_view_free_and_remembers_its_place(qtbot, main, open_sweep, swept, store):
+    main.setGeometry(main.screen().availableGeometry())
+    window = open_sweep(swept)
+    assert window.geometry().top() > main.geometry().center().y() - 20
+    assert window.height() >= window.minimumSizeHint().height()
+    window.setGeometry(30, 40, 800, 500)
+    qtbot.wait(50)
+    place = window.geometry().getRect()
+    window.close()
+    assert store.sweep_geometry() == place
+    window.setGeometry(0, 0, 900, 600)
+    main.sweep_controller.show()
+    qtbot.wait(50)
+    assert window.geometry().getRect() == place
+
+
+def test_closing_the_main_window_closes_that_of_the_sweep(main, open_sweep, swept):
+    open_sweep(swept)
+    main.close()
+    assert main.sweep_controller.window is None
