@@ -1,0 +1,134 @@
+"""What becomes of every file that once broke the program: a Markdown table of sentences, seconds and memory.
+
+    python tests/benchmarks/hostile_table.py > hostile_table.md
+
+Each command is a process of its own. Seconds of the processor and peak of the memory are those of it and of
+the processes that it starts, with all that a start needs. Sessions, settings, and the results and sequences
+that only the window broke at are opened in the window, which is drawn on no display. Exits with 1 where a
+command ends in anything but a sentence of at most four lines, or needs more than it may.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS, MEGABYTES = 5.0, 2000.0  # that a command may need
+WALL_SECONDS = 120.0  # after which it is ended
+MOST_LINES, WIDTH = 4, 110
+READ = "(read)"
+NRSFM, WINDOW = [sys.executable, "-m", "core"], [sys.executable, "-m", "nrsfm_gui"]
+CONFIGURATION = Path("nrsfm", "nrsfm-gui.json")  # where the window has its settings, below XDG_CONFIG_HOME
+SAMPLE = "sample:balloon/circle"
+
+
+class Measured(NamedTuple):
+    """How a command ended."""
+
+    command: str
+    sentence: str
+    seconds: float
+    megabytes: float
+    ends_well: bool
+
+
+def commands(path: Path, folder: Path) -> Iterator[list[str]]:
+    """Yield the commands that read a file, by its name and suffix; what they write is put into the folder."""
+    name = path.name
+    if path.is_dir():
+        yield [*NRSFM, "info", str(path)]
+        yield [*NRSFM, "solve", str(path), "--max-iterations", "3", "-o", str(folder / "result.npz")]
+    elif path.suffix in (".nrsfm", ".ini") or name.startswith("window_"):
+        yield [*WINDOW, *([] if path.suffix == ".ini" else [str(path)]), "--exit"]
+    elif name.startswith("cams_"):
+        yield [*NRSFM, "solve", SAMPLE, "--rotations", str(path), "-o", str(folder / "result.npz")]
+    elif name.startswith("result_start_"):
+        yield [*NRSFM, "solve", SAMPLE, "--start", str(path), "-o", str(folder / "result.npz")]
+    elif name.startswith("result_export_"):
+        yield [*NRSFM, "export", str(path), "-o", str(folder / "shape.ply")]
+    elif name.startswith("result_"):
+        yield [*NRSFM, "evaluate", str(path)]
+    elif name.startswith("store_"):
+        yield [*NRSFM, "solve", SAMPLE, "--intrinsics", str(path), "-o", str(folder / "result.npz")]
+    else:
+        yield [*NRSFM, "info", str(path)]
+    if name.startswith("result_open_"):
+        yield [*WINDOW, str(path), "--exit"]
+
+
+def run(command: list[str], settings: Path | None, folder: Path) -> Measured:
+    """Run a command to its end, or to the end of its time."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen", "OPENBLAS_NUM_THREADS": "1",
+        **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "CACHE")},
+    }  # fmt: skip
+    if settings is not None:
+        place = folder / "config" / CONFIGURATION
+        place.parent.mkdir(parents=True)
+        shutil.copyfile(settings, place)
+    with (folder / "errors").open("wb") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
+        end = time.monotonic() + WALL_SECONDS
+        while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+            if time.monotonic() > end:
+                process.send_signal(signal.SIGKILL)
+            time.sleep(0.05)
+    _, status, used = ended
+    process.returncode = os.waitstatus_to_exitcode(status)
+    said = (folder / "errors").read_text(errors="backslashreplace").strip()
+    seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+    few = process.returncode == 0 or len(textwrap.wrap(re.sub(r"/\S*/", "", said), WIDTH)) <= MOST_LINES
+    fine = process.returncode in (0, 2) and "Traceback" not in said and said.count("\n") < MOST_LINES and few
+    fine = fine and seconds < SECONDS and megabytes < MEGABYTES and said.replace("\n", " ").isprintable()
+    sentence = READ if process.returncode == 0 else said or f"(exit code {process.returncode})"
+    words = [Path(word).name if word.startswith("/") else word for word in command[3:]]
+    program = "nrsfm" if command[2] == "core" else "nrsfm-gui"
+    return Measured(" ".join([program, *words]), sentence, seconds, megabytes, fine)
+
+
+def main() -> int:
+    """Print a row for every file and command."""
+    data = Path(os.environ.get("NRSFM_DATA", ROOT.parent / "shared" / "data"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="instead of those of $NRSFM_DATA/hostile")
+    args = parser.parse_args()
+    files = args.files or [path for path in sorted((data / "hostile").iterdir()) if path.name != "README.md"]
+    print("| file | command | sentence | CPU s | peak MB |\n|---|---|---|--:|--:|")
+    rows = []
+    for path in files:
+        with tempfile.TemporaryDirectory() as folder:
+            for number, command in enumerate(commands(path, Path(folder))):
+                place = Path(folder, str(number))
+                place.mkdir()
+                row = run(command, path if path.suffix == ".ini" else None, place)
+                rows.append(row)
+                sentence = row.sentence.replace(f"{path.parent}/", "").replace("|", "\\|").replace("\n", " ")
+                mark = "" if row.ends_well else " **not as it should be**"
+                print(
+                    f"| {path.name} | `{row.command}` | {sentence}{mark} | {row.seconds:.2f} "
+                    f"| {row.megabytes:.0f} |",
+                    flush=True,
+                )
+    bad = sum(not row.ends_well for row in rows)
+    slowest, largest = max(row.seconds for row in rows), max(row.megabytes for row in rows)
+    print(f"\n{len(files)} files, {len(rows)} commands, {bad} not as they should be;")
+    print(f"at most {slowest:.2f} s of the processor and {largest:.0f} MB.")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

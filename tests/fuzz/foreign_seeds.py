@@ -1,0 +1,234 @@
+"""Small files of sequences as other programs write them: 10 frames of 16 points, the same bytes each time."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import ezc3d
+import h5py
+import numpy as np
+from scipy.io import savemat
+from scipy.sparse import csc_array
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core import Sequence
+
+FRAMES, POINTS = 10, 16
+SIZE = (1280, 960)
+K = np.array([[1400.0, 0, 640], [0, 1400, 480], [0, 0, 1]])
+MAT_TEXT = b"MATLAB 5.0 MAT-file, Platform: posix".ljust(116)  # scipy writes the time into it
+
+
+def write_foreign(folder: Path, sequence: Sequence) -> None:
+    """Write a file or a folder for every format, and every layout of arrays, that sequences are read from.
+
+    Parameters
+    ----------
+    folder
+        where to write them.
+    sequence
+        with intrinsics and a truth of all frames.
+    """
+    tracks = np.nan_to_num(sequence.tracks).astype(np.float32).transpose(0, 2, 1)
+    for name, arrays in _trackers(tracks, sequence.visible, sequence).items():
+        np.savez_compressed(folder / f"{name}.npz", **arrays)
+    np.save(folder / "cloth_tracks.npy", tracks)
+    (folder / "masked").mkdir()
+    np.save(folder / "masked" / "cloth_tracks.npy", tracks)
+    np.save(folder / "masked" / "cloth_visibility.npy", sequence.visible)
+    np.save(folder / "depths.npy", np.concatenate([tracks, np.full((*tracks.shape[:2], 1), 2.0)], 2))
+    _write_pickles(folder, tracks, sequence.visible)
+    _write_matlab(folder, sequence)
+    _write_hdf5(folder, tracks, sequence.visible)
+    _write_tables(folder, tracks, sequence.visible)
+    _write_keypoints(folder, tracks, sequence.visible)
+    _write_models(folder, tracks, sequence)
+
+
+def _trackers(tracks: Any, seen: Any, sequence: Sequence) -> dict[str, dict[str, Any]]:
+    assert sequence.truth is not None and sequence.rotations is not None
+    first, scores = tracks.transpose(1, 0, 2), np.where(seen, 0.9, 0.2).astype(np.float32)
+    shapes = sequence.truth.points.transpose(0, 2, 1)
+    cameras = np.concatenate([sequence.rotations, sequence.translations[:, :, None]], 2)
+    world = {"coords": shapes, "intrinsics": np.stack([K] * FRAMES), "extrinsics": cameras}
+    return {
+        "cotracker": {"pred_tracks": tracks[None], "pred_visibility": seen[None], "K": K},
+        "tapir": {"tracks": first, "visibles": seen.T, "occlusion": scores.T, "expected_dist": scores.T},
+        "tapnext": {"tracks": first, "visible_logits": scores.T * 4 - 2, "certainty": scores.T},
+        "tapvid": {
+            "points": first / np.float32(SIZE),
+            "occluded": ~seen.T,
+            "video": np.zeros((FRAMES, 12, 16, 3), np.uint8),
+        },
+        "delta": {"coords": tracks, "vis": seen, "conf": scores},
+        "alltracker": {"trajs_e": tracks[None], "visconfs_e": np.stack([scores, scores], -1)[None]},
+        "tapip3d": {**world, "visibs": seen},
+        "tapvid3d": {
+            "tracks_XYZ": (shapes @ sequence.rotations.transpose(0, 2, 1)) / 1000 + [0, 0, 2.0],
+            "visibility": seen,
+            "fx_fy_cx_cy": np.array([1400.0, 1400, 640, 480]),
+        },
+        "plain": {"tracks": np.where(seen[..., None], tracks, np.nan), "names": np.array(["a", "b"])},
+    }
+
+
+def _write_pickles(folder: Path, tracks: Any, seen: Any) -> None:
+    one = {"coords": tracks, "vis": seen, "conf": np.ones(seen.shape), "fps": np.float32(25), "note": "a"}
+    video = np.zeros((FRAMES, 12, 16, 3), np.uint8)
+    relative = {"points": tracks.transpose(1, 0, 2) / 1280, "occluded": ~seen.T, "video": video}
+    (folder / "delta.pkl").write_bytes(pickle.dumps(one, protocol=2))
+    (folder / "tapvid.pkl").write_bytes(pickle.dumps({"dogs": relative, "cats": relative}, protocol=5))
+    (folder / "list.pkl").write_bytes(pickle.dumps([relative, [1, 2.5, None]], protocol=4))
+    np.save(folder / "object.npy", np.array(one, dtype=object))
+
+
+def _write_matlab(folder: Path, sequence: Sequence) -> None:
+    assert sequence.truth is not None and sequence.rotations is not None
+    shapes = sequence.truth.points
+    rows, flat = np.nan_to_num(sequence.tracks).reshape(-1, POINTS), shapes.reshape(-1, POINTS)
+    turned = sequence.rotations[:, :2] @ shapes
+    cells = np.empty((1, FRAMES), dtype=object)
+    for frame in range(FRAMES):
+        cells[0, frame] = sequence.rotations[frame] @ shapes[frame] + [[0], [0], [2000.0]]
+    structs = np.array([[(cell[:2] / cell[2:],) for cell in cells[0]]], dtype=[("p", object)])
+    truths = np.array([[(cell,) for cell in cells[0]]], dtype=[("P", object)])
+    views: dict[str, Any] = {
+        "pointnr": float(POINTS),
+        "points": np.array([*(rows.reshape(FRAMES, 2, POINTS)), None], dtype=object)[None, :-1],
+        "index": np.array([*[np.arange(1.0, POINTS + 1)[None]] * FRAMES, None], dtype=object)[None, :-1],
+    }
+    mask = np.repeat(sequence.visible, 2, axis=0).astype(float)
+    pairs = np.array([[1, 2], [2, 3], [3, 4]])
+    variables: dict[str, dict[str, Any]] = {
+        "mocap": {
+            "W": turned.reshape(-1, POINTS),
+            "S": flat,
+            "Rs": sequence.rotations[:, :2].reshape(-1, 3),
+            "list": pairs,
+        },
+        "blocked": {"P3_gt": shapes.transpose(1, 0, 2).reshape(-1, POINTS)},
+        "mask": {"M": rows, "W": mask, "K": K},
+        "back": {
+            "L_tracks": rows.reshape(FRAMES, 2, POINTS).transpose(1, 2, 0),
+            "track3D": shapes.transpose(1, 2, 0),
+        },
+        "kinect": {"res": {"Pg": cells}, "K": K},
+        "isometric": {"p": structs, "Pgth": truths, "KK": K},
+        "views": {"u": views, "U": np.ones((4, POINTS))},
+        "sparse": {"M": rows, "W": csc_array(mask)},
+    }
+    for name, values in variables.items():
+        for packed in (False, True):
+            stream = io.BytesIO()
+            savemat(stream, values, do_compression=packed)
+            content = MAT_TEXT + stream.getvalue()[len(MAT_TEXT) :]
+            (folder / f"{name}{'_packed' if packed else ''}.mat").write_bytes(content)
+    for name in ("mocap", "mask", "sparse"):
+        savemat(folder / f"{name}_4.mat", variables[name], format="4")
+
+
+def _write_hdf5(folder: Path, tracks: Any, seen: Any) -> None:
+    with h5py.File(folder / "mouse.analysis.h5", "w") as file:
+        file["tracks"] = np.where(seen[..., None], tracks, np.nan).transpose(2, 1, 0)[None]
+        file["point_scores"] = np.where(seen, 0.9, 0).T[None]
+        file["node_names"] = np.array([f"node{number}".encode() for number in range(POINTS)])
+        file["track_names"] = np.array([b"track_0"])
+        file["edge_inds"] = np.array([[0, 1], [1, 2]])
+    with h5py.File(folder / "v73.mat", "w", userblock_size=512) as file:
+        cells = [file.create_dataset(f"#refs#/{frame}", data=tracks[frame]) for frame in range(FRAMES)]
+        file["M"] = tracks.reshape(FRAMES, -1, 2).transpose(1, 0, 2).reshape(POINTS, -1)
+        file["W"] = np.repeat(seen.T, 2, axis=1).astype(np.uint8)
+        file["W"].attrs["MATLAB_class"] = np.bytes_("logical")
+        file["c"] = np.array([[cell.ref] for cell in cells], dtype=h5py.ref_dtype)
+        file["c"].attrs["MATLAB_class"] = np.bytes_("cell")
+        file["empty"] = np.array([0, 3], dtype=np.uint64)
+        file["empty"].attrs["MATLAB_empty"] = np.uint8(1)
+
+
+def _write_tables(folder: Path, tracks: Any, seen: Any) -> None:
+    frames, points = np.nonzero(seen)
+    lines = [
+        f"{f},{p},{tracks[f, p, 0]:.2f},{tracks[f, p, 1]:.2f},1" for f, p in zip(frames, points, strict=True)
+    ]
+    (folder / "long.csv").write_text("\n".join(["frame_id,track_id,x,y,visible", *lines]))
+    lines = [f"{line},{'cat' if int(line[0]) % 2 else 'dog'}" for line in lines]
+    (folder / "animals.csv").write_text("\n".join(["frame,point,x,y,visible,individual", *lines]))
+    wide = [",".join(f"{x:.2f}" for x in row.ravel()) for row in tracks]
+    (folder / "wide.csv").write_text("\n".join([",".join(f"x{p},y{p}" for p in range(POINTS)), *wide]))
+    head = (("scorer", ["net"] * 3), ("bodyparts", None), ("coords", ["x", "y", "likelihood"]))
+    rows = [
+        ",".join([title, *(cell for p in range(POINTS) for cell in (each or [f"part{p}"] * 3))])
+        for title, each in head
+    ]
+    rows += [
+        f"{f},"
+        + ",".join(f"{tracks[f, p, 0]:.1f},{tracks[f, p, 1]:.1f},{0.9 * seen[f, p]}" for p in range(POINTS))
+        for f in range(FRAMES)
+    ]
+    (folder / "deeplabcut.csv").write_text("\n".join(rows))
+    space = ["fnum," + ",".join(f"n{p}_x,n{p}_y,n{p}_z,n{p}_error" for p in range(POINTS))]
+    space += [
+        f"{f}," + ",".join(f"{x:.1f},{y:.1f},{x + y:.1f},0.1" for x, y in tracks[f].tolist())
+        for f in range(FRAMES)
+    ]
+    (folder / "anipose.csv").write_text("\n".join(space))
+    (folder / "matrix.txt").write_text(
+        "\n".join(" ".join(f"{x:.2f}" for x in row) for row in tracks.transpose(0, 2, 1).reshape(-1, POINTS))
+    )
+
+
+def _write_keypoints(folder: Path, tracks: Any, seen: Any) -> None:
+    frames = [
+        [
+            {"x": round(x / SIZE[0], 4), "y": round(y / SIZE[1], 4), "z": 0.1, "visibility": 0.9 * bool(s)}
+            for (x, y), s in zip(tracks[f].tolist(), seen[f].tolist(), strict=True)
+        ]
+        for f in range(FRAMES)
+    ]
+    (folder / "mediapipe.json").write_text(json.dumps(frames))
+    wrapped = {"frames": [{"frame": n, "landmarks": frame} for n, frame in enumerate(frames)]}
+    (folder / "mediapipe_frames.json").write_text(json.dumps(wrapped))
+    (folder / "openpose").mkdir()
+    for f in range(FRAMES):
+        keypoints = np.concatenate([tracks[f], 0.9 * seen[f, :, None]], 1).round(2).ravel().tolist()
+        person = {"person_id": [-1], "pose_keypoints_2d": keypoints, "face_keypoints_2d": []}
+        (folder / "openpose" / f"clip_{f:012d}_keypoints.json").write_text(
+            json.dumps({"version": 1.3, "people": [person]})
+        )
+
+
+def _write_models(folder: Path, tracks: Any, sequence: Sequence) -> None:
+    assert sequence.truth is not None
+    cameras = ["1400 0 0", "1 0 0", "0 1 0", "0 0 1", "0 0 2"] * FRAMES
+    scene = [line for p in range(POINTS) for line in _bundle_point(tracks[:, p], sequence.visible[:, p], p)]
+    (folder / "bundle.out").write_text(
+        "\n".join(["# Bundle file v0.3", f"{FRAMES} {POINTS}", *cameras, *scene])
+    )
+    (folder / "colmap").mkdir()
+    (folder / "colmap" / "cameras.txt").write_text("# cameras\n1 PINHOLE 1280 960 1400 1400 640 480\n")
+    images = []
+    for f in range(FRAMES):
+        keys = " ".join(f"{x:.1f} {y:.1f} {p}" for p, (x, y) in enumerate(tracks[f].tolist()))
+        images += [f"{f + 1} 1 0 0 0 0 0 2 1 frame{f:03d}.png", keys]
+    (folder / "colmap" / "images.txt").write_text("# images\n" + "\n".join(images) + "\n")
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
+    file["parameters"]["POINT"]["RATE"]["value"] = [100]
+    file["parameters"]["POINT"]["LABELS"]["value"] = [f"P{number}" for number in range(POINTS)]
+    shapes = sequence.truth.points
+    file["data"]["points"] = np.concatenate([shapes, np.ones((FRAMES, 1, POINTS))], axis=1).transpose(1, 2, 0)
+    file.write(str(folder / "walk.c3d"))
+
+
+def _bundle_point(places: Any, seen: Any, point: int) -> list[str]:
+    views = [
+        f"{f} {point} {x - SIZE[0] / 2:.1f} {SIZE[1] / 2 - y:.1f}"
+        for f, ((x, y), s) in enumerate(zip(places.tolist(), seen.tolist(), strict=True))
+        if s
+    ]
+    return ["0.1 0.2 0.3", "255 255 255", f"{len(views)} {' '.join(views)}"]

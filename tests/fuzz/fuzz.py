@@ -1,0 +1,186 @@
+"""Damage files of every kind that the program reads, read them, and report what is no sentence.
+
+    python tests/fuzz/fuzz.py --inputs 10000
+    python tests/fuzz/fuzz.py --seed 7 --reader session --input 12
+    python tests/fuzz/fuzz.py --guided --inputs 10000
+
+What an input is follows from the words of the second line alone. With --guided, atheris finds the inputs by
+the code that they reach. Exits with 1 where there are findings; they
+are in out/fuzz, one file for each cause, made smaller, with a text that says what it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing.connection
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from findings import Report, minimized  # noqa: E402
+from mutation import mutated  # noqa: E402
+from readers import READERS  # noqa: E402
+from seeds import make_seeds  # noqa: E402
+from workers import Case, Worker  # noqa: E402
+
+from core.foundation.processes import processor_count  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from seeds import Seed
+
+    Cases = Iterator[tuple[str, str, Case]]
+
+MINIMIZE_SECONDS = 120.0  # for all findings together
+
+
+def make_case(seeds: dict[str, list[Seed]], seed: int, reader: str, number: int) -> Case:
+    """Return one of the inputs of a reader.
+
+    Parameters
+    ----------
+    seeds
+        of `make_seeds`.
+    seed
+        of the run.
+    reader
+        a key of `READERS`.
+    number
+        of the input.
+
+    Returns
+    -------
+    Case
+        the same for the same numbers.
+    """
+    random, own = Random(f"{seed} {reader} {number}"), seeds[reader]
+    chosen, other = own[number % len(own)], random.choice(own)
+    content = mutated(chosen.changed.read_bytes(), random, other.changed.read_bytes())
+    return Case(READERS[reader].read, chosen.path, chosen.changed, content, chosen.options)
+
+
+def planned(inputs: int, chosen: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield which inputs a run has: each reader its share, spread over the run."""
+    total = sum(READERS[name].share for name in chosen)
+    counts = {name: max(round(inputs * READERS[name].share / total), 1) for name in chosen}
+    places = [
+        ((number + 0.5) / count, name, number) for name, count in counts.items() for number in range(count)
+    ]
+    yield from ((name, number) for _, name, number in sorted(places))
+
+
+def damaged_cases(seeds: dict[str, list[Seed]], seed: int, plan: Iterator[tuple[str, int]]) -> Cases:
+    """Yield the inputs of a plan, each with its reader and its name."""
+    for reader, number in plan:
+        name = f"--seed {seed} --reader '{reader}' --input {number}"
+        yield reader, name, make_case(seeds, seed, reader, number)
+
+
+def grown_cases(
+    seeds: dict[str, list[Seed]], seed: int, inputs: int, chosen: list[str], folder: Path
+) -> Cases:
+    """Yield the inputs that atheris keeps because they reach other code, and those that end its process.
+
+    Each kind of file is grown by a process of its own, of the seeds that are one file and need no options.
+    HDF5 is left out, because a process reads it whose coverage is not seen.
+    """
+    kinds: dict[tuple[str, str], list[Seed]] = {}
+    for reader in chosen:
+        for known in seeds[reader]:
+            if known.path == known.changed and not known.options and known.path.suffix != ".h5":
+                kinds.setdefault((reader, known.path.suffix), []).append(known)
+    shares = sum(READERS[reader].share for reader, _ in kinds)
+    for number, ((reader, suffix), own) in enumerate(kinds.items()):
+        corpus = folder / f"{number}{suffix}"
+        corpus.mkdir()
+        for place, known in enumerate(own):
+            (corpus / f"seed{place}").write_bytes(known.path.read_bytes())
+        runs = max(round(inputs * READERS[reader].share / shares), 1)
+        words = [reader, f"input{suffix}", str(corpus), str(runs), str(seed)]
+        command = [sys.executable, str(Path(__file__).with_name("grow_corpus.py")), *words]
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for path in sorted(corpus.iterdir()):
+            place = own[0].path.with_name(f"input{suffix}")
+            yield reader, path.name, Case(READERS[reader].read, place, place, path.read_bytes())
+
+
+def run(cases: Cases, workers: list[Worker]) -> Report:
+    """Read all inputs, and return what became of them."""
+    report, busy, idle = Report(), {}, list(workers)
+    done = False
+    while not done or busy:
+        while idle and not done:
+            following = next(cases, None)
+            done = following is None
+            if following is not None:
+                worker = idle.pop()
+                worker.send(following[2])
+                busy[worker] = following
+        ready = multiprocessing.connection.wait([worker.connection for worker in busy], timeout=1.0)
+        for worker in [worker for worker in busy if worker.connection in ready or worker.is_late]:
+            reader, name, case = busy.pop(worker)
+            report.add(reader, name, case, worker.receive())
+            idle.append(worker)
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run, print the table, write the findings."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--inputs", type=int, default=10_000, help="how many damaged files are read")
+    parser.add_argument("--seed", type=int, default=0, help="another number damages other things")
+    parser.add_argument("--reader", choices=list(READERS), help="only what this reads")
+    parser.add_argument(
+        "--input", type=int, help="only this one of the reader's inputs, whose end is printed"
+    )
+    parser.add_argument("--workers", type=int, default=processor_count(), help="processes that read")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=ROOT / "out" / "fuzz", help="folder for findings"
+    )
+    parser.add_argument("--guided", action="store_true", help="let atheris find inputs that reach other code")
+    args = parser.parse_args(arguments)
+    if args.guided and find_spec("atheris") is None:
+        parser.error("--guided needs atheris: pip install atheris")
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="nrsfm-fuzz-seeds-") as folder:
+        seeds = make_seeds(Path(folder) / "seeds")
+        workers = [Worker() for _ in range(1 if args.input is not None else args.workers)]
+        try:
+            chosen = [args.reader] if args.reader else list(READERS)
+            plan = planned(args.inputs, chosen) if args.input is None else iter([(chosen[0], args.input)])
+            cases = damaged_cases(seeds, args.seed, plan)
+            if args.guided:
+                cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
+            report = run(cases, workers)
+            print(report.table())
+            print(f"{report.count} inputs in {time.monotonic() - start:.0f} s")
+            if not report.findings:
+                return 0
+            shutil.rmtree(args.output, ignore_errors=True)
+            args.output.mkdir(parents=True)
+            seconds = MINIMIZE_SECONDS / len(report.findings)
+            for finding in sorted(report.findings.values(), key=lambda each: -each.count):
+                finding.case = minimized(
+                    finding.case, finding.outcome, workers[0], seconds=min(seconds, 20.0)
+                )
+                path = finding.write(args.output)
+                print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
+                print(f"  {path}")
+        finally:
+            for worker in workers:
+                worker.__exit__()
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""The fuzzing harness finds defects that are planted, makes their inputs small, and damages every format."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from random import Random
+
+import numpy as np
+import planted
+import pytest
+import workers
+from array_mutation import mutated_array, npy_of
+from findings import Report, minimized
+from fuzz import planned
+from mat_mutation import _elements
+from mutation import STRUCTURES, mutated
+from readers import READERS
+from scipy.io import savemat
+from workers import READ, REFUSED, Case, Outcome, Worker
+
+DEFECTS = {
+    planted.raises: "exception KeyError",
+    planted.dies: "crash SIGSEGV",
+    planted.leaves: "crash with exit code 3",
+    planted.hangs: "hang",
+    planted.takes_memory: "memory",
+    planted.asks_for_all_memory: "MemoryError as a sentence",
+    planted.speaks_long: "long sentence",
+    planted.shows_bytes: "unprintable",
+    planted.warns: "warning RuntimeWarning",
+}
+WITHOUT_PLACE = (planted.leaves, planted.takes_memory, planted.shows_bytes)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """A worker that has little time and memory."""
+    workers.PRELOADED = "planted"
+    with Worker(cpu_seconds=0.3, memory_mb=50) as worker:
+        yield worker
+
+
+def case(read, tmp_path, content):
+    path = tmp_path / "a.txt"
+    return Case(read, path, path, content)
+
+
+@pytest.mark.parametrize("read", DEFECTS, ids=lambda read: read.__name__)
+def test_a_planted_defect_is_found_and_its_input_becomes_the_mark(worker, tmp_path, read):
+    outcome = worker.run(case(read, tmp_path, b"one line\nand !?\nanother"))
+    assert outcome.is_finding and outcome.kind == DEFECTS[read]
+    if read not in WITHOUT_PLACE:
+        file, line = outcome.place.split(":")
+        assert file == "tests/fuzz/planted.py"
+        assert int(line) in {at for *_, at in read.__code__.co_lines()}
+    assert worker.run(case(read, tmp_path, b"nothing")).kind == READ  # also after the process has died
+    if read is not planted.hangs:  # each try takes its time
+        small = minimized(case(read, tmp_path, b"one line\nand !?\nanother"), outcome, worker)
+        assert small.content == b"!?"
+
+
+def test_a_sentence_is_no_finding(worker, tmp_path):
+    outcome = worker.run(case(planted.sound, tmp_path, b"a!?"))
+    assert outcome.kind == REFUSED and not outcome.is_finding
+    assert outcome.sentence == "/a.txt: holds a mark; accepted is none"
+
+
+def test_one_of_many_files_of_a_folder_is_damaged(worker, tmp_path):
+    folder = tmp_path / "clip"
+    folder.mkdir()
+    for name in "ab":
+        (folder / name).write_text(name)
+    outcome = worker.run(Case(planted.names, folder, folder / "b", b"!?"))
+    assert outcome.kind == "exception KeyError" and "'a=a b=!?'" in outcome.sentence
+    assert (folder / "b").read_text() == "b"
+
+
+def test_findings_of_one_cause_are_one_file_and_all_inputs_are_counted(worker, tmp_path):
+    report = Report()
+    for number in range(3):
+        of = case(planted.raises, tmp_path, b"%d!?" % number)
+        report.add("mesh", f"--input {number}", of, worker.run(of))
+    report.add("mesh", "--input 3", of, Outcome(READ, seconds=1.5))
+    (finding,) = report.findings.values()
+    path = finding.write(tmp_path)
+    assert (
+        path.read_bytes() == b"0!?"
+        and "inputs: 3, the first is --input 0" in path.with_name(f"{path.name}.txt").read_text()
+    )
+    assert report.table().splitlines()[1].split() == [
+        "mesh",
+        "4",
+        "1",
+        "0",
+        "3",
+        *report.table().split()[-3:],
+    ]
+
+
+def test_an_input_follows_from_its_numbers_and_every_reader_has_its_share():
+    plan = list(planned(1000, list(READERS)))
+    assert len(plan) == pytest.approx(1000, abs=len(READERS)) and len(set(plan)) == len(plan)
+    assert {name for name, _ in plan[:200]} == set(READERS)  # a run that is cut off has tried all
+    assert mutated(b"1 2 3\n" * 9, Random(7)) == mutated(b"1 2 3\n" * 9, Random(7))
+
+
+def of_every_structure():
+    archive, mat5, mat4 = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    np.savez(archive, tracks=np.ones((4, 3)), meta=np.array(json.dumps({"rank": 2, "steps": [{"eta": 0.1}]})))
+    savemat(mat5, {"W": np.eye(3), "c": {"a": np.ones(2)}}, do_compression=True)
+    savemat(mat4, {"W": np.eye(3)}, format="4")
+    hdf5 = io.BytesIO()
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(hdf5, "w") as file:
+        file["tracks"] = np.ones((4, 3))
+    return {
+        "zip": archive.getvalue(),
+        "npy": npy_of(np.ones((4, 3))),
+        "hdf5": hdf5.getvalue(),
+        "mat5": mat5.getvalue(),
+        "pickle": pickle.dumps({"a": [1, 2.5, "b"]}, protocol=4),
+        "json": b'{"a": [1, 2, {"b": 0.5}]}',
+        "text": b"frame,point,x,y\n0,0,1,2\n0,1,3,4\n",
+        "mat4": mat4.getvalue(),
+    }
+
+
+@pytest.mark.parametrize("number", range(len(STRUCTURES)))
+def test_every_structure_is_known_and_damaged_in_many_ways(number):
+    content = list(of_every_structure().values())[number]
+    assert next(k for k, (fits, _) in enumerate(STRUCTURES) if fits(content)) == number
+    damaged = {mutated(content, Random(seed), content) for seed in range(60)}
+    assert len(damaged) > 40
+    assert sum(STRUCTURES[number][0](each) for each in damaged) > 20
+
+
+def test_members_of_an_archive_stay_arrays_with_their_settings_changed():
+    content, changed = of_every_structure()["zip"], set()
+    for seed in range(100):
+        try:
+            with np.load(io.BytesIO(mutated(content, Random(seed)))) as arrays:
+                changed.add(str(arrays["meta"])[:300])
+        except Exception:  # the others are damaged further out
+            continue
+    assert len(changed) > 15 and any('"eta"' in text for text in changed)
+
+
+def test_an_array_is_damaged_into_other_types_and_shapes():
+    arrays = [mutated_array(np.ones((4, 3)), Random(seed)) for seed in range(100)]
+    assert len({array.shape for array in arrays}) > 8 and len({array.dtype for array in arrays}) > 4
+    assert any(np.isnan(array).any() for array in arrays if array.dtype.kind == "f")
+
+
+def test_elements_of_matlab_are_packed_as_they_were():
+    content = of_every_structure()["mat5"][128:]
+    again = b"".join(element.pack() for element in _elements(content))
+    one, two = (
+        [each.content for element in _elements(part) for each in element.walk()] for part in (content, again)
+    )
+    assert one == two and len(one) > 10
+
+
+def test_an_archive_is_made_smaller_by_its_members(worker, tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in "abcd":
+            archive.writestr(name, "!?" if name == "c" else name)
+    large = case(planted.raises, tmp_path, stream.getvalue())
+    small = minimized(large, worker.run(large), worker)
+    with zipfile.ZipFile(io.BytesIO(small.content)) as archive:
+        assert archive.namelist() == ["c"]

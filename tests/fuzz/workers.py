@@ -1,0 +1,253 @@
+"""Processes that read damaged files, and may die of it: a crash, no end and too much memory are outcomes.
+
+A worker is forked from a server that has imported everything, so that a new one costs milliseconds. It limits
+its own processor time by a timer whose signal ends it, after the place in the program has been written down.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import textwrap
+import time
+import traceback
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core import InputError
+from core.foundation.memory import PeakMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+CPU_SECONDS = 5.0
+WALL_SECONDS = 60.0  # of a worker that waits for something that does not come
+MEMORY_MB = (
+    500.0  # above what the worker has: the files are small, and may ask for 64 MB and 200 times their size
+)
+LAST_MB = 6000  # of memory that a worker can get at all
+MOST_LINES, WIDTH = 4, 110
+MOST_CAUSES = 20  # of an error, which may name itself as its cause
+READ, REFUSED = "read", "refused"
+PRELOADED = "readers"  # the module that the server imports
+OURS = re.compile(r'File "[^"]*?((?:core|nrsfm_gui|tests/fuzz)/[^"]*)", line (\d+)')
+
+
+@dataclass(frozen=True)
+class Case:
+    """A damaged file: what it is read by, and its bytes in place of those of a seed."""
+
+    read: Callable[[Path, tuple[str, ...]], str]
+    path: Path  # that is read: a file or a folder
+    changed: Path  # the file that is damaged, the same or below it
+    content: bytes
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How reading a file ended."""
+
+    kind: str  # READ, REFUSED, or a finding: "exception TypeError", "crash SIGSEGV", "hang", "memory", ...
+    place: str = ""  # of a finding, in the program: "core/io/readers/mat.py:120"
+    sentence: str = ""  # of a refusal, or the last lines of a finding
+    seconds: float = 0.0  # of the processor
+    memory: float = 0.0  # MB above what the worker had
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the program should not end like this."""
+        return self.kind not in (READ, REFUSED)
+
+    @property
+    def cause(self) -> str:
+        """What findings of the same cause have in common."""
+        return f"{self.kind} at {self.place}" if self.place else self.kind
+
+
+class Worker:
+    """A process that reads one file after another; one that died is replaced."""
+
+    def __init__(self, *, cpu_seconds: float = CPU_SECONDS, memory_mb: float = MEMORY_MB) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([PRELOADED])
+        self._limits = (cpu_seconds, memory_mb)
+        self._folder = Path(tempfile.mkdtemp(prefix="nrsfm-fuzz-"))
+        self._trace = self._folder / "trace"
+        self._start()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.join()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def connection(self) -> Connection[Any, Any]:
+        """What becomes ready when the case has been read, or the process has died."""
+        return self._connection
+
+    def _start(self) -> None:
+        self._connection, theirs = self._context.Pipe()
+        arguments = (theirs, self._folder, self._trace, *self._limits)
+        self._process = self._context.Process(target=_serve, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def send(self, case: Case) -> None:
+        """Begin to read a case."""
+        self._sent = time.monotonic()
+        self._connection.send(case)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the case has not ended in `WALL_SECONDS`."""
+        return time.monotonic() - self._sent > WALL_SECONDS
+
+    def receive(self) -> Outcome:
+        """Return how the case ended; wait for it at most as long as it may take."""
+        left = max(WALL_SECONDS - (time.monotonic() - self._sent), 0.0)
+        try:
+            if self._connection.poll(left):
+                outcome: Outcome = self._connection.recv()
+                return outcome
+            self._process.kill()
+            code: int | None = signal.SIGALRM
+        except (EOFError, ConnectionError):
+            code = None
+        self._process.join()
+        written = self._trace.read_text(errors="replace") if self._trace.exists() else ""
+        outcome = _death(-(self._process.exitcode or 0) if code is None else code, written, self._limits[0])
+        self._connection.close()
+        self._start()
+        return outcome
+
+    def run(self, case: Case) -> Outcome:
+        """Return how reading a case ends."""
+        self.send(case)
+        return self.receive()
+
+
+def _death(number: int, written: str, seconds: float) -> Outcome:
+    """Return what the end of a process by a signal, or by an exit code below 0, is a finding of."""
+    place, lines = _place(written, first=True), "\n".join(written.splitlines()[:12])
+    if number in (signal.SIGPROF, signal.SIGALRM):
+        return Outcome("hang", place, lines, seconds=seconds)
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"with exit code {-number}"
+    return Outcome("memory" if number == signal.SIGKILL else f"crash {name}", place, lines)
+
+
+def _place(text: str, *, first: bool = False) -> str:
+    """Return the innermost place of a traceback that is in the program's own code."""
+    found = OURS.findall(text)
+    if not found:
+        return ""
+    file, line = found[0 if first else -1]
+    return f"{file}:{line}"
+
+
+def _serve(
+    connection: Connection[Any, Any], folder: Path, trace: Path, seconds: float, memory: float
+) -> None:
+    """Read what comes, until the other end is closed."""
+    stream = trace.open("w")
+    faulthandler.enable(stream)
+    faulthandler.register(signal.SIGPROF, stream, chain=True)  # and then the signal ends the process
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + LAST_MB * 10**6, used + LAST_MB * 10**6))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.dup2(
+        stream.fileno(), sys.__stderr__.fileno()
+    )  # what libraries print, and what is wrong with this module
+    while True:
+        try:
+            case: Case = connection.recv()
+        except EOFError:
+            return
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            path = _written(case, Path(place))
+            connection.send(_read(case, path, seconds, memory))
+
+
+def _written(case: Case, folder: Path) -> Path:
+    """Write a damaged file, with the others of its folder where it needs them, and return what to read."""
+    if case.path == case.changed:
+        path = folder / case.path.name
+        for other in case.path.parent.iterdir() if case.path.parent.name == "masked" else ():
+            shutil.copy(other, folder)
+        path.write_bytes(case.content)
+        return path
+    inside = case.changed.parent if case.path.is_file() else case.path
+    shutil.copytree(inside, folder / inside.name)
+    (folder / inside.name / case.changed.relative_to(inside)).write_bytes(case.content)
+    return folder / inside.name / case.path.relative_to(inside)
+
+
+def _read(case: Case, path: Path, seconds: float, memory: float) -> Outcome:
+    """Return how reading ends, where it ends in this process."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    peak, start = PeakMemory(), time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        kind, place, sentence = _ended(case, path)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    used, rise = time.process_time() - start, peak.rise() or 0.0
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    if largest > children:  # of a process that reads for this one
+        rise = max(rise, largest * 1024 / 1e6 - 250)
+    if kind in (READ, REFUSED) and rise > memory:
+        kind, sentence = "memory", f"{rise:.0f} MB; {sentence}"
+    elif kind in (READ, REFUSED) and warned:
+        first = warned[0]
+        kind, sentence = f"warning {first.category.__name__}", str(first.message)
+        place = (
+            _place(f'File "{first.filename}", line {first.lineno}')
+            or f"{Path(first.filename).name}:{first.lineno}"
+        )
+    return Outcome(kind, place, sentence.replace(str(path.parent), ""), used, rise)
+
+
+def _ended(case: Case, path: Path) -> tuple[str, str, str]:
+    """Return how reading ends, the place of a finding, and the sentence."""
+    try:
+        shown = case.read(path, case.options)
+    except InputError as error:
+        return _checked(error, path)
+    except BaseException as error:
+        lines = traceback.format_exc()
+        return f"exception {type(error).__name__}", _place(lines), lines[-1500:]
+    damaged = [line for line in shown.split("\n") if not line.isprintable()]
+    if damaged:
+        return "unprintable", "", repr(damaged[0])[:300]
+    return READ, "", ""
+
+
+def _checked(error: InputError, path: Path) -> tuple[str, str, str]:
+    """Return what is wrong with a sentence, and with why it was raised."""
+    sentence, place = str(error), _place("".join(traceback.format_tb(error.__traceback__)))
+    before: BaseException | None = error
+    for _ in range(MOST_CAUSES):
+        if before is None:
+            break
+        if isinstance(before, MemoryError | RecursionError):
+            return f"{type(before).__name__} as a sentence", place, sentence
+        before = before.__cause__ or before.__context__
+    short = sentence.replace(f"{path.parent}{os.sep}", "")
+    if len(textwrap.wrap(short, WIDTH)) > MOST_LINES or "\n" in sentence:
+        return "long sentence", place, sentence
+    if not sentence.isprintable():
+        return "unprintable", place, repr(sentence)
+    return REFUSED, "", sentence

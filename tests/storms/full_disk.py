@@ -1,0 +1,231 @@
+"""A disk that is full at each write in turn: with room for no page of memory, for one, for two, and so on.
+
+The disk is a tmpfs of its own, in a namespace that ends with the storm. Where none can be mounted, no file
+may become larger than so many pages (RLIMIT_FSIZE).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from children import Child
+from findings import StormRow, Wrong
+from kills import LONGEST, check_whole
+
+from core import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from children import Report
+    from sweeping import Sweep
+    from writings import Writing
+
+PAGE = resource.getpagesize()
+DISK_BYTES = 32 << 20
+MOST_LINES = 4  # of what is said
+VERSION = 2  # that is written; with it, what saves by itself writes a session that was left, too
+NAMESPACE = "NRSFM_STORMS_NAMESPACE"  # environment variable of a process that may mount what only it sees
+
+
+def in_namespace(arguments: list[str]) -> int | None:
+    """Run a script again where it may mount a disk that only it sees; return its exit code.
+
+    Parameters
+    ----------
+    arguments
+        of this script.
+
+    Returns
+    -------
+    int | None
+        None where this process may, or the system does not let any.
+    """
+    words = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if NAMESPACE in os.environ or shutil.which("unshare") is None:
+        return None
+    if subprocess.run(
+        [*words, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
+    ).returncode:
+        return None
+    command = [*words, sys.executable, sys.argv[0], *arguments]
+    return subprocess.run(command, env=os.environ | {NAMESPACE: "1"}, check=False).returncode
+
+
+class SmallDisk:
+    """A folder in which little can be written; a context manager.
+
+    Parameters
+    ----------
+    folder
+        where it is mounted, an empty one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ballast = folder / "ballast"
+        self._mounted = NAMESPACE in os.environ
+
+    def __enter__(self) -> SmallDisk:
+        if self._mounted:
+            options = f"size={DISK_BYTES}"
+            subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(self.folder)], check=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._mounted:
+            subprocess.run(["umount", str(self.folder)], check=True)
+
+    @property
+    def least(self) -> int:
+        """How many pages it has at least: where all files are limited, so is that of what is printed."""
+        return 0 if self._mounted else 1
+
+    @property
+    def kind(self) -> str:
+        """What limits it."""
+        return "a tmpfs" if self._mounted else "RLIMIT_FSIZE"
+
+    def fill(self, pages: int) -> None:
+        """Leave room for so many pages."""
+        if self._mounted:
+            with self._ballast.open("wb") as stream:
+                found = os.statvfs(self.folder)
+                os.posix_fallocate(stream.fileno(), 0, found.f_bavail * found.f_frsize - pages * PAGE)
+
+    def limit(self, pages: int) -> None:
+        """Keep the files of this process from becoming larger, where the disk itself is large."""
+        if not self._mounted:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (pages * PAGE, resource.RLIM_INFINITY))
+
+    def free(self) -> None:
+        """Leave room for everything."""
+        self._ballast.unlink(missing_ok=True)
+
+
+def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
+    """Write a version over version 0 where there is room for more and more, until it is written.
+
+    Parameters
+    ----------
+    writing
+        what is written.
+    moments
+        how often, at most.
+    disk
+        where.
+    logs
+        the folder of what is printed.
+    """
+    row = StormRow(f"full disk: {writing.name}")
+    for pages in range(disk.least, disk.least + moments):
+        folder = disk.folder / f"{writing.name}-{pages}"
+        done = False
+        with row.noting(f"room for {pages} pages"):
+            writing.prepare(folder)
+            disk.fill(pages)
+            child = Child(_write_once(writing, folder, disk, pages), logs / f"{writing.name}-{pages}.log")
+            code, lines, printed = child.end(LONGEST)
+            disk.free()
+            check_end(code, printed)
+            done = lines == ["written"]
+            if not done:
+                check_said("".join(lines))
+            check_whole(writing, folder, {VERSION if done else 0})
+        disk.free()
+        shutil.rmtree(folder)
+        if done:
+            row.notes.append(f"{disk.kind}; there is room for all with {pages} pages of {PAGE} bytes")
+            break
+    else:
+        row.notes.append(f"{disk.kind}, pages of {PAGE} bytes")
+    return row
+
+
+def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
+    """Run a sweep where there is room for more and more; go on each time where there is room for all.
+
+    Parameters
+    ----------
+    sweep
+        what is run.
+    moments
+        how often, at most.
+    disk
+        where.
+    logs
+        the folder of what is printed.
+    """
+    row = StormRow("full disk: sweep")
+    row.notes.append(disk.kind)
+    for pages in range(disk.least, disk.least + moments):
+        output = disk.folder / f"sweep-{pages}"
+        done = False
+        with row.noting(f"room for {pages} pages"):
+            disk.fill(pages)
+            log = logs / f"sweep-{pages}.log"
+            child = sweep.start(output, log, first=lambda pages=pages: disk.limit(pages))
+            code, lines, printed = child.end(LONGEST)
+            disk.free()
+            check_end(code, printed)
+            done = lines[1].split()[0] == "0"
+            if not done:
+                check_said(
+                    " / ".join(line for line in printed.splitlines() if line.startswith("nrsfm sweep: "))
+                )
+            known = sweep.check(output, set())
+            again = sweep.start(output, logs / f"sweep-{pages}-again.log")
+            code, lines, printed = again.end(LONGEST)
+            if code or lines[1].split()[0] != "0":
+                raise Wrong(f"it did not go on: {printed[-500:]}")
+            sweep.check(output, known)
+            sweep.check_finished(output)
+        disk.free()
+        shutil.rmtree(output, ignore_errors=True)
+        if done:
+            row.notes.append(f"there is room for all with {pages} pages")
+            break
+    return row
+
+
+def check_end(code: int, printed: str) -> None:
+    """Check how a process ended.
+
+    Raises
+    ------
+    Wrong
+        where it was by an exception.
+    """
+    if code or "Traceback" in printed:
+        raise Wrong(f"it ended with {code}: {printed[-500:]}")
+
+
+def check_said(sentence: str) -> None:
+    """Check what is said about a full disk.
+
+    Raises
+    ------
+    Wrong
+        where nothing is said, or too much.
+    """
+    if not sentence or len(sentence.split(" / ")) > MOST_LINES:
+        raise Wrong(f"what is said is {sentence!r}")
+
+
+def _write_once(writing: Writing, folder: Path, disk: SmallDisk, pages: int) -> Callable[[Report], None]:
+    def write(report: Report) -> None:
+        disk.limit(pages)
+        try:
+            writing.write(folder, VERSION)
+        except InputError as refusal:
+            report(" / ".join(str(refusal).splitlines()))
+        else:
+            report("written")
+
+    return write

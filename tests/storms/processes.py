@@ -1,0 +1,142 @@
+"""Commands as processes of their own, with all processes that they start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from findings import Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PROC = Path("/proc")
+LONGEST = 120.0  # seconds, for what takes a few where nothing else runs
+
+
+class Command:
+    """A command of Python in a session of its own, whose processes are known by that.
+
+    Parameters
+    ----------
+    words
+        after `python`.
+    log
+        the file of what it prints.
+    environment
+        in addition to that of this process.
+    """
+
+    def __init__(self, words: list[str], log: Path, environment: dict[str, str]) -> None:
+        self._log = log
+        with log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                [sys.executable, *words], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
+                env=os.environ | environment, start_new_session=True,
+            )  # fmt: skip
+        self.pid = self._process.pid
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, None while it runs."""
+        return self._process.poll()
+
+    @property
+    def printed(self) -> str:
+        """What it has printed."""
+        return self._log.read_text(errors="replace")
+
+    def wait_until(self, condition: Callable[[], bool]) -> bool:
+        """Wait until something is so, or the command has ended; return whether it still runs.
+
+        Raises
+        ------
+        Wrong
+            where neither happens.
+        """
+        deadline = time.monotonic() + LONGEST
+        while self.code is None and not condition():
+            if time.monotonic() > deadline:
+                raise Wrong(f"nothing happened in {LONGEST:g} s: {self.printed[-500:]}")
+            time.sleep(0.002)
+        return self.code is None
+
+    def handles(self, number: signal.Signals) -> bool:
+        """Return whether it has a handler for a signal."""
+        try:
+            lines = (PROC / f"{self.pid}" / "status").read_text().splitlines()
+        except OSError:
+            return False
+        caught = next((line.split()[1] for line in lines if line.startswith("SigCgt:")), "0")
+        return bool(int(caught, 16) >> (number - 1) & 1)
+
+    def workers(self) -> list[int]:
+        """Return the other processes of its session that run."""
+        return [pid for pid in processes_of(self.pid) if pid != self.pid]
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def end(self) -> int:
+        """Wait for its end, and return its exit code.
+
+        Raises
+        ------
+        Wrong
+            where it does not end.
+        """
+        try:
+            return self._process.wait(LONGEST)
+        except subprocess.TimeoutExpired:
+            raise Wrong(f"it did not end in {LONGEST:g} s: {self.printed[-500:]}") from None
+
+    def seconds_until_gone(self, most: float) -> float:
+        """Return how long the other processes of its session still run.
+
+        Raises
+        ------
+        Wrong
+            where they run longer than so many seconds.
+        """
+        began = time.monotonic()
+        while left := processes_of(self.pid):
+            if time.monotonic() - began > most:
+                raise Wrong(f"{len(left)} of its processes still run after {most:g} s")
+            time.sleep(0.01)
+        return time.monotonic() - began
+
+    def clear(self) -> None:
+        """End all that is left of it."""
+        for pid in processes_of(self.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+
+
+@contextmanager
+def running(words: list[str], log: Path, environment: dict[str, str] | None = None) -> Iterator[Command]:
+    """Run a command, of which nothing is left after the block."""
+    command = Command(words, log, environment or {})
+    try:
+        yield command
+    finally:
+        command.clear()
+
+
+def processes_of(session: int) -> list[int]:
+    """Return the processes of a session that have not ended."""
+    found = []
+    for name in os.listdir(PROC):
+        if name.isdigit():
+            with suppress(OSError):  # it has ended meanwhile
+                fields = (PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
+                if int(fields[3]) == session and fields[0] not in b"ZX":
+                    found.append(int(name))
+    return found

@@ -1,0 +1,159 @@
+"""The storms: kill -9, signals, a full disk and jumps of the clock, in the middle of what the program writes.
+
+    python tests/storms/storms.py                           all of them, in some minutes
+    python tests/storms/storms.py --storm kills --moments 30 --seed 4
+
+The table says at how many moments, what was lost, and what was found half-written. The exit code is 1 where
+anything was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clocks import jump_while_sweeping, jump_while_writing, library
+from findings import StormRow, render_rows
+from full_disk import SmallDisk, fill_while_sweeping, fill_while_writing, in_namespace
+from kills import kill_sweeps, kill_while_writing
+from stops import SIGNALS, kill_parents, stop_while_running, stopped
+from sweeping import Sweep
+from writings import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+JUMPING = ("save of a session", "autosave", "export of numbered frames")  # while the clock jumps
+WORKERS_END = 2.0  # seconds after their parent
+
+
+def kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
+    """kill -9 at random moments of writing files."""
+    writings = written(folder)
+    for number, (writing, count) in enumerate(
+        zip(writings, shares_of(moments, [1] * len(writings)), strict=True)
+    ):
+        place = folder / f"kills-{number}"
+        place.mkdir()
+        yield kill_while_writing(writing, count, seed, place)
+
+
+def sweep_kills(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
+    """kill -9 at random moments of a sweep."""
+    yield kill_sweeps(Sweep(folder, seeds=6, jobs=2), moments, seed, folder)
+
+
+def full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
+    """A disk with room for more and more pages."""
+    place = folder / "disk"
+    place.mkdir()
+    with SmallDisk(place) as disk:
+        for writing in written(folder, frames=36, points=80):
+            yield fill_while_writing(writing, moments, disk, folder)
+
+
+def sweep_full_disk(folder: Path, _seed: int, moments: int) -> Iterator[StormRow]:
+    """A disk with room for more and more pages, on which a sweep runs."""
+    place = folder / "disk"
+    place.mkdir()
+    with SmallDisk(place) as disk:
+        yield fill_while_sweeping(Sweep(folder, seeds=1, jobs=1), moments, disk, folder)
+
+
+def signals(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
+    """SIGTERM, SIGINT and SIGHUP at random moments."""
+    stoppings = stopped(folder, Sweep(folder, seeds=500, jobs=2, finish=False))
+    for number, (stopping, count) in enumerate(
+        zip(stoppings, shares_of(moments, [1] * len(stoppings)), strict=True)
+    ):
+        place = folder / f"signals-{number}"
+        place.mkdir()
+        yield stop_while_running(stopping, count, seed, place)
+
+
+def workers(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
+    """kill -9 of what has workers."""
+    yield kill_parents(
+        Sweep(folder, seeds=500, jobs=2, finish=False), moments, seed, folder, most=WORKERS_END
+    )
+
+
+def clocks(folder: Path, seed: int, moments: int) -> Iterator[StormRow]:
+    """Jumps of the clock."""
+    if library() is None:
+        row = StormRow("clock jumps", notes=["left out: libfaketime is not there (apt-get install faketime)"])
+        yield row
+        return
+    writings = [each for each in written(folder) if each.name in JUMPING]
+    *shares, last = shares_of(moments, [1] * (len(writings) + 1))
+    for number, (writing, count) in enumerate(zip(writings, shares, strict=True)):
+        place = folder / f"clocks-{number}"
+        place.mkdir()
+        yield jump_while_writing(writing, folder / f"materials-{number}", count, seed, place)
+    place = folder / "clocks-sweep"
+    place.mkdir()
+    yield jump_while_sweeping(Sweep(folder, seeds=3, jobs=2), last, seed, place)
+
+
+def shares_of(moments: int, weights: list[float]) -> list[int]:
+    """Return moments in proportion to weights, at least 1 each."""
+    ends = [round(moments * end / sum(weights)) for end in accumulate(weights)]
+    return [max(1, end - begin) for begin, end in pairwise([0, *ends])]
+
+
+STORMS: dict[str, tuple[Callable[[Path, int, int], Iterator[StormRow]], int]] = {
+    "kills": (kills, 246),
+    "sweep-kills": (sweep_kills, 55),
+    "full-disk": (full_disk, 200),
+    "sweep-full-disk": (sweep_full_disk, 200),
+    "signals": (signals, 100),
+    "workers": (workers, 30),
+    "clocks": (clocks, 120),
+}
+
+
+def run(arguments: list[str]) -> int:
+    """Run the storms that are asked for, and print their table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--storm", choices=list(STORMS), action="append", help="only this one; may be repeated"
+    )
+    parser.add_argument("--moments", type=int, metavar="N", help="of each storm (default: as issue 15 asks)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (default %(default)s)")
+    args = parser.parse_args(arguments)
+    inside = in_namespace(arguments)
+    if inside is not None:
+        return inside
+    for number in SIGNALS:  # a shell has what it runs in the background ignore Ctrl-C, as nohup does SIGHUP
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="nrsfm-storms-") as folder:
+        for name in args.storm or STORMS:
+            storm, moments = STORMS[name]
+            place = Path(folder, name)
+            place.mkdir()
+            began = time.monotonic()
+            for row in storm(place, args.seed, args.moments or moments):
+                seconds, began = time.monotonic() - began, time.monotonic()
+                print(
+                    f"{row.storm}: {row.moments} moments, {len(row.found)} found, {seconds:.0f} s",
+                    file=sys.stderr,
+                )
+                for sentence in row.found:
+                    print(f"  {sentence}", file=sys.stderr)
+                rows.append(row)
+    print(render_rows(rows))
+    return 1 if any(row.found for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
