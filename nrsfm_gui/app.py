@@ -38,9 +38,10 @@ def main(argv: Collection[str] | None = None) -> int:
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.shell.stop_signals import StopSignals
+    from nrsfm_gui.scripted_run import ScriptedRun
+    from nrsfm_gui.shell.stop_signals import SIGNALED, StopSignals
 
-    StopSignals(app)
+    signals = StopSignals(app)
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
     window = MainWindow(store=store, software=paints_without_opengl(renderer))
@@ -49,8 +50,6 @@ def main(argv: Collection[str] | None = None) -> int:
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
-        from nrsfm_gui.scripted_run import ScriptedRun
-
         script = ScriptedRun(
             arguments,
             window.session,
@@ -58,13 +57,17 @@ def main(argv: Collection[str] | None = None) -> int:
             window.sequence_opening,
             window.parameters_controller,
             window.export_controller,
+            window.session_saver,
             display=window.display,
             window=window,
         )
         script.start()
+        signals.received.connect(script.stop)
+    else:
+        signals.received.connect(lambda number: app.exit(SIGNALED + number))
     code = app.exec()
     # Qt's objects go in this order, and not in the one in which the interpreter happens to drop them.
-    window.close()
+    window.end()
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     return code
@@ -137,11 +140,12 @@ def paints_without_opengl(renderer: str) -> bool:
 def _change_desktop(action: str) -> int:
     from core import InputError
     from nrsfm_gui.desktop_entry import change_desktop
+    from nrsfm_gui.model.standard_error import report
 
     try:
         sys.stdout.write(f"{change_desktop(action, os.environ)}\n")
     except InputError as refusal:
-        sys.stderr.write(f"nrsfm-gui: {refusal}\n")
+        report(str(refusal))
         return FAILED
     return 0
 

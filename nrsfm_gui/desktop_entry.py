@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import InputError
-from core.foundation import PROGRAM, asset_folder, replacing
+from core.foundation import PROGRAM, asset_folder, make_folder, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,7 +124,7 @@ def install(folder: Path, program: Path) -> list[str]:
     try:
         for name, content in contents.items():
             path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             with replacing(path) as temporary:
                 temporary.write_bytes(content)
         os.utime(folder / "icons" / "hicolor")  # its cache, where there is one, is older from now on

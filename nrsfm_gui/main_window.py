@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
@@ -29,6 +33,7 @@ from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.shell.view_keys import ViewKeys
+from nrsfm_gui.sweeps.sweep_controller import SweepController
 from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dock_title import show_dock_of
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class MainWindow(PanelWindow):
-    """The application's only window.
+    """The application's window; that of a sweep stands beside it.
 
     Parameters
     ----------
@@ -63,7 +68,7 @@ class MainWindow(PanelWindow):
         super().__init__(store or AppStore(), work=work, software=software)
         self.setWindowIcon(application_icon())
         self.setAcceptDrops(True)
-        self._remembers = True
+        self._remembers = self._attended = True
         self._make_shell()
         self._connect()
         self.dock_layout.restore()
@@ -75,12 +80,18 @@ class MainWindow(PanelWindow):
         self.sequences_controller.remembers = self._remembers
         if arguments.settings is not None:
             self.sequences_controller.give_settings(arguments.settings)
+        self.session_saver.keeps_theme = bool(arguments.theme)
         self.session_saver.begin(scripted=arguments.exit)
         self.offer_help(arguments)
         if self._remembers:
             self.preferences_controller.report_refused()
         self.sequence_opening.asks = arguments.asks
         self.sequence_opening.open(arguments.path or FIRST_SAMPLE, arguments.reading)
+
+    def end(self) -> None:
+        """Close when there is nobody to answer a question: the event loop is over."""
+        self._attended = False
+        self.close()
 
     def offer_help(self, arguments: Arguments) -> None:
         """Show first steps and results in sentences to a person; a script has no need of them."""
@@ -116,6 +127,13 @@ class MainWindow(PanelWindow):
             session, store, self, restart_first_steps=self.first_steps.restart
         )
         self.scale_controller = ScaleController(session, self)
+        self.sweep_controller = SweepController(
+            session, control, self.sequence_opening, store, self,
+            solve=self.parameters_controller.run_from_scratch,
+            show_parameters=lambda: show_dock_of(self.parameters_panel),
+            show_shortcuts=self.help_controller.show_sweep_shortcuts,
+            show_palette=lambda: self.command_palette_controller.open(),
+        )  # fmt: skip
         self.state_cards = StateCards(
             session, control, self.display.errors, self.sequence_opening, self.message_bar,
             parent=self, show_log=lambda: show_dock_of(self.log_panel),
@@ -208,7 +226,7 @@ class MainWindow(PanelWindow):
         assert event is not None
         data = event.mimeData()
         assert data is not None
-        self.sequence_opening.open(data.urls()[0].toLocalFile())
+        self.sequence_opening.open(_path_of(data.urls()[0]))
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus in the order in which panels are seen."""
@@ -217,10 +235,15 @@ class MainWindow(PanelWindow):
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """Stop everything, remember everything, and only then close."""
         assert event is not None
+        self.run_control.shut_down()  # what it has is part of the session
+        if not self.session_saver.end(ask=self._attended):
+            event.ignore()
+            return
         self.session.notifier.close()
         for part in (
-            self.timeline_controller, self.run_control, self.session_saver, self.display,
-            self.sequence_opening, self.import_controller, self.tracking_controller, self.export_controller,
+            self.timeline_controller, self.display,
+            self.sequence_opening, self.import_controller, self.tracking_controller, self.sweep_controller,
+            self.export_controller,
             self.background_controller,
             self.guidance_controller, self.logbook,
         ):  # fmt: skip
@@ -230,3 +253,10 @@ class MainWindow(PanelWindow):
             self.sequences_controller.remember_settings()
             self.store.sync()
         event.accept()
+
+
+def _path_of(url: QUrl) -> Path:
+    """Return the path of a local file; Qt's own conversion loses bytes that are no UTF-8."""
+    if sys.platform == "win32":
+        return Path(url.toLocalFile())
+    return Path(os.fsdecode(unquote_to_bytes(url.path(QUrl.ComponentFormattingOption.FullyEncoded))))

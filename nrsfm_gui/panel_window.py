@@ -188,7 +188,7 @@ class PanelWindow(QMainWindow):
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)
-        self.sequence_opening.started.connect(self.log_controller.log_reading)
+        self.sequence_opening.started.connect(lambda what, _name: self.log_controller.log_reading(what))
         self.sequences_panel.compare_requested.connect(self.compare_controller.request)
         self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)

@@ -1,15 +1,20 @@
 """The actions that the command line requests, one after the other in the running application.
 
 open -> (run to its end) -> picture -> exports -> (leave, with an exit code)
+
+A signal stops the run; its best point until then is exported, and the exit code is that of the signal.
 """
 
 from __future__ import annotations
 
-import sys
+import signal
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 
+from core.foundation import protecting
+from nrsfm_gui.model.standard_error import report
+from nrsfm_gui.shell.stop_signals import SIGNALED
 from nrsfm_gui.widgets.plots.plot_export import save_image
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.sessions.opening import SequenceOpening
+    from nrsfm_gui.sessions.session_saver import SessionSaver
 
 SETTLE_MILLISECONDS = 150  # for the last picture to reach the screen
 FAILED = 2
@@ -37,7 +43,7 @@ class ScriptedRun(QObject):
     ----------
     arguments
         of the command line.
-    session, control, opening, parameters, exporting, display
+    session, control, opening, parameters, exporting, saver, display
         what is opened, run and saved.
     window
         of which a picture is taken, and which is closed at the end.
@@ -51,6 +57,7 @@ class ScriptedRun(QObject):
         opening: SequenceOpening,
         parameters: ParametersController,
         exporting: ExportController,
+        saver: SessionSaver,
         *,
         display: Display,
         window: QWidget,
@@ -59,9 +66,11 @@ class ScriptedRun(QObject):
         self._arguments = arguments
         self._session, self._control, self._opening = session, control, opening
         self._parameters, self._exporting, self._display = parameters, exporting, display
-        self._window = window
+        self._saver, self._window = saver, window
         self._exports = list(arguments.exports)
-        self._over = False
+        self._written: list[str] = []  # of the exports
+        self._ran = self._over = False
+        self._signal: signal.Signals | None = None  # that stopped it
 
     def start(self) -> None:
         """Begin once the sequence is open."""
@@ -69,24 +78,38 @@ class ScriptedRun(QObject):
         once = Qt.ConnectionType.SingleShotConnection
         self._opening.shown.connect(self._on_opened, once)  # type: ignore[call-arg]  # not in the stub
         self._control.ended.connect(self._on_run_ended)
-        self._exporting.saved.connect(lambda _sentence: self._next_export())
+        self._exporting.saved.connect(self._on_exported)
         QTimer.singleShot(0, self._check_paths)  # in the event loop, so that a failure can end it
+
+    def stop(self, number: int) -> None:
+        """Stop the run at a signal, and leave when its best point is exported; Ctrl-C then leaves at once."""
+        if self._over or self._signal is not None:
+            if self._over or number == signal.SIGINT:
+                QCoreApplication.exit(SIGNALED + number)
+            return
+        self._signal = signal.Signals(number)
+        if self._control.current is not None:
+            self._control.cancel()
+        elif not self._ran:
+            self._finish(0)
 
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
-        from core.foundation import check_writable
+        from core.foundation import check_outputs
         from core.io.writers import writer_for
 
+        outputs = [("--export", path) for path in self._exports]
+        if self._arguments.screenshot is not None:
+            outputs.append(("--screenshot", self._arguments.screenshot))
         try:
             for path in self._exports:
                 writer_for(path)
-                check_writable(path)
-            if self._arguments.screenshot is not None:
-                check_writable(self._arguments.screenshot)
+            check_outputs(outputs, self._session.inputs())
         except ValueError as refusal:  # InputError is one
             self._session.notifier.fail(str(refusal))
 
     def _on_opened(self) -> None:
+        self._check_paths()  # now it is known which files the sequence consists of
         if self._over:
             return
         settings = self._arguments.settings
@@ -105,10 +128,14 @@ class ScriptedRun(QObject):
     def _on_run_ended(self, run: Run) -> None:
         from nrsfm_gui.model.run import RunState
 
+        self._ran = True
         if run.state is RunState.FAILED:
             self._on_failed(run.message)
         elif not self._over:
             self._control.ended.disconnect(self._on_run_ended)
+            if self._signal is not None:
+                self._next_export()
+                return
             self._display.refresh()
             self._later(self._picture)
 
@@ -117,7 +144,8 @@ class ScriptedRun(QObject):
         if path is not None and not self._over:
             try:
                 self._display.finish()
-                save_image(self._window.grab().toImage(), path)
+                with protecting(self._session.inputs()):
+                    save_image(self._window.grab().toImage(), path)
             except ValueError as refusal:  # InputError is one
                 self._on_failed(str(refusal))
         self._next_export()
@@ -126,20 +154,32 @@ class ScriptedRun(QObject):
         if self._over:
             return
         if self._exports:
-            self._exporting.save_reconstruction(self._exports.pop(0))
+            self._exporting.save_reconstruction(self._exports[0])
         else:
             self._finish(0)
+
+    def _on_exported(self, _sentence: str) -> None:
+        if self._over:
+            return
+        self._written.append(str(self._exports.pop(0)))
+        self._next_export()
 
     def _on_failed(self, sentence: str) -> None:
         if self._over:
             return
-        if self._arguments.exit:
-            sys.stderr.write(f"nrsfm-gui: {sentence}\n")
+        if self._exports and self._ran and self._session.shown is not None and self._session.shown.last:
+            sentence = f"{sentence.rstrip('.')}. {self._saver.write_copy()}"
+        if self._arguments.exit or self._signal is not None:
+            report(sentence)
         self._finish(FAILED)
 
     def _finish(self, code: int) -> None:
         self._over = True
-        if self._arguments.exit:
+        if self._signal is not None:
+            what = f"the best so far is in {', '.join(self._written)}" if self._written else ""
+            report(f"stopped by {self._signal.name}" + (f"; {what}" if what else ""))
+            QCoreApplication.exit(SIGNALED + self._signal)
+        elif self._arguments.exit:
             self._window.close()
             QCoreApplication.exit(code)
 

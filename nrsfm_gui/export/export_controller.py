@@ -13,6 +13,7 @@ from PyQt6.QtCore import QObject, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QGuiApplication
 
 from core import WRITERS, InputError
+from core.foundation import printable, protecting
 from core.io.writers import writer_for
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks
@@ -150,14 +151,16 @@ class ExportController(QObject):
         if make is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
+        inputs = self._session.inputs()
 
         def write(job: Job) -> str:
             from core import export
 
-            files = export(make(), path, progress=job.watch, **options)
+            with protecting(inputs):
+                files = export(make(), path, progress=job.watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
-        self.tasks.start(Task(f"Saving {path.name}", path, write))
+        self.tasks.start(Task(f"Saving {printable(path.name)}", path, write))
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""
@@ -255,7 +258,8 @@ class ExportController(QObject):
 
     def _try(self, save: Callable[[], None], path: Path) -> None:
         try:
-            save()
+            with protecting(self._session.inputs()):
+                save()
         except (InputError, OSError) as refusal:
             self.failed.emit(str(refusal), "")
         else:
@@ -273,7 +277,7 @@ class ExportController(QObject):
 
     def _open(self, path: Path) -> None:
         """Open a file or a folder by the program that the desktop has for it."""
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute()))):
+        if not QDesktopServices.openUrl(QUrl(path.absolute().as_uri())):
             self.failed.emit(f"No program was found that opens {path}", "")
 
     def _ask_for_picture(self, which: str, suffix: str) -> None:

@@ -30,7 +30,7 @@ from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.picture_labels import LegendEntry, paint_legend
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, screen_dpi
-from nrsfm_gui.widgets.plots.plot_style import PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, PlotAxis, apply_plot_theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,12 +86,10 @@ def error_plot(series: ErrorSeries) -> pg.PlotWidget:
 
 def _plot_of(series: ErrorSeries, title: str) -> tuple[pg.PlotWidget, pg.PlotItem]:
     """Return an empty plot over the frames."""
-    widget = pg.PlotWidget()
+    widget = PlainPlot(left=PlotAxis("left"), bottom=PlotAxis("bottom"))
     widget.setAccessibleName(title + (f", {series.alignment}" if series.alignment else ""))
     plot: pg.PlotItem = widget.getPlotItem()
-    plot.setAxisItems({side: PlotAxis(side) for side in ("left", "bottom")})
     apply_plot_theme(widget, PAPER)
-    plot.hideButtons()
     plot.setLabel("bottom", "frame")
     plot.setContentsMargins(*MARGINS)
     return widget, plot

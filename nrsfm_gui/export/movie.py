@@ -16,7 +16,8 @@ from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
 from core import InputError
-from core.io.writers import check_numbered
+from core.foundation import check_replaceable, check_writable, printable, protecting
+from core.io.writers import check_numbered, numbered
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
@@ -223,17 +224,23 @@ class MovieTask(Task):
         width, height = made.size(options.width, options.height)
         options = replace(options, width=width, height=height)
         self._shots = options.shots()
-        if made.numbered:
-            check_numbered(path, len(self._shots))
+        inputs = views.session.inputs()
+        with protecting(inputs):  # before anything is painted
+            if made.numbered:
+                check_numbered(path, len(self._shots))
+                check_replaceable(numbered(path, index) for index in range(len(self._shots)))
+            else:
+                check_writable(path)
         self._queue: queue.Queue[QImage | Exception] = queue.Queue(AHEAD)
         self._painter: Painter = PAINTERS[options.view](views, options)
 
         def write(_job: Job) -> str:
-            files = made.write(path, self._images(), options.fps)
+            with protecting(inputs):
+                files = made.write(path, self._images(), options.fps)
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             return f"Saved {files[0]}{more}: {len(self._shots)} pictures, {width} × {height}"
 
-        super().__init__(f"Making {path.name}", path, write)
+        super().__init__(f"Making {printable(path.name)}", path, write)
         self.needs_window = True
         self.in_window = options.view != "window"  # a line in the window would be in the pictures
         self._next = 0

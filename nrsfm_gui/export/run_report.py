@@ -163,7 +163,7 @@ def save_report(views: ViewSources, path: Path) -> None:
     assert scene is not None  # the painter has drawn it
     report = make_report(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
     with replacing(path) as temporary:
-        temporary.write_text(html_report(report), encoding="utf-8")
+        temporary.write_text(html_report(report), encoding="utf-8", errors="backslashreplace")
 
 
 def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:

@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
 )
 
 from core.cameras import image_size_of
+from core.foundation import printable
 from core.io.readers import READING_OPTIONS, FileContents, inspect_file, installed_readers
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.importing.arrays_table import ArraysTable, reading_with_use
@@ -223,8 +224,10 @@ class ImportDialog(QDialog):
         """Show what an inspection has found."""
         self._inspected = inspected
         contents, sequence = inspected.contents, inspected.contents.sequence
-        self._title.setText(contents.path.name)
-        self._where.set_full_text(" · ".join(filter(None, (contents.producer, str(contents.path.parent)))))
+        self._title.setText(printable(contents.path.name))
+        self._where.set_full_text(
+            " · ".join(filter(None, (contents.producer, printable(str(contents.path.parent)))))
+        )
         self._summary.setText(inspected.summary)
         self._summary.setVisible(sequence is not None)
         self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))

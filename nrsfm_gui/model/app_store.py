@@ -1,26 +1,25 @@
 """What is stored between two starts: window geometry, docks, recent files, parameters of sequences, theme.
 
-Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
-(of an older version, or edited by the user) counts as absent.
+Everything is kept as plain text in a JSON file in the platform's place for settings; an entry that cannot be
+read (of an older version, or edited by the user) counts as absent.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
+from PyQt6.QtCore import QByteArray, QStandardPaths
 
 from core import InputError, Settings
 from core.foundation import PROGRAM
 from core.io.readers import ReadingOptions, parse_json
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
+from nrsfm_gui.model.settings_file import SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,8 +32,7 @@ MOST_SEQUENCES = 100  # whose parameters are remembered
 MOST_DIGITS = 5  # of the size of a dock in pixels
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 4
-# Whether settings are a file whose permissions Qt leaves to the user's umask, and keeps once it is there.
-PRIVATE = sys.platform not in ("win32", "darwin")
+LAYOUT = tuple(f"layout{LAYOUT_VERSION}/{part}" for part in ("geometry", "docks", "sizes"))
 
 
 @dataclass(frozen=True)
@@ -52,31 +50,41 @@ class StoredImport:
 class AppStore:
     """Typed access to the stored settings."""
 
-    def __init__(self, backend: QSettings | None = None) -> None:
-        self._elsewhere = backend is not None
-        self._backend = backend if backend is not None else QSettings(ORGANIZATION, APPLICATION)
+    def __init__(self, file: Path | None = None) -> None:
+        self._elsewhere = file is not None
+        self._file = SettingsFile(usual_file() if file is None else file)
 
     def layout(self) -> tuple[QByteArray, QByteArray, dict[str, int]] | None:
         """Return geometry, dock state and the sizes that a person gave to docks, as they were last."""
-        geometry = self._backend.value(f"layout{LAYOUT_VERSION}/geometry")
-        docks = self._backend.value(f"layout{LAYOUT_VERSION}/docks")
-        sizes = str(self._backend.value(f"layout{LAYOUT_VERSION}/sizes", "")).split()
-        if isinstance(geometry, QByteArray) and isinstance(docks, QByteArray):
-            pairs = (each.partition("=") for each in sizes)
-            known = {name: size for name, _, size in pairs if size.isdecimal() and len(size) <= MOST_DIGITS}
-            return geometry, docks, {name: int(size) for name, size in known.items()}
-        return None
+        geometry, docks, sizes = (self._file.text(name) for name in LAYOUT)
+        if not (geometry and docks):
+            return None
+        pairs = (each.partition("=") for each in sizes.split())
+        known = {name: size for name, _, size in pairs if size.isdecimal() and len(size) <= MOST_DIGITS}
+        window, panels = (
+            QByteArray.fromBase64(state.encode("ascii", "replace")) for state in (geometry, docks)
+        )
+        return window, panels, {name: int(size) for name, size in known.items()}
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
         """Remember geometry, dock state, and the sizes that a person gave to docks."""
-        self._set(f"layout{LAYOUT_VERSION}/geometry", geometry)
-        self._set(f"layout{LAYOUT_VERSION}/docks", docks)
+        states = (bytes(state.toBase64().data()).decode("ascii") for state in (geometry, docks))
         written = " ".join(f"{name}={size}" for name, size in sizes.items())
-        self._set(f"layout{LAYOUT_VERSION}/sizes", written)
+        self._file.change(dict(zip(LAYOUT, (*states, written), strict=True)))
+
+    def sweep_geometry(self) -> tuple[int, ...] | None:
+        """Return left, top, width and height of the window of a sweep in pixels, None where it is new."""
+        parts = self._file.text("sweep_geometry").split()
+        whole = all(part.removeprefix("-").isdecimal() and len(part) <= MOST_DIGITS for part in parts)
+        return tuple(map(int, parts)) if whole and len(parts) == 4 else None
+
+    def set_sweep_geometry(self, left: int, top: int, width: int, height: int) -> None:
+        """Remember place and size of the window of a sweep."""
+        self._set("sweep_geometry", f"{left} {top} {width} {height}")
 
     def forget_layout(self) -> None:
         """Drop geometry and dock state."""
-        self._backend.remove(f"layout{LAYOUT_VERSION}")
+        self.forget(LAYOUT)
 
     def recent(self) -> list[Path]:
         """Return the files and folders opened last, newest first, without those that are gone."""
@@ -88,7 +96,7 @@ class AppStore:
 
     def clear_recent(self) -> None:
         """Forget the recent files."""
-        self._backend.remove("recent")
+        self.forget(["recent"])
 
     def imported(self, path: Path) -> StoredImport | None:
         """Return how a file was imported the last time, None where it was not."""
@@ -144,7 +152,7 @@ class AppStore:
 
     def advanced_shown(self) -> bool:
         """Return whether the parameters that are changed less often were shown last."""
-        return self._text("advanced_shown", "") == "True"
+        return self._file.text("advanced_shown") == "True"
 
     def set_advanced_shown(self, shown: bool) -> None:
         """Remember whether the parameters that are changed less often are shown."""
@@ -152,7 +160,7 @@ class AppStore:
 
     def theme(self) -> str:
         """Return the name of the theme, "" where none was chosen."""
-        return self._text("theme", "")
+        return self._file.text("theme")
 
     def set_theme(self, name: str) -> None:
         """Remember the theme."""
@@ -160,26 +168,25 @@ class AppStore:
 
     def preferences(self) -> Preferences:
         """Return the preferences."""
-        return from_texts(lambda name: self._text(name, ""))[0]
+        return from_texts(self._file.text)[0]
 
     def refused(self) -> tuple[str, ...]:
         """Return the names of what is stored but cannot be read, and counts as absent."""
-        _preferences, names = from_texts(lambda name: self._text(name, ""))
+        _preferences, names = from_texts(self._file.text)
         kinds = {"imports": dict, "sequences": dict, "recent": list, "reports": list}
         return (
+            *([self._file.path.name] if self._file.damaged else []),
             *names,
             *(key for key, kind in kinds.items() if not isinstance(self._json(key, kind()), kind)),
         )
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove what `refused` has named."""
-        for name in names:
-            self._backend.remove(name)
+        self._file.change(dict.fromkeys(names))
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Store the preferences."""
-        for name, value in vars(preferences).items():
-            self._set(name, str(value))
+        self._file.change({name: str(value) for name, value in vars(preferences).items()})
 
     def autosave_seconds(self) -> int:
         """Return the interval of automatic saving in seconds, 0 for never."""
@@ -187,7 +194,7 @@ class AppStore:
 
     def offered_session(self) -> str:
         """Return the time of the unsaved session that was offered last, "" where there was none."""
-        return self._text("offered_session", "")
+        return self._file.text("offered_session")
 
     def set_offered_session(self, when: str) -> None:
         """Store the time of the unsaved session that was offered."""
@@ -195,7 +202,7 @@ class AppStore:
 
     def steps_done(self) -> frozenset[str]:
         """Return which of the first steps were done; all where they were dismissed."""
-        return frozenset(self._text("steps_done", "").split())
+        return frozenset(self._file.text("steps_done").split())
 
     def set_steps_done(self, steps: frozenset[str]) -> None:
         """Remember which of the first steps were done."""
@@ -204,7 +211,7 @@ class AppStore:
     def writing_folder(self) -> Path:
         """Return the folder that was written to last, by default that of the user's documents."""
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        known = [Path(name) for name in (self._text("writing_folder", ""), documents) if name]
+        known = [Path(name) for name in (self._file.text("writing_folder"), documents) if name]
         return next((folder for folder in known if os.path.isdir(folder)), Path.home())
 
     def set_writing_folder(self, folder: Path) -> None:
@@ -214,16 +221,16 @@ class AppStore:
     def data_folder(self) -> Path:
         """Return the folder that sessions are saved to by themselves; it need not be there yet."""
         if self._elsewhere:
-            return Path(self._backend.fileName()).parent / "data"
+            return self._file.path.parent / "data"
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation))
 
     def sync(self) -> None:
-        """Write all settings to the disk now."""
-        self._backend.sync()
+        """Write to the disk what could not be written before."""
+        self._file.write()
 
     def _json(self, key: str, absent: object) -> Any:
         """Return the value of a JSON text, None where it is none."""
-        text = self._text(key, "")
+        text = self._file.text(key)
         try:
             return parse_json(text) if text else absent
         except InputError:
@@ -245,19 +252,11 @@ class AppStore:
         names = [str(other) for other in [path, *others][:RECENT_FILES]]
         self._set(key, json.dumps(names))
 
-    def _set(self, key: str, value: object) -> None:
-        if PRIVATE:
-            _make_private(Path(self._backend.fileName()))
-        self._backend.setValue(key, value)
-
-    def _text(self, key: str, default: str) -> str:
-        value = self._backend.value(key, default)
-        return value if isinstance(value, str) else default
+    def _set(self, name: str, text: str) -> None:
+        self._file.change({name: text})
 
 
-def _make_private(file: Path) -> None:
-    """Let nobody but its owner read a file, which is made where there is none."""
-    with suppress(OSError):  # settings that cannot be written are those of the start
-        file.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_RDONLY | os.O_CREAT, 0o600))
-        file.chmod(0o600)
+def usual_file() -> Path:
+    """Return the file of the settings in the platform's place for them."""
+    place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
+    return Path(place, ORGANIZATION, f"{APPLICATION}.json")

@@ -50,16 +50,16 @@ class Arguments:
 
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
-    from core.cli import add_reading_options, add_settings_options
+    from core.cli import CheckedParser, add_reading_options, add_settings_options
     from core.io.readers import READERS
 
-    parser = argparse.ArgumentParser(
+    parser = CheckedParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
     )
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
         help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "
-        "NRSfM Challenge, or sample:NAME; "
+        "NRSfM Challenge or of a sweep, or sample:NAME; "
         "without it, the first bundled sample is shown",
     )  # fmt: skip
     parser.add_argument("--run", action="store_true", help="start the solver at once")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,14 @@ class Background:
 
     @classmethod
     def of_sequence(cls, sequence: Sequence) -> Background | None:
-        """Return the video that a sequence names, None where it names none or that is not there."""
+        """Return the video that a sequence names, None where it names none or that is no file.
+
+        A file of somebody else can name any path. It makes this program ask no other computer for it.
+        """
         video = sequence.video
-        return None if video is None or not video.is_file() else cls(video)
+        if video is None or video.drive.startswith("\\\\") or not os.path.isfile(video):
+            return None
+        return cls(video)
 
     def picture(self, frame: int, sequence: Sequence | None) -> int:
         """Return the number of the picture behind a frame, both counted from 0."""

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QMessageLogContext, QObject, QtMsgType, pyqtSignal, qInstallMessageHandler
 
+from core.foundation import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -74,7 +76,8 @@ class Logbook(QObject):
 
     def add(self, level: Level, source: str, text: str, details: str = "") -> None:
         """Add a line; from any thread."""
-        self._arrived.emit(LogLine(level, source, text, details[-LONGEST:]))
+        escaped = "\n".join(map(printable, text.split("\n")))
+        self._arrived.emit(LogLine(level, source, escaped, details[-LONGEST:]))
 
     def clear(self) -> None:
         """Forget all lines."""

@@ -18,6 +18,7 @@ from core.evaluation import Mirror
 from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
+from nrsfm_gui.model.input_files import InputFiles
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
@@ -25,6 +26,7 @@ from nrsfm_gui.model.undo import SettingsChange, UndoEntry, UndoStack, ViewChang
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
+    from pathlib import Path
 
     from core import Iterate, Penalty, Sequence
     from core.foundation import Bools
@@ -77,6 +79,7 @@ class Session(QObject):
     live_changed = pyqtSignal(bool)  # whether a run follows changes of the settings
     compare_mode_changed = pyqtSignal(str)
     solution_changed = pyqtSignal(str)
+    sweep_changed = pyqtSignal(object)  # Path
     undo_requested = pyqtSignal()  # what is still going on is to be recorded first
     changed = pyqtSignal()  # anything: once for all changes of an iteration of the event loop
 
@@ -102,7 +105,9 @@ class Session(QObject):
         self.solution = REFINED  # which one of a refined run is shown: else a key of `Iterate.alternatives`
         self.compared_solution = REFINED  # the same of the compared run, which may then be the shown one
         self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
+        self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
+        self.input_files = InputFiles()
         self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
@@ -118,7 +123,7 @@ class Session(QObject):
             self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
             self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
             self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
-            self.compare_mode_changed, self.solution_changed, self.theme_changed,
+            self.compare_mode_changed, self.solution_changed, self.theme_changed, self.sweep_changed,
         ):  # fmt: skip
             signal.connect(self._schedule_changed)
 
@@ -247,11 +252,20 @@ class Session(QObject):
 
         self.notifier.inform(sentence, action=("Undo", undo))
 
+    def is_open(self, sequence: Sequence) -> bool:
+        """Return whether a sequence is the open one, read again in the same way."""
+        return self.sequence is not None and _key(self.sequence) == _key(sequence)
+
     def settings_of(self, sequence: Sequence) -> Settings | None:
         """Return the parameters of a sequence that is open or was left, None of any other."""
-        if self.sequence is not None and _key(self.sequence) == _key(sequence):
+        if self.is_open(sequence):
             return self.settings
         return self._kept.get(_key(sequence), _Kept(sequence)).settings
+
+    def inputs(self) -> dict[Path, str]:
+        """Return the files that the sequences consist of, each with what a sentence calls it."""
+        opened = [sequence for sequence, _runs, _shown in self.everything()]
+        return self.input_files.of((sequence, self.settings_of(sequence)) for sequence in opened)
 
     @property
     def rule(self) -> Penalty:
@@ -550,6 +564,12 @@ class Session(QObject):
         if live != self.live:
             self.live = live
             self.live_changed.emit(live)
+
+    def set_sweep(self, folder: Path) -> None:
+        """Note the sweep whose runs are on view."""
+        if folder != self.sweep:
+            self.sweep = folder
+            self.sweep_changed.emit(folder)
 
     def set_compare_mode(self, mode: str) -> None:
         """Choose how a second run is shown with the first: "overlay", "side" or "difference"."""

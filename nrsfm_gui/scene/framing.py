@@ -39,7 +39,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d
 
 from core.foundation import read_only
 from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, MIN_DISTANCE, Orbit, as_triple, upright
@@ -252,6 +251,8 @@ def _path(points: Floats) -> Floats:
 @lru_cache(maxsize=8)
 def _course(framing: Framing, direction: Orbit, width: int, height: int) -> tuple[Floats, Floats]:
     """Return the centers (F, 3) and the distances (F,) of the orbits that show the frames."""
+    from scipy.ndimage import maximum_filter1d  # slow to load
+
     middle = framing.box.mean(axis=0)
     bounds = direction.bounds(framing.outlines - middle, width, height)
     first = float(bounds.distance[0]) / FIRST

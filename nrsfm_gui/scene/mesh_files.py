@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core import InputError
-from core.io.readers import check_file, load_arrays, parse_matrix, read_bytes
+from core.io.readers import check_file, describe, load_arrays, parse_matrix, read_bytes
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".npz", ".obj", ".ply", ".txt")
 MOST_BYTES = 50_000_000  # whose polygons, as lists, need 2 GB at most
+LARGEST_INDEX = 2**53  # of a point, up to which whole numbers are exact as floats
 MOST_CORNERS = 64  # of one polygon
 PLY_TYPES = {
     "char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f",
@@ -66,7 +67,7 @@ def _read_npz(content: bytes, path: Path, _points: int) -> Ints:
     arrays = load_arrays(content, path)
     name = "faces" if "faces" in arrays else next(iter(arrays)) if len(arrays) == 1 else ""
     if not name:
-        raise InputError(f"{path}: has no variable `faces`; it has {', '.join(sorted(arrays)[:8]) or 'none'}")
+        raise InputError(f"{path}: has no variable `faces`; it has {describe(arrays)}")
     faces = arrays[name]
     if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind not in "iu":
         raise InputError(
@@ -77,7 +78,8 @@ def _read_npz(content: bytes, path: Path, _points: int) -> Ints:
 
 def _read_txt(content: bytes, path: Path, points: int) -> Ints:
     table = parse_matrix(content, path)
-    if table.shape[1] != 3 or not np.array_equal(table, np.rint(table)):
+    whole = np.array_equal(table, np.rint(table)) and np.abs(table).max() <= LARGEST_INDEX
+    if table.shape[1] != 3 or not whole:
         raise InputError(
             f"{path}: has {table.shape[1]} numbers in a row; accepted are three whole ones, a triangle"
         )

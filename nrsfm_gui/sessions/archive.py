@@ -19,7 +19,15 @@ import numpy as np
 
 from core import InputError
 from core.foundation import replacing
-from core.io.readers import check_file, check_unpacked, naming, parse_array, parse_json, reason
+from core.io.readers import (
+    check_file,
+    check_unpacked,
+    naming,
+    parse_array,
+    parse_json,
+    read_member,
+    reason,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -162,6 +170,9 @@ class ArchiveReader:
                 f"{LARGEST_DOCUMENT / 1e6:.0f} MB"
             )
         try:
-            return self._archive.read(member)
+            with naming(self.path):
+                return read_member(self._archive, member)
+        except InputError:
+            raise
         except Exception as error:  # as above, and errors of zlib
             raise InputError(f"{self.path}: {name} is damaged ({reason(error)})") from error

@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 
 from core import InputError
+from core.foundation import make_folder
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session
@@ -49,8 +51,9 @@ class Autosave(QObject):
     -------
     failed(str, str)
         why nothing could be saved, and the traceback of a defect: only for the first of several failures.
-    not_kept(str, str)
-        why the session that was left could not be kept as the last one, and the traceback of a defect.
+    not_kept(object, str, str)
+        a `SavedSession` that was left for another one and could not be kept as the last one, why not, and the
+        traceback of a defect.
     works_again()
         saving succeeded after a failure.
     saved()
@@ -59,7 +62,7 @@ class Autosave(QObject):
 
     saved = pyqtSignal()
     failed = pyqtSignal(str, str)
-    not_kept = pyqtSignal(str, str)
+    not_kept = pyqtSignal(object, str, str)
     works_again = pyqtSignal()
 
     def __init__(
@@ -77,6 +80,7 @@ class Autosave(QObject):
         self._lock: QLockFile | None = None  # acquired with the first file
         self._known_last = _mark(folder / LAST)  # of the last session that this window may replace
         self._changed = self._failing = self._over = False
+        self._changes = self._written = 0  # of the open session; how many of them the own file has
         self._job: Job | None = None  # that writes the own file
         self._jobs = Jobs(self)
         self._timer = QTimer(self)  # no Throttle: its interval is a preference, and 0 is never
@@ -86,7 +90,10 @@ class Autosave(QObject):
 
     def schedule_save(self) -> None:
         """Save the change after the time of the preferences."""
-        self._changed = True
+        self._count_change()
+        self._wait()
+
+    def _wait(self) -> None:
         if self._timer.isActive() or self._over:
             return
         seconds = self._seconds()
@@ -95,7 +102,7 @@ class Autosave(QObject):
 
     def save_when_idle(self) -> None:
         """Save a run that has ended, once nothing follows it."""
-        self._changed = True
+        self._count_change()
         if self._seconds() > 0 and not self._over:
             self._rest.request()
 
@@ -109,7 +116,8 @@ class Autosave(QObject):
         self._rest.cancel()
         if saved is None:
             return
-        self._job = self._made(lambda: self._write_own(saved))
+        changes = self._changes
+        self._job = self._made(lambda: self._write_own(saved, changes))
         self._job.done.connect(lambda _path: self.saved.emit())
         self._job.failed.connect(self._try_again)
         self._job.finished.connect(self._end_job)
@@ -142,7 +150,12 @@ class Autosave(QObject):
         if saved is None:
             _remove(left, lock)
         else:
-            self._jobs.start(Job(lambda _job: self._keep(saved, left, lock), failed=self.not_kept))
+            self._jobs.start(
+                Job(
+                    lambda _job: self._keep(saved, left, lock),
+                    failed=lambda why, details: self.not_kept.emit(saved, why, details),
+                )
+            )
         return adopted
 
     def _adopt(self, path: Path) -> bool:
@@ -152,26 +165,58 @@ class Autosave(QObject):
             path.replace(self._path)
         except (InputError, OSError):
             return False
+        self._written = self._changes
         return True
 
     def forget(self) -> None:
         """Delete the file of this process: its content is saved elsewhere, or not needed."""
         self._stop_waiting()
         self._jobs.wait()
-        self._path.unlink(missing_ok=True)
+        _remove(self._path, None)
 
-    def shut_down(self, *, keep: bool) -> None:
-        """Stop; with `keep`, a session that was not saved is kept as the last one."""
+    @property
+    def path(self) -> Path:
+        """The file of this process."""
+        return self._path
+
+    @property
+    def has_copy(self) -> bool:
+        """Whether there is a file of this process."""
+        return self._path.is_file()
+
+    @property
+    def up_to_date(self) -> bool:
+        """Whether the file of this process holds every change of the open session."""
+        return self.has_copy and self._written == self._changes
+
+    def describe_rest(self) -> str:
+        """Return a sentence about what the file of this process has of the open session."""
+        return _describe_rest(self._path)
+
+    def keep(self) -> None:
+        """Keep the open session as the last one, in this thread; a failure changes nothing.
+
+        Raises
+        ------
+        InputError
+            where the last session cannot be written.
+        """
+        self._jobs.wait()
+        saved = self._snapshot()
+        if saved is not None:
+            self._write_last(saved)
+
+    def shut_down(self, *, discard: bool) -> None:
+        """Stop; the file of this process stays without `discard`, and is offered at the next start."""
         if self._over:
             return
         self._stop_waiting()
         self._jobs.wait()
         self._over = True
-        saved = self._snapshot() if keep else None
-        if saved is None:
+        if discard:
             _remove(self._path, self._lock)
-        else:
-            Job(lambda _job: self._keep(saved, self._path, self._lock), failed=self.not_kept).run()
+        elif self._lock is not None:
+            self._lock.unlock()
 
     def _stop_waiting(self) -> None:
         self._changed = False
@@ -185,14 +230,14 @@ class Autosave(QObject):
         except InputError as refusal:
             raise InputError(f"{refusal}. {_describe_rest(own)}") from refusal
         else:
-            own.unlink(missing_ok=True)
+            _remove(own, None)
         finally:
             if lock is not None:
                 lock.unlock()  # a file that stays is offered at the next start
 
     def _write_last(self, saved: SavedSession) -> None:
         last = self._folder / LAST
-        self._make_folder()
+        make_folder(self._folder)
         lock = lock_of(last)
         if not lock.tryLock(LAST_MILLISECONDS):
             raise InputError(f"{last} cannot be written: its lock cannot be made, or another window holds it")
@@ -210,28 +255,28 @@ class Autosave(QObject):
     def _made(self, function: Callable[[], object]) -> Job:
         return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
 
-    def _write_own(self, saved: SavedSession) -> Path:
+    def _count_change(self) -> None:
+        self._changed = True
+        self._changes += 1
+
+    def _write_own(self, saved: SavedSession, changes: int) -> Path:
         self._acquire_lock()
-        return self._write(saved, self._path)
+        path = self._write(saved, self._path)
+        self._written = changes
+        return path
 
     def _acquire_lock(self) -> None:
         """Acquire the lock before the file exists, so that no other process treats the file as lost."""
         if self._lock is None:
-            self._make_folder()
+            make_folder(self._folder)
             lock = lock_of(self._path)
             if not lock.tryLock(0):
                 raise InputError(f"no file can be made in {self._folder}")
             self._lock = lock
 
     def _write(self, saved: SavedSession, path: Path) -> Path:
-        self._make_folder()
+        make_folder(self._folder)
         return write_session(saved, path, private=True)  # the user chose neither its place nor its content
-
-    def _make_folder(self) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self._folder} cannot be made: {error.strerror or error}") from error
 
     def _succeed(self) -> None:
         if self._failing:
@@ -249,7 +294,7 @@ class Autosave(QObject):
     def _end_job(self) -> None:
         self._job = None
         if self._changed:
-            self.schedule_save()
+            self._wait()
 
 
 def _new_path(folder: Path) -> Path:
@@ -266,7 +311,8 @@ def _mark(path: Path) -> tuple[int, int] | None:
 
 
 def _remove(path: Path, lock: QLockFile | None) -> None:
-    path.unlink(missing_ok=True)
+    with suppress(OSError):  # a folder that cannot be written keeps it, and it is offered at the next start
+        path.unlink()
     if lock is not None:
         lock.unlock()
 
@@ -275,7 +321,7 @@ def _describe_rest(own: Path) -> str:
     """Return a sentence about what is left of a session that could not be written."""
     try:
         when = datetime.fromtimestamp(own.stat().st_mtime)
-    except FileNotFoundError:
+    except OSError:
         return "Nothing of the session is saved"
     return f"The session as it was at {when:%H:%M} is kept in {own}, and offered at the next start"
 

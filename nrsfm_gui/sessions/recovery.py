@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QLockFile, QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QLockFile, QObject, Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from core import InputError
+from core.foundation import remove_temporaries
 from nrsfm_gui.sessions.autosave import PREFIX, lock_of
 from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -25,6 +27,8 @@ BUTTONS = {
     "Discard": "Delete the file of that session",
     "Later": "Change nothing, and ask again at the next start",
 }
+MARK = ".opened"  # suffix of an empty file beside a session: it is being opened
+SETTLED_MILLISECONDS = 3000  # after which a session that is shown has not ended its window
 
 
 class Recovery(QObject):
@@ -35,11 +39,16 @@ class Recovery(QObject):
         self._notifier, self._opening, self._folder = notifier, opening, folder
         self._lost: list[LostSession] = []  # the first one is offered
         self._chosen: tuple[LostSession, str] | None = None  # being opened, and its description
+        self._mark: Path | None = None  # of that one
+        self.cautious = False  # whether the window ended when that one was opened before
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.timeout.connect(self._remove_mark)
         self.bar = RecoveryBar()
         self.bar.recover_requested.connect(self._on_recover_requested)
         self.bar.discard_requested.connect(self._on_discard_requested)
         self.bar.later_requested.connect(self.shut_down)
-        opening.failed.connect(lambda *_: self._release())
+        opening.failed.connect(lambda *_: self._on_opening_failed())
 
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
@@ -51,18 +60,39 @@ class Recovery(QObject):
         for lost in self._lost:
             lost.release()
         self._lost = []
+        self._remove_mark()
+
+    def follow(self, path: Path) -> None:
+        """Move the mark of the session that is being opened: its file has another name now."""
+        if self._mark is not None:
+            with suppress(OSError):
+                self._mark = self._mark.replace(path.with_suffix(MARK))
+
+    def _remove_mark(self) -> None:
+        if self._mark is not None:
+            self._mark.unlink(missing_ok=True)
+            self._mark = None
 
     def _update_bar(self) -> None:
         if not self._lost:
             return
         more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
-        self.bar.offer(f"A session was not closed properly: {self._lost[0].describe()}.{more}")
+        first = self._lost[0]
+        again = (
+            " The window ended when it was opened; it is recovered without its view."
+            if first.mark.exists()
+            else ""
+        )
+        self.bar.offer(f"A session was not closed properly: {first.describe()}.{again}{more}")
 
     def _on_recover_requested(self) -> None:
         lost = self._lost.pop(0)
         self._chosen = lost, lost.describe()
-        self._opening.open(lost.path)
         self.shut_down()
+        self.cautious, self._mark = lost.mark.exists(), lost.mark
+        with suppress(OSError):  # a full disk
+            lost.mark.touch()
+        self._opening.open(lost.path)
 
     def _on_discard_requested(self) -> None:
         self._lost.pop(0).discard()
@@ -73,8 +103,14 @@ class Recovery(QObject):
         if self._chosen is not None and path == self._chosen[0].path:
             self._notifier.inform(f"Recovered {self._chosen[1]}.")
             self._release()
+            self._settled.start(SETTLED_MILLISECONDS)
+
+    def _on_opening_failed(self) -> None:
+        self._release()
+        self._remove_mark()
 
     def _release(self) -> None:
+        self.cautious = False
         if self._chosen is not None:
             self._chosen[0].release()
             self._chosen = None
@@ -137,6 +173,11 @@ class LostSession:
     path: Path
     lock: QLockFile
 
+    @property
+    def mark(self) -> Path:
+        """The file that is there where a window ended while it opened this session."""
+        return self.path.with_suffix(MARK)
+
     def describe(self) -> str:
         """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
         when = datetime.fromtimestamp(self.path.stat().st_mtime)
@@ -154,23 +195,22 @@ class LostSession:
     def discard(self) -> None:
         """Delete its file."""
         self.path.unlink(missing_ok=True)
+        self.mark.unlink(missing_ok=True)
         self.lock.unlock()
 
 
 def lost_sessions(folder: Path) -> list[LostSession]:
     """Return the sessions whose processes ended without closing them, the newest first."""
+    remove_temporaries(folder)
     found = []
-    stems = {path.stem for path in folder.glob(f"{PREFIX}*")}  # of files and of locks
-    stems |= {path.stem[1:].rsplit("-", 1)[0] for path in folder.glob(f".{PREFIX}*")}  # of incomplete files
-    for stem in stems:
+    for stem in {path.stem for path in folder.glob(f"{PREFIX}*")}:  # of files and of locks
         path = folder / f"{stem}{SUFFIX}"
         lock = lock_of(path)
         if not lock.tryLock(0):
             continue
-        for part in folder.glob(f".{stem}-*"):  # of a file that was being written
-            part.unlink(missing_ok=True)
         if path.exists():
             found.append(LostSession(path, lock))
         else:
+            path.with_suffix(MARK).unlink(missing_ok=True)
             lock.unlock()
     return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)

@@ -266,8 +266,9 @@ def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence, camera: 
             rotations = node.child("rotations").finite(frames, 3, 3)
             problem = NonRigidProblem(tracks, visible, rotations, eta, weights, rest, spectral)
     except InputError as error:
-        named = str(error).startswith(str(node.archive.path))
-        raise error if named else InputError(f"{node.archive.path}: {node.where}: {error}") from error
+        if str(error).startswith(str(node.archive.path)):
+            raise
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
     rows, columns = problem.shape
     factors = Factors(
         node.child("B").array(rows, rank),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
+import secrets
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 from core import InputError, Settings
-from core.foundation import PROGRAM
+from core.foundation import PROGRAM, printable, protecting
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
+from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import Recovery
@@ -24,12 +27,12 @@ from nrsfm_gui.sessions.session_file import (
     session_summary,
     write_session,
 )
+from nrsfm_gui.sessions.unsaved_dialog import UnsavedDialog
 from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from PyQt6.QtWidgets import QMainWindow
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.log_records import Logbook
+    from nrsfm_gui.model.notifier import Actions
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
@@ -103,12 +107,13 @@ class SessionSaver(QObject):
         self._session, self._store, self._control = session, store, control
         self._opening, self._display, self._view, self._window = opening, display, view, window
         self._notifier, self._commit, self._fit = session.notifier, commit, fit
+        self.keeps_theme = False  # whether a session that is opened does not bring its own
         self.file: Path | None = None  # where the session was saved last
         self._saved_edits = self._autosaved_edits = session.edits
         self._recovered = False  # whether the user has not saved the open session since it was recovered
         self._opened = 0  # how many sessions were opened
         self._jobs = Jobs(self, Order.QUEUE)
-        self._closing = False
+        self._ended = False  # whether the session was kept or given up, and the window closes
         self._enabled = True  # whether anything is saved by itself
         self.folder = store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
@@ -150,28 +155,47 @@ class SessionSaver(QObject):
 
     def save_as(self) -> None:
         """Ask for a file, and save there."""
-        ask_for_path(
-            self._window,
-            "Save the session",
-            self.save_to,
-            kind=PathKind.NEW_FILE,
-            start=self.file or self._proposed(),
-            filters=FILTER,
-        )
+        self._ask("Save the session", self.save_to)
 
-    def save_to(self, path: Path) -> None:
-        """Write the present session to a file in the background, after those that are being written."""
+    def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
+        """Write the present session to a file in the background, after those that are being written.
+
+        Parameters
+        ----------
+        path
+            the file.
+        then
+            called when it is written.
+        """
         saved = self._snapshot(file=path)
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
             return
         opened, edits = self._opened, self._session.edits
-        self._jobs.start(
-            Job(
-                lambda _job: write_session(saved, path),
-                done=lambda _path: self._finish_saving(path, opened, edits),
-                failed=self._notifier.fail,
-            )
+
+        def finish(_path: object) -> None:
+            self._finish_saving(path, opened, edits)
+            then()
+
+        self._write(saved, path, finish)
+
+    def _write(self, saved: SavedSession, path: Path, done: Callable[[object], object]) -> None:
+        inputs = self._session.inputs()
+
+        def write(_job: Job) -> Path:
+            with protecting(inputs):
+                return write_session(saved, path)
+
+        self._jobs.start(Job(write, done=done, failed=self._notifier.fail))
+
+    def _ask(self, title: str, then: Callable[[Path], object]) -> None:
+        ask_for_path(
+            self._window,
+            title,
+            then,
+            kind=PathKind.NEW_FILE,
+            start=self.file or self._proposed(),
+            filters=FILTER,
         )
 
     def last_session(self) -> tuple[Path, str] | None:
@@ -193,6 +217,8 @@ class SessionSaver(QObject):
         adopted = self.autosave.begin_session(
             path if automatic and self._enabled else None, keep=self.modified and self._saves_automatically
         )
+        if adopted:
+            self.recovery.follow(self.autosave.path)
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
@@ -212,16 +238,30 @@ class SessionSaver(QObject):
                 self._offer_file(each)
         self.session_shown.emit(path)
 
-    def show_result(self, sequence: Sequence, saved: SavedRun, path: Path) -> None:
-        """Show a result that was read, as one more run of its sequence."""
-        self._opening.open_sequence(sequence)
-        self._session.append_run(saved.run(sequence))
-        self._session.set_settings(saved.settings)
+    def show_result(self, sequence: Sequence, saved: SavedRun, path: Path | None) -> None:
+        """Show a result that was read, as one more run of its sequence; `path` is a recent file then.
+
+        Where the sequence is open already, its frame and what is seen of it stay.
+        """
+        session = self._session
+        if session.is_open(sequence) and session.sequence is not None:
+            self._control.cancel()
+            self._notifier.clear()
+            sequence = session.sequence
+        else:
+            self._opening.open_sequence(sequence)
+        fits = session.shown is None
+        session.append_run(saved.run(sequence))
+        session.set_settings(saved.settings)
         self._display.refresh()
-        self._fit()
-        self._store.add_recent(path)
+        if fits:
+            self._fit()
+        if path is not None:
+            self._store.add_recent(path)
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
+        if self.recovery.cautious:
+            return
         show_layout(self._window, saved.layout)
         if not saved.view:  # written by a script
             return
@@ -230,7 +270,7 @@ class SessionSaver(QObject):
         except InputError as error:
             self._notifier.warn(f"{path}: {error}. The session is shown from the front instead.")
             return
-        state.show(self._session)
+        state.show(self._session, theme=not self.keeps_theme)
         self._display.refresh()
         self._view.set_orbit(state.orbit)
 
@@ -264,17 +304,67 @@ class SessionSaver(QObject):
                 action=("Open it", lambda: self._opening.open(path)),
             )
 
-    def shut_down(self) -> None:
-        """Wait for what is being written, and keep a session that was not saved as the last one."""
+    def end(self, *, ask: bool) -> bool:
+        """Keep a session that was not saved as the last one; return whether the window may close.
+
+        Where it can be written nowhere, a dialog asks, and closes the window after its answer.
+
+        Parameters
+        ----------
+        ask
+            whether there is anybody to answer. Otherwise a copy is written to the temporary folder, and
+            standard error names it.
+        """
+        if self._ended:
+            return True
         self._jobs.wait()
+        failures: list[tuple[str, str]] = []
+        if self.modified and self._saves_automatically:
+            keeping = Job(lambda _job: self.autosave.keep())
+            keeping.failed.connect(lambda *failure: failures.append(failure))
+            keeping.run()  # in this thread
+        for reason, details in failures:
+            if ask and not self.autosave.up_to_date:
+                self._ask_what_becomes(reason)
+                return False
+            rest = self.autosave.describe_rest() if self.autosave.up_to_date else self.write_copy()
+            self._report_not_kept(f"{reason.rstrip('.')}. {rest}", details)
+        self._close(discard=not failures)
+        return True
+
+    def _ask_what_becomes(self, reason: str) -> None:
+        rest = self.autosave.describe_rest()
+        sentences = printable(f"{reason.rstrip('.')}. {rest}.")
+        dialog = UnsavedDialog(sentences, self._window, copied=self.autosave.has_copy)
+        dialog.save_requested.connect(
+            lambda: self._ask("Save the session", lambda path: self.save_to(path, then=self._window.close))
+        )
+        dialog.close_requested.connect(self._close_without_saving)
+        dialog.open()
+
+    def _close_without_saving(self) -> None:
+        self._close(discard=False)
+        self._window.close()
+
+    def _close(self, *, discard: bool) -> None:
+        self._ended = True
         self.recovery.shut_down()
-        self._closing = True
-        self.autosave.shut_down(keep=self.modified and self._saves_automatically)
+        self.autosave.shut_down(discard=discard)
+
+    def write_copy(self) -> str:
+        """Write the session to the temporary folder; return a sentence that names the file."""
+        saved = self._snapshot()
+        assert saved is not None  # there are runs
+        for folder in (tempfile.gettempdir, Path.home):
+            with suppress(InputError, OSError, RuntimeError):  # there is no such folder, or it is full, too
+                path = Path(folder()) / f"{PROGRAM}-session-{secrets.token_hex(4)}{SUFFIX}"
+                return f"The session is saved in {write_session(saved, path, private=True)}"
+        return self.autosave.describe_rest()
 
     def show_title(self) -> None:
         """Name the session and its sequence in the title bar, with a mark where it is not saved."""
         sequence = self._session.sequence
-        parts = [] if self.file is None else [f"{self.file.name}[*]"]
+        parts = [] if self.file is None else [f"{printable(self.file.name)}[*]"]
         if sequence is not None:
             parts.append(summaries.sequence_title(sequence) + ("" if parts else "[*]"))
         self._window.setWindowTitle(" – ".join((*parts, PROGRAM)) if parts else f"{PROGRAM}[*]")
@@ -333,13 +423,22 @@ class SessionSaver(QObject):
         self._notifier.inform(f"Saved {path}")
         self.show_title()
 
-    def _on_not_kept(self, reason: str, details: str) -> None:
+    def _on_not_kept(self, saved: SavedSession, reason: str, details: str) -> None:
+        """Offer to save a session elsewhere that was left for another one."""
+
+        def save() -> None:
+            self._ask(
+                "Save the session before",
+                lambda path: self._write(saved, path, lambda _path: self._notifier.inform(f"Saved {path}")),
+            )
+
+        self._report_not_kept(reason, details, action=("Save it elsewhere…", save))
+
+    def _report_not_kept(self, reason: str, details: str, *, action: Actions = ()) -> None:
         sentence = f"{NOT_KEPT}: {reason.rstrip('.')}."
-        self._notifier.fail(sentence, details)
-        if self._closing and sys.stderr is not None:  # nobody sees the window anymore
-            with suppress(OSError, ValueError):
-                sys.stderr.write(f"{PROGRAM}: {sentence}\n")
-                sys.stderr.flush()
+        self._notifier.fail(sentence, details, action=action)
+        if not action:  # the window closes, and nobody sees it anymore
+            report(sentence)
 
     def _on_autosave_failed(self, sentence: str, details: str) -> None:
         self._notifier.fail(

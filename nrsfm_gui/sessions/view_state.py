@@ -14,6 +14,7 @@ from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit
+from nrsfm_gui.widgets.dock_state import restore_docks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,14 +108,15 @@ class ViewState:
         except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(f"the view cannot be read ({error}); {ACCEPTED}") from error
 
-    def show(self, session: Session) -> None:
-        """Apply this view to a session; the caller sets the orbit."""
+    def show(self, session: Session, *, theme: bool = True) -> None:
+        """Apply this view to a session, with or without its theme; the caller sets the orbit."""
         sequence = session.sequence
         assert sequence is not None  # a session that is shown has one
         inside = range(sequence.point_count)
         session.set_appearance(self.appearance, undoable=False)
         session.set_alignment(self.alignment, undoable=False)
-        session.set_theme(THEMES[self.theme])
+        if theme:
+            session.set_theme(THEMES[self.theme])
         session.set_frame(self.frame)
         session.set_frame_range(self.frame_range)
         session.set_hidden((point for point in self.hidden if point in inside), undoable=False)
@@ -131,7 +133,7 @@ def layout_of(window: QMainWindow) -> dict[str, str]:
 def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
     """Restore the layout of the panels; what does not fit is not changed."""
     if "docks" in layout:
-        window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
+        restore_docks(window, QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
 
 
 def _integer(value: object) -> int:

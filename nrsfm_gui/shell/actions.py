@@ -39,6 +39,7 @@ class Situation:
     runs: bool  # there are some
     background: bool  # pictures lie behind the tracks
     live: bool  # runs follow changes
+    sweep: bool  # the window of one was opened
     light: bool  # the light theme is chosen
     outliers: bool  # those of the truth count
     follows: bool  # the view moves with the object
@@ -61,6 +62,7 @@ def resolve_situation(session: Session) -> Situation:
         runs=bool(session.runs),
         background=session.background is not None,
         live=session.live,
+        sweep=session.sweep is not None,
         light=session.theme.name == LIGHT.name,
         outliers=session.alignment.outliers,
         follows=appearance.follow,
@@ -86,11 +88,13 @@ with_reconstruction = Condition(lambda s: s.reconstruction, "Run the solver firs
 with_runs = Condition(lambda s: s.runs, "Run the solver first")
 with_background = Condition(lambda s: s.background, "Put pictures behind the tracks first")
 alive = Condition(lambda s: s.alive, "Nothing is running")
+with_sweep = Condition(lambda s: s.sweep, "Open the folder of a sweep first")
 playable = Condition(lambda s: s.frames, "Open a sequence of several frames first")
 
 
 STEP = " › "  # between a menu and the menu in it
 BACK = f"&Run{STEP}&Back in time"
+SWEEP = f"&Run{STEP}S&weep"
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class ActionSpec:
 ACTIONS: tuple[ActionSpec, ...] = (
     # -- File -----------------------------------------------------------------------------------------------
     ActionSpec("open", "&File", "&Open…",
-               "Open a sequence, a session (.nrsfm), a result (.npz), or a folder of sequences",
+               "Open a sequence, a session (.nrsfm), a result (.npz), or a folder of sequences or of a sweep",
                "sequence_opening.ask", ("Ctrl+O",), icon="open"),
     ActionSpec("import_as", "&File", "&Import as…",
                "Show how a file with tracks is understood, and change it: arrays, axes, threshold, camera",
@@ -192,6 +196,28 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "loss_controller.show_before_last_change", ("Ctrl+Home",), with_reconstruction),
     ActionSpec("newest", BACK, "&Newest iteration", "See the run as it is now, at the end of the loss curve",
                "loss_controller.show_newest", ("Ctrl+End",), with_reconstruction),
+    ActionSpec("sweep", SWEEP, "&Show the sweep",
+               "Show the window of the sweep that was opened: its table and its heat map",
+               "sweep_controller.show", ("Ctrl+Shift+W",), with_sweep),
+    ActionSpec("sweep_run", SWEEP, "Show its &chosen run", "Show the reconstruction of the chosen run",
+               "sweep_controller.show_chosen", (), with_sweep),
+    ActionSpec("sweep_live", SWEEP, "&Go on live from its chosen run",
+               "Show the chosen run with its parameters in live mode: what you change, it follows",
+               "sweep_controller.go_on_live", (), with_sweep),
+    ActionSpec("sweep_again", SWEEP, "Solve its chosen run &again",
+               "Open the sequence of the chosen run, and solve it with its settings",
+               "sweep_controller.solve_again", (), with_sweep),
+    ActionSpec("sweep_copy", SWEEP, "Copy the &table of the sweep",
+               "Copy the rows as they are sorted and filtered, for a spreadsheet",
+               "sweep_controller.copy_table", (), with_sweep, separated=True),
+    ActionSpec("sweep_markdown", SWEEP, "Copy the table as &Markdown",
+               "Copy the rows as they are sorted and filtered, for a text",
+               "sweep_controller.copy_table", (), with_sweep, arguments=(True,)),
+    ActionSpec("sweep_table", SWEEP, "&Export the table of the sweep…",
+               "Save the rows as they are sorted and filtered as .csv", "sweep_controller.ask_for_table", (),
+               with_sweep),
+    ActionSpec("sweep_map", SWEEP, "Export the &heat map of the sweep…",
+               "Save the heat map as PDF, SVG or PNG", "sweep_controller.ask_for_figure", (), with_sweep),
     # -- View -----------------------------------------------------------------------------------------------
     ActionSpec("fit", "&View", "&Fit", "Show the complete sequence in both views", "fit", ("F",),
                with_sequence, icon="fit"),

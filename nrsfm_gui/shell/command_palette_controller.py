@@ -74,6 +74,7 @@ class CommandPaletteController(QObject):
             *found,
             *(entry for entry in self._of_folder() if entry.title not in titles),
             *self._of_runs(),
+            *self._of_values(),
         )
 
     def _of_menus(self) -> list[PaletteEntry]:
@@ -125,6 +126,25 @@ class CommandPaletteController(QObject):
                 enabled=not entry.reason,
                 reason=entry.reason,
             )
+
+    def _of_values(self) -> Iterable[PaletteEntry]:
+        """Return the values of the parameters that are chosen from lists."""
+        for entry in self._parameters.value_entries():
+            yield PaletteEntry(
+                entry.title,
+                "",
+                entry.description,
+                partial(self._choose_value, entry.key, entry.value),
+                "value",
+                symbols=(entry.value,),
+                enabled=not entry.reason,
+                reason=entry.reason,
+                checked=entry.chosen,
+            )
+
+    def _choose_value(self, key: str, value: str) -> None:
+        show_dock_of(self._parameters)
+        self._parameters.choose_value(key, value)
 
     def _focus_parameter(self, key: str) -> None:
         show_dock_of(self._parameters)

@@ -69,7 +69,7 @@ class ExperimentReports(QObject):
                 f"{page} is no report; accepted are files that end in {' or '.join(SUFFIXES)}"
             )
             return
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
+        if not QDesktopServices.openUrl(QUrl(page.absolute().as_uri())):
             self._notifier.warn(f"No program was found that opens {page}")
             return
         self._store.add_recent_report(page)

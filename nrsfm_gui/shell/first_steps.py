@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.timeline.timeline import Timeline
@@ -85,9 +86,12 @@ class FirstSteps(QObject):
         self._done: frozenset[str] = store.steps_done()
         self.bar = FirstStepsBar()
         self._begun = False
+        self._changed = False  # whether parameters were changed with Live on, and no run has followed yet
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
         session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
+        session.shown_changed.connect(lambda _run: self._show_next() if self._begun else None)
+        session.run_changed.connect(self._on_run_changed)
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
         timeline.worst_requested.connect(self._on_worst_requested)
@@ -97,7 +101,17 @@ class FirstSteps(QObject):
         if not self._begun:
             self._session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         self._begun = True
-        if self._next() is not None and self._session.sequence is not None:
+        self._show_next()
+
+    def _show_next(self) -> None:
+        """Show the steps that are left; the first one is none where a run was opened from a file."""
+        shown = self._session.shown
+        if self._next() is None or self._session.sequence is None:
+            return
+        opened = shown is not None and shown.last is not None and not shown.state.alive
+        if opened and self._next() is STEPS[0]:
+            self.bar.hide()
+        else:
             self._update_bar()
 
     def restart(self) -> None:
@@ -121,7 +135,12 @@ class FirstSteps(QObject):
 
     def _on_settings_changed(self) -> None:
         shown = self._session.shown
-        if self._session.live and shown is not None and shown.last is not None:
+        self._changed = self._session.live and shown is not None and shown.last is not None
+
+    def _on_run_changed(self, run: Run) -> None:
+        """Count a change that a run follows: another method, for example, waits for Run."""
+        if self._changed and run is self._session.shown and run.steered:
+            self._changed = False
             self._finish("steer")
 
     def _on_worst_requested(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QTab
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.help_pages import TIMELINE, panel_help
+from nrsfm_gui.widgets.dock_state import restore_docks
 from nrsfm_gui.widgets.dock_title import DockTitle
 
 if TYPE_CHECKING:
@@ -66,13 +67,14 @@ def arrange(
     ):
         window.setCorner(where, side)
     window.setTabPosition(area.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+    places = count()
     for side, panels in (
         (area.LeftDockWidgetArea, left),
         (area.RightDockWidgetArea, right),
         (area.BottomDockWidgetArea, {**below, **on_request}),
     ):
         for title, panel in panels.items():
-            window.addDockWidget(side, _dock(title, panel, window))
+            window.addDockWidget(side, _dock(title, panel, window, next(places)))
     for one, two in pairwise([_find(window, title) for title in below]):
         window.splitDockWidget(one, two, Qt.Orientation.Horizontal)
     front = _find(window, tuple(below)[-1])
@@ -140,7 +142,7 @@ class DockLayout(QObject):
         if layout is None:
             return False
         geometry, docks, self._own = layout
-        self._restored = self._window.restoreGeometry(geometry) and self._window.restoreState(docks)
+        self._restored = self._window.restoreGeometry(geometry) and restore_docks(self._window, docks)
         return self._restored
 
     def reset(self) -> None:
@@ -287,7 +289,10 @@ class DockLayout(QObject):
 
 def docks(window: QMainWindow) -> list[QDockWidget]:
     """Return the docks of a window in the order in which they were made, which raising them changes in Qt."""
-    return sorted(window.findChildren(QDockWidget), key=lambda dock: dock.property(PLACE) or 0)
+    direct = Qt.FindChildOption.FindDirectChildrenOnly  # PyQt wraps all that it looks at
+    return sorted(
+        window.findChildren(QDockWidget, options=direct), key=lambda dock: dock.property(PLACE) or 0
+    )
 
 
 def is_in_front(dock: QDockWidget) -> bool:
@@ -297,10 +302,10 @@ def is_in_front(dock: QDockWidget) -> bool:
     return dock.isVisible() and (inside or dock.isFloating())
 
 
-def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:
+def _dock(title: str, panel: QWidget, window: QMainWindow, place: int) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
-    dock.setProperty(PLACE, len(window.findChildren(QDockWidget)))
+    dock.setProperty(PLACE, place)
     dock.setWidget(panel)
     if not panel.accessibleName():
         panel.setAccessibleName(title)

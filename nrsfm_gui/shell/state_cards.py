@@ -12,9 +12,10 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
+from core.foundation import printable
 from core.reconstruction import VERDICT_KINDS
 from core.solvers import Status
-from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDTH = 460  # pixels
+PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown
 # Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
 MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
 FURTHER = 1.05  # times the error of the bilinear solution: a refined shape above it is worse
@@ -157,14 +159,14 @@ class StateCards(QObject):
         self._act, self._show_own_tracks, self._show_outliers = act, show_own_tracks, show_outliers
         self.announces = False
         self.card = StateCard()
-        self._reading = ""
+        self._reading = self._reading_name = ""
         self._announced: Run | None = None  # the newest run whose result was announced
         self._over: Run | None = None  # one whose errors are not known yet
-        self._patience = Debounce(self._show_reading, TYPING_MILLISECONDS, self)
+        self._patience = Debounce(self._show_reading, PATIENCE_MILLISECONDS, self)
         opening.started.connect(self._on_reading_started)
         opening.failed.connect(self._on_reading_failed)
         opening.given_up.connect(self._on_given_up)
-        for done in (opening.opened, opening.inspected, session.sequence_changed):
+        for done in (opening.opened, opening.inspected, opening.shown, session.sequence_changed):
             done.connect(self._end_reading)
         control.refused.connect(self._on_refused)
         control.ended.connect(self._on_run_ended)
@@ -173,15 +175,17 @@ class StateCards(QObject):
 
     # -- reading --------------------------------------------------------------------------------------------
 
-    def _on_reading_started(self, what: str) -> None:
-        self._reading = what
+    def _on_reading_started(self, what: str, name: str) -> None:
+        self._reading, self._reading_name = what, name
         self._patience.request()
 
     def _show_reading(self) -> None:
-        sample = self._reading.startswith(SAMPLE)
-        path = Path(self._reading)
-        where = "" if sample else f"from {path.parent}"
-        self.card.show_busy(f"Reading {self._reading.removeprefix(SAMPLE) if sample else path.name}", where)
+        path, what, where = Path(self._reading), self._reading_name, ""
+        if what.startswith(SAMPLE):
+            what = what.removeprefix(SAMPLE)
+        elif what == self._reading:
+            what, where = path.name, printable(f"from {path.parent}")
+        self.card.show_busy(printable(f"Reading {what}"), where)
 
     def _end_reading(self, *_what: object) -> None:
         self._patience.cancel()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import socket
 
-from PyQt6.QtCore import QCoreApplication, QObject, QSocketNotifier
+from PyQt6.QtCore import QObject, QSocketNotifier, pyqtSignal
 from PyQt6.sip import voidptr
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
@@ -17,10 +17,17 @@ SIGNALED = 128  # the exit code of a program that a signal ends is this and the 
 
 
 class StopSignals(QObject):
-    """Leaves the event loop at a signal, so that the window is closed and its session kept.
+    """Reports signals in the event loop, also those that arrived before it began.
 
     A signal that is ignored already, as under `nohup`, stays so.
+
+    Signals
+    -------
+    received(int)
+        the number of a signal.
     """
+
+    received = pyqtSignal(int)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -38,4 +45,4 @@ class StopSignals(QObject):
     def _on_written(self) -> None:
         for number in self._read.recv(64):
             if number in self._numbers:
-                QCoreApplication.exit(SIGNALED + number)
+                self.received.emit(number)

@@ -9,6 +9,7 @@ from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
+from core.foundation import printable
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.shell.actions import (
     ACTIONS,
@@ -255,7 +256,7 @@ class Toolbars(QObject):
         for path in paths:
             action = menu.addAction(_short(path), lambda path=path: self._opening.open(path))
             assert action is not None
-            action.setToolTip(plain_tip(str(path)))
+            action.setToolTip(plain_tip(printable(str(path))))
             action.setData(str(path))  # what it opens
         if not paths:
             _add_disabled(menu, "Nothing was opened yet")
@@ -288,9 +289,10 @@ class Toolbars(QObject):
 
 
 def _short(path: Path) -> str:
-    """Return the last parts of a path; the whole is the tip."""
+    """Return the last parts of a path as the text of an action; the whole is the tip."""
     kept = 4 if "sequence" in path.parts[-3:] else 3  # below the folder of an object of the Challenge
-    return str(Path(*path.parts[-kept:])) if len(path.parts) > kept + 1 else str(path)
+    shown = str(Path(*path.parts[-kept:])) if len(path.parts) > kept + 1 else str(path)
+    return printable(shown).replace("&", "&&")  # one alone marks a key
 
 
 def _add_disabled(menu: QMenu, sentence: str) -> None:

@@ -21,6 +21,7 @@ from PyQt6.QtWidgets import (
 
 from core import InputError
 from core.data import VIDEO_SUFFIXES
+from core.foundation import printable
 from core.tracking import (
     CHECK,
     POINTS,
@@ -117,7 +118,7 @@ class TrackingDialog(QDialog):
         """Show the first frame of a video."""
         self._close_video()
         self._video = path
-        self._name.set_full_text(f"{path.name}: opening")
+        self._name.set_full_text(f"{printable(path.name)}: opening")
         self._say("")
         reader = self._reader = BackgroundReader(path)
         reader.opened.connect(self._on_opened)

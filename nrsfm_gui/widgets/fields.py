@@ -177,6 +177,7 @@ class Choice(ComboBox):
         self.setMinimumContentsLength(10)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._explanations: dict[str, str] = {}
+        self._refusals: dict[str, str] = {}  # of entries that are grayed out
         for key, explanation in entries.items():
             self.add(key, (titles or {}).get(key, key), explanation)
         self.activated.connect(lambda _index: self.chosen.emit(self.key))
@@ -216,8 +217,31 @@ class Choice(ComboBox):
         """Choose a key."""
         self.setCurrentIndex(self.findData(key))
 
+    def choose(self, key: str) -> None:
+        """Choose a key as a person does in the list."""
+        self.set_key(key)
+        self.activated.emit(self.currentIndex())
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of all entries, without those of headings."""
+        found = (self.itemData(index) for index in range(self.count()))
+        return tuple(str(key) for key in found if key is not None)
+
+    def title(self, key: str) -> str:
+        """Return the text of an entry."""
+        return self.itemText(self.findData(key))
+
+    def explanation(self, key: str) -> str:
+        """Return the explanation of an entry, "" where it has none."""
+        return self._explanations.get(key, "")
+
+    def refusal(self, key: str) -> str:
+        """Return why an entry is grayed out, "" where it can be chosen."""
+        return self._refusals.get(key, "")
+
     def set_available(self, key: str, available: bool, *, why_not: str) -> None:
         """Gray an entry out, with the reason as its tip."""
+        self._refusals[key] = "" if available else why_not
         model = self.model()
         item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
         if isinstance(item, QStandardItem):

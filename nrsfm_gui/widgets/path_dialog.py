@@ -7,7 +7,9 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog
+from PyQt6.QtCore import QEvent, QObject
+from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +79,10 @@ def _offer_folders(dialog: QFileDialog) -> None:
         dialog.done(QFileDialog.DialogCode.Accepted)
 
     button.clicked.connect(choose)
+    line = dialog.findChild(QLineEdit)
+    completer = None if line is None else line.completer()
+    if completer is not None and (popup := completer.popup()) is not None:
+        popup.installEventFilter(_ClickedThrough(popup, box, dialog))
 
 
 def first_suffix(name_filter: str) -> str:
@@ -84,6 +90,27 @@ def first_suffix(name_filter: str) -> str:
     pattern = name_filter.rsplit("(", 1)[-1].rstrip(")").split()[:1]
     suffix = pattern[0].removeprefix("*") if pattern else ""
     return suffix if suffix.startswith(".") else ""
+
+
+class _ClickedThrough(QObject):
+    """Clicks the button below the mouse where the completion of a typed path takes the click to close."""
+
+    def __init__(self, popup: QWidget, box: QDialogButtonBox, dialog: QFileDialog) -> None:
+        super().__init__(dialog)  # not the popup: Python forgets its object, and what that owns
+        self._popup, self._box = popup, box
+
+    def eventFilter(self, _watched: QObject | None, event: QEvent | None) -> bool:
+        if not isinstance(event, QMouseEvent) or event.type() is not QEvent.Type.MouseButtonPress:
+            return False
+        where = event.globalPosition().toPoint()
+        if self._popup.rect().contains(self._popup.mapFromGlobal(where)):
+            return False
+        for button in self._box.buttons():
+            if button.isVisible() and button.rect().contains(button.mapFromGlobal(where)):
+                self._popup.hide()
+                button.click()
+                return True
+        return False
 
 
 class _Dialog(QFileDialog):

@@ -7,14 +7,14 @@ import os
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
@@ -34,7 +34,11 @@ from core import (
     Settings,
     Status,
     iterate,
+    write_challenge,
 )
+from core.experiments import JobResult, JobStore, save_job_result
+from core.experiments.job_store import FAILED
+from core.experiments.sweep import find_sequences, plan_sweep, write_plan
 from core.foundation import rotation_from_vector
 
 if TYPE_CHECKING:
@@ -61,6 +65,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.message_bar import MessageBar
     from nrsfm_gui.widgets.plots.plot_export import Figure
 
+RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
+FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
@@ -82,14 +88,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Keep the tests out of the settings of whoever runs them."""
     folder = str(tmp_path_factory.mktemp("settings"))
-    QSettings.setDefaultFormat(QSettings.Format.IniFormat)
-    for scope in (QSettings.Scope.UserScope, QSettings.Scope.SystemScope):
-        QSettings.setPath(QSettings.Format.IniFormat, scope, folder)
-        QSettings.setPath(QSettings.Format.NativeFormat, scope, folder)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", folder)
+        yield folder
 
 
 @dataclass(frozen=True)
@@ -197,9 +201,10 @@ def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.b
     assert bits is not None
     raw = np.frombuffer(bits.asarray(picture.sizeInBytes()), dtype=np.uint8)
     bgr = raw.reshape(picture.height(), picture.bytesPerLine() // 4, 4)[:, : picture.width(), :3]
-    wanted = QColor(color)
-    target = np.array([wanted.blue(), wanted.green(), wanted.red()])
-    return (np.abs(bgr.astype(int) - target) <= tolerance).all(axis=2)
+    wanted, near = QColor(color), np.ones(bgr.shape[:2], dtype=bool)
+    for channel, value in enumerate((wanted.blue(), wanted.green(), wanted.red())):
+        near &= (bgr[:, :, channel] >= value - tolerance) & (bgr[:, :, channel] <= value + tolerance)
+    return near
 
 
 def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
@@ -375,7 +380,7 @@ def store(tmp_path: Path) -> AppStore:
     """Return settings of their own for a test."""
     from nrsfm_gui.model.app_store import AppStore
 
-    return AppStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return AppStore(tmp_path / "settings.json")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -676,3 +681,40 @@ def make_window(qtbot: QtBot, store: AppStore) -> Iterator[Callable[..., MainWin
         window.close()
         window.deleteLater()
     qtbot.wait(1)
+
+
+@pytest.fixture(scope="session")
+def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the data, and the sweep that was made of it: eight runs, one of them failed."""
+    root = tmp_path_factory.mktemp("sweep")
+    write_challenge(root / "data", "balloon", paths=("circle",), frames=9, points=16, seed=3)
+    quick = Settings(rotations="truth", refine="none", starts=1)
+    settings = [
+        quick.with_changes(rank=rank, eta=eta, seed=seed) for rank in RANKS for eta in ETAS for seed in SEEDS
+    ]
+    sequences = find_sequences([str(root / "data" / "balloon")], cameras=("perspective",))
+    folder = root / "runs"
+    jobs = plan_sweep(sequences, settings, folder).jobs
+    (folder / "results").mkdir(parents=True)
+    with JobStore(folder) as store:
+        for job in jobs:
+            result = job.run()
+            if job is jobs[-1]:
+                result = JobResult({}, failure=FAILURE, status=FAILED)
+            result = replace(result, facts=job.identity | result.facts, seconds=0.5, memory_mb=90.0)
+            save_job_result(store, job.key, result)
+    write_plan(folder, len(jobs))
+    return root
+
+
+@pytest.fixture
+def swept(solved_sweep: Path, tmp_path: Path) -> Path:
+    """Return the folder of the sweep in a copy that a test may change; its data are at their place."""
+    shutil.copytree(solved_sweep / "runs", tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def lines(swept: Path) -> Callable[[], list[bytes]]:
+    """Return a function that gives the lines of its runs."""
+    return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)

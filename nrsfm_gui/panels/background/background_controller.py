@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from core import InputError
 from core.data import VIDEO_SUFFIXES
+from core.foundation import printable
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
@@ -200,12 +201,14 @@ class BackgroundController(QObject):
         self._jobs.start(reader)
 
     def _on_opened(self, count: int, size: QSize) -> None:
-        if self.sender() is not self._reader:
+        if self._reader is None or self.sender() is not self._reader:
             return
         self._count, self._size = count, size
         self._show_bar()
         self._show()
-        sequence = self._session.sequence
+        sequence, pictures = self._session.sequence, self._reader.pictures
+        if sequence is not None and pictures is not None:
+            self._session.input_files.add([sequence], pictures.files)
         doubt = "" if sequence is None else doubts(sequence, size)
         if doubt:
             self._notifier.inform(doubt)
@@ -251,7 +254,9 @@ class BackgroundController(QObject):
         assert background is not None  # there is a reader of it
         size = f"{self._count} pictures, {self._size.width()} × {self._size.height()} px"
         what = size if self._count else "opening"
-        self.bar.set_values(f"{background.path.name}: {what}", background.opacity, background.offset)
+        self.bar.set_values(
+            f"{printable(background.path.name)}: {what}", background.opacity, background.offset
+        )
         self.bar.show()
 
     def _close(self) -> None:

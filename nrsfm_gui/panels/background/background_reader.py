@@ -24,7 +24,7 @@ class ImageCache:
     """The images of a source with a cache, shared by several users; the last user closes the source."""
 
     def __init__(self, source: ImageSource) -> None:
-        self.count, self.size = source.count, source.size
+        self.count, self.size, self.files = source.count, source.size, source.files
         self._source = source
         self._kept: OrderedDict[int, QImage] = OrderedDict()
         self._users = 1

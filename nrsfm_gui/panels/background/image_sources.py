@@ -5,28 +5,45 @@ Only one thread at a time may read from a source.
 
 from __future__ import annotations
 
+import fnmatch
 import glob
+import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PyQt6.QtCore import QSize
+from PyQt6.QtCore import QBuffer, QByteArray, QSize
 from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
-from core.io.readers import check_file
+from core.io.readers import Allowance, naming, read_bytes
 from core.tracking import Video
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from pathlib import Path
 
     from core.foundation import Pixels
+
+MOST_FILES = 1_000_000  # in a folder
+# By the first bytes of the content. Qt would find SVG, too, whatever the name: it reads other files, and
+# what it draws need not end.
+FORMATS = {
+    rb"\x89PNG\r\n\x1a\n": b"png",
+    rb"\xff\xd8\xff": b"jpeg",
+    rb"BM": b"bmp",
+    rb"II[*+]\0|MM\0[*+]": b"tiff",
+    rb"RIFF....WEBP": b"webp",
+    rb"P[25]\s": b"pgm",
+    rb"P[36]\s": b"ppm",
+}
+PIXEL = 8  # bytes at most
 
 
 class ImageSource(Protocol):
     """Pictures of one size, counted from 0."""
 
     path: Path  # as requested
+    files: list[Path]  # all of them
     count: int
 
     @property
@@ -51,8 +68,8 @@ class ImageFiles:
 
     def __init__(self, path: Path, files: Collection[Path]) -> None:
         self.path = path
-        self._files = list(files)
-        self.count = len(self._files)
+        self.files = list(files)
+        self.count = len(self.files)
         self._size = self.read(0).size()
 
     @property
@@ -62,14 +79,25 @@ class ImageFiles:
 
     def read(self, index: int) -> QImage:
         """Return an image, rotated by its orientation tag."""
-        check_file(self._files[index])
-        reader = QImageReader(str(self._files[index]))
-        reader.setAutoTransform(True)
-        image = reader.read()
-        if image.isNull():
-            why = reader.errorString().rstrip(".").lower() or "unknown format"
-            raise InputError(f"{self._files[index]} cannot be read as a picture: {why}")
-        return image
+        file = self.files[index]
+        content = read_bytes(file)
+        buffer = QBuffer()
+        buffer.setData(QByteArray(content))
+        reader = QImageReader(buffer, QByteArray(_format_of(content, file)))
+        try:
+            reader.setAutoDetectImageFormat(False)
+            reader.setAutoTransform(True)
+            size = reader.size()
+            if size.isValid():
+                with naming(file):
+                    Allowance(len(content)).use(size.width() * size.height() * PIXEL)
+            image = reader.read()
+            if image.isNull():
+                why = reader.errorString().rstrip(".").lower() or "unknown format"
+                raise InputError(f"{file} cannot be read as a picture: {why}")
+            return image
+        finally:
+            reader.setDevice(None)  # first: the reader of a TIFF uses it until its own end
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
@@ -80,6 +108,7 @@ class VideoFrames:
 
     def __init__(self, path: Path, stopped: Callable[[], bool]) -> None:
         self.path = path
+        self.files = [path]
         self._video = Video(path, stopped)
         self.count = self._video.count
 
@@ -106,8 +135,8 @@ def as_image(rgb: Pixels) -> QImage:
 def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> ImageSource:
     """Return the images of a path, in the order of their numbers.
 
-    A folder, a pattern (`frames/*.png`, `img_%04d.jpg`), a video, or one of numbered image files. A long
-    video is abandoned once `stopped` returns True.
+    A folder, a pattern (`frames/*.png`, `img_%04d.jpg`) of the names in one folder, a video, or one of
+    numbered image files. A long video or folder is abandoned once `stopped` returns True.
 
     Raises
     ------
@@ -130,39 +159,62 @@ def image_suffixes() -> tuple[str, ...]:
 def natural(path: Path) -> list[tuple[int, int, str]]:
     """Return a key that sorts numbers in names by their value: 2 before 10."""
     parts = re.split(r"(\d+)", path.name.lower())
-    return [(1, int(part), part) if part.isdigit() else (0, 0, part) for part in parts]
+    return [(1, int(part), part) if part.isdecimal() else (0, 0, part) for part in parts]
 
 
 def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
     if path.is_dir():
-        files = [file for file in path.iterdir() if file.suffix.lower() in image_suffixes()]
+        files = _pictures(path, re.compile(""), stopped)
         if not files:
             raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-        return ImageFiles(path, sorted(files, key=natural))
+        return ImageFiles(path, files)
     if not path.exists():
-        files = _matching(path)
+        files = _matching(path, stopped)
         if not files:
             raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
         return ImageFiles(path, files)
-    if path.suffix.lower() in image_suffixes() and path.suffix.lower() != ".gif":
-        return ImageFiles(path, _siblings(path))
+    if path.suffix.lower() in image_suffixes():
+        return ImageFiles(path, _siblings(path, stopped))
     return VideoFrames(path, stopped)
 
 
-def _matching(path: Path) -> list[Path]:
-    """Return the files of a pattern with wildcards, or with a number as in %04d."""
-    pattern = re.sub(r"%0?\d*d", "*", str(path))
-    if pattern == str(path) and not glob.has_magic(pattern):
+def _format_of(content: bytes, file: Path) -> bytes:
+    for begin, name in FORMATS.items():
+        if re.match(begin, content, re.DOTALL):
+            return name
+    raise InputError(
+        f"{file} cannot be read as a picture: its content is of none of {', '.join(image_suffixes())}"
+    )
+
+
+def _pictures(folder: Path, fits: re.Pattern[str], stopped: Callable[[], bool]) -> list[Path]:
+    """Return the pictures in a folder whose names fit from their begin on, in the order of their numbers."""
+    suffixes, found = image_suffixes(), []
+    with os.scandir(folder) as entries:
+        for number, entry in enumerate(entries):
+            if number >= MOST_FILES:
+                raise InputError(f"{folder} holds too many files; accepted are up to {MOST_FILES}")
+            if stopped():
+                raise InputError(f"{folder} is not opened: it was removed meanwhile")
+            path = folder / entry.name
+            if path.suffix.lower() in suffixes and fits.match(entry.name):
+                found.append(path)
+    return sorted(found, key=natural)
+
+
+def _matching(path: Path, stopped: Callable[[], bool]) -> list[Path]:
+    """Return the files of a pattern with wildcards in its last part, or with a number as in %04d."""
+    pattern = re.sub(r"%0?\d*d", "*", path.name)
+    if not (glob.has_magic(pattern) and path.parent.is_dir()):
         return []
-    found = [Path(name) for name in glob.glob(pattern)]
-    return sorted((file for file in found if file.suffix.lower() in image_suffixes()), key=natural)
+    shown = "" if pattern.startswith(".") else r"(?!\.)"
+    return _pictures(path.parent, re.compile(shown + fnmatch.translate(os.path.normcase(pattern))), stopped)
 
 
-def _siblings(path: Path) -> list[Path]:
+def _siblings(path: Path, stopped: Callable[[], bool]) -> list[Path]:
     """Return the files whose names differ from a file's in the last number only."""
     match = re.match(r"(.*?)(\d+)(\D*)$", path.name)
     if match is None:
         return [path]
     head, _, tail = match.groups()
-    fits = re.compile(re.escape(head) + r"\d+" + re.escape(tail) + "$")
-    return sorted((file for file in path.parent.iterdir() if fits.match(file.name)), key=natural)
+    return _pictures(path.parent, re.compile(re.escape(head) + r"\d+" + re.escape(tail) + "$"), stopped)

@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY, PlotFigure
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -59,12 +59,10 @@ class GuidancePlot(Themed, QWidget):
         self._curves: GuidanceCurves | None = None
         self._present: float | None = None
         self._with_truth = False
-        self._widget = pg.PlotWidget()
+        self._widget = PlainPlot()
         self._widget.setAccessibleName("Error of the held-out observations")
         self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
-        self._plot.hideButtons()
-        self._plot.setMenuEnabled(False)
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._low, self._high)
@@ -73,8 +71,6 @@ class GuidancePlot(Themed, QWidget):
         self._now = pg.InfiniteLine(angle=90)
         self._lowest = pg.ScatterPlotItem(symbol="o", size=14)
         self._label = pg.TextItem("", anchor=(0.5, 1.35))
-        for side in ("left", "right", "bottom"):
-            self._plot.getAxis(side).enableAutoSIPrefix(False)
         for depth, item in enumerate(
             (self._band, self._now, self._right_curve, self._held, self._lowest, self._label)
         ):

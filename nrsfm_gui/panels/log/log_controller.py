@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from PyQt6.QtCore import QObject
 
 from core import InputError
-from core.foundation import replacing
+from core.foundation import protecting, replacing
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import Level, Logbook
@@ -61,8 +61,8 @@ class LogController(QObject):
     def save(self, path: str | Path) -> None:
         """Write all lines into a text file, and report it or the failure."""
         try:
-            with replacing(Path(path)) as temporary:
-                temporary.write_text(self._logbook.text(), encoding="utf-8")
+            with protecting(self._session.inputs()), replacing(Path(path)) as temporary:
+                temporary.write_text(self._logbook.text(), encoding="utf-8", errors="backslashreplace")
         except InputError as refusal:
             self._notifier.fail(str(refusal), "")
         else:

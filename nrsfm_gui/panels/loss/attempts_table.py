@@ -13,6 +13,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.scene.summaries import signed
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import ROW_PADDING, prepare_table
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.attempts import Attempt
 
 NO_INDEX = QModelIndex()
-ROW_PADDING = 4  # pixels
 NAME, LOSS, AGREES = range(3)
 WIDTHS = (62, 60)  # pixels of the columns after the name, at least
 DIGITS = 4
@@ -138,28 +138,14 @@ class AttemptsTable(Themed, QTableView):
         self.setModel(self._model)
         self.setAccessibleName("Candidates and starts")
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        vertical, header = self.verticalHeader(), self.horizontalHeader()
-        assert vertical is not None
-        assert header is not None
-        vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(self.fontMetrics().height() + ROW_PADDING)
+        header = prepare_table(self)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         for column, width in zip((LOSS, AGREES), WIDTHS, strict=True):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             needed = header.fontMetrics().horizontalAdvance(COLUMNS[column].title) + 4 * ROW_PADDING
             header.resizeSection(column, max(width, needed))
-        header.setHighlightSections(False)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(True)
         self._follow_theme()
         self.entered.connect(lambda index: self.hovered.emit(self._model.at(index.row())))
 

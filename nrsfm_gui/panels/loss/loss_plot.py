@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyqtgraph as pg
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
@@ -38,12 +37,19 @@ from nrsfm_gui.scene.summaries import duration, measure, signed
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
-from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, TOP_MARGIN, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import (
+    BOTTOM_MARGIN,
+    TOP_MARGIN,
+    PlainPlot,
+    PlotAxis,
+    apply_plot_theme,
+)
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyqtgraph as pg
     from PyQt6.QtGui import QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
@@ -207,13 +213,10 @@ class LossPlot(Themed, QWidget):
         self._moment: int | None = None
         self._details = RunDetails()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
-        axes = {side: PlotAxis(side) for side in ("left", "bottom", "right")}
-        self._widget = pg.PlotWidget(axisItems=axes)
+        self._widget = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self._widget.setAccessibleName("Loss over iterations or seconds")
         self._plot: pg.PlotItem = self._widget.getPlotItem()
-        self._plot.hideButtons()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
-        self._plot.setMenuEnabled(False)
         self._plot.setLabel("left", "log10 loss")
         self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
         self._curves = LossCurves(self._plot)

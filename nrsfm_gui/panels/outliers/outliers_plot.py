@@ -11,7 +11,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot, apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -48,13 +48,11 @@ class OutliersPlot(Themed, QWidget):
         self._edges: Floats = np.zeros(0)
         self._counts: Floats = np.zeros(0)
         self._limit = 0.0
-        self._widget = pg.PlotWidget()
+        self._widget = PlainPlot()
         self._widget.setAccessibleName("Histogram of the residuals")
         self._widget.setToolTip(TIP)
         self._widget.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
-        self._plot.hideButtons()
-        self._plot.setMenuEnabled(False)
         self._plot.setMouseEnabled(x=False, y=False)
         self._kept, self._beyond = (pg.BarGraphItem(x=[0], height=[0], width=0) for _ in range(2))
         self._suggested = pg.InfiniteLine(angle=90)
@@ -62,8 +60,6 @@ class OutliersPlot(Themed, QWidget):
         self._line.addMarker("v", 1.0, 8)
         for item in (self._kept, self._beyond, self._suggested, self._line):
             self._plot.addItem(item, ignoreBounds=True)
-        for side in ("left", "bottom"):
-            self._plot.getAxis(side).enableAutoSIPrefix(False)
         self._line.sigPositionChanged.connect(self._on_line_moved)
         self._empty = EmptyLabel("", self._widget, margin=16)
         layout = QVBoxLayout(self)

@@ -139,6 +139,18 @@ class ParameterEntry:
     reason: str = ""  # why it has no effect at present
 
 
+@dataclass(frozen=True)
+class ValueEntry:
+    """A value of a parameter that is chosen from a list, which can be found by its name."""
+
+    key: str  # of the parameter
+    value: str
+    title: str
+    description: str
+    chosen: bool
+    reason: str = ""  # why it cannot be chosen at present
+
+
 def tips(problem: str) -> dict[str, str]:
     """Return the tips of all rows of a problem."""
     return TIPS | (LOW_RANK_TIPS if problem == "lowrank" else {})

@@ -21,11 +21,14 @@ from nrsfm_gui.panels.parameters.parameter_form import (
     WEIGHTS_TIP,
     ParameterEntry,
     ParameterForm,
+    ValueEntry,
     tips,
     without_effect,
 )
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
+from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.text.camera_text import calibration_text
+from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -172,6 +175,30 @@ class ParametersPanel(QScrollArea):
             for name, form in self._form.entries()
         ]
         return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
+
+    def value_entries(self) -> tuple[ValueEntry, ...]:
+        """Return what can be chosen from the lists of the present parameters."""
+        return tuple(
+            ValueEntry(
+                name,
+                value,
+                f"{form.label(name)[:1].upper()}{form.label(name)[1:]}: {choice.title(value)}",
+                choice.explanation(value),
+                value == choice.key,
+                self._reasons.get(name, "") or choice.refusal(value),
+            )
+            for name, form in self._form.entries()
+            if (choice := _choice_of(form.editor(name))) is not None
+            for value in choice.keys()
+        )
+
+    def choose_value(self, key: str, value: str) -> None:
+        """Choose one of the `value_entries` as a person does, and show its parameter."""
+        self.focus_parameter(key)
+        for name, form in self._form.entries():
+            if name == key and (choice := _choice_of(form.editor(name))) is not None:
+                choice.choose(value)
+                return
 
     def focus_parameter(self, key: str) -> None:
         """Show the field of a parameter, and let it have the focus; in "Advanced" where it is there.
@@ -527,3 +554,10 @@ def _resolve(
         return resolve_intrinsics(sequence, source, camera)
     except InputError as error:
         return f"{error}."
+
+
+def _choice_of(editor: QWidget) -> Choice | None:
+    """Return the list of the values of a parameter, None where it is typed."""
+    if isinstance(editor, SourceChoice):
+        return editor.choice
+    return editor if isinstance(editor, Choice) else None

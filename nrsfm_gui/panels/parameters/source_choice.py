@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from core.foundation import printable
 from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.path_dialog import ask_for_path
@@ -71,6 +72,11 @@ class SourceChoice(QWidget):
         self._before = self._choice.key
         self._show_numbers()
 
+    @property
+    def choice(self) -> Choice:
+        """The list of sources."""
+        return self._choice
+
     def value(self) -> str | Path | Intrinsics:
         """Return the key, the file or the four numbers.
 
@@ -94,8 +100,8 @@ class SourceChoice(QWidget):
     def _show_file(self, path: Path) -> None:
         self._file = path
         index = self._choice.findData(FILE)
-        self._choice.setItemText(index, f"file: {path.name}")
-        self._choice.setItemData(index, plain_tip(str(path)), Qt.ItemDataRole.ToolTipRole)
+        self._choice.setItemText(index, f"file: {printable(path.name)}")
+        self._choice.setItemData(index, plain_tip(printable(str(path))), Qt.ItemDataRole.ToolTipRole)
         self._choice.setCurrentIndex(index)
 
     def _on_source_chosen(self, key: str) -> None:

@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import QGraphicsRectItem
 
 from nrsfm_gui.widgets.drag_number import FINE
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
+from nrsfm_gui.widgets.plots.plot_style import PlainPlot
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QFocusEvent, QMouseEvent, QPen
@@ -213,7 +214,7 @@ class Target:
     index: int  # 0-based
 
 
-class SpectrumCanvas(pg.PlotWidget):
+class SpectrumCanvas(PlainPlot):
     """A plot whose handles are dragged and whose bars are clicked.
 
     Signals
@@ -256,8 +257,6 @@ class SpectrumCanvas(pg.PlotWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         plot: pg.PlotItem = self.getPlotItem()
-        plot.hideButtons()
-        plot.setMenuEnabled(False)
         plot.setMouseEnabled(x=False, y=False)
         self.parts = SpectrumItems(plot)
         self._target: Target | None = None

@@ -14,6 +14,7 @@ from core.data import GROUND_TRUTH
 from nrsfm_gui.scene.summaries import size_text
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.style import Themed
+from nrsfm_gui.widgets.tables import prepare_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 NONE = "–"
 NO_INDEX = QModelIndex()
-ROW_PADDING = 5  # pixels
 MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
 
 
@@ -219,25 +219,11 @@ class PointsTable(Themed, QTableView):
         self._emitting = True  # whether a changed selection is the user's
         self.setModel(self._rows)
         self.setAccessibleName("points")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSortingEnabled(True)
-        self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        vertical, header = self.verticalHeader(), self.horizontalHeader()
-        assert vertical is not None
-        assert header is not None
-        vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # measuring every row would need seconds
-        vertical.setDefaultSectionSize(self.fontMetrics().height() + ROW_PADDING)
+        header = prepare_table(self)
+        header.setSortIndicatorClearable(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setMinimumSectionSize(40)
-        header.setHighlightSections(False)
-        for each in (vertical, header):  # a header queries every selected row each time it is painted
-            each.setSelectionModel(QItemSelectionModel(self._rows, each))
+        self.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         chosen = self.selectionModel()
         assert chosen is not None
         chosen.selectionChanged.connect(lambda *_: self._on_selection_changed())

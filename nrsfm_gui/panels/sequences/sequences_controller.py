@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core import Sequence, SequenceEntry
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.model.notifier import Actions
+    from nrsfm_gui.model.notifier import Action
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -63,11 +63,12 @@ class SequencesController(QObject):
         self._given: Settings | None = None  # of the sequence that is opened next
         self._known = False  # whether the parameters of the open sequence are those that it had before
         opening.started.connect(self._on_reading_started)
+        opening.files_read.connect(session.input_files.add)
         opening.opened.connect(self._on_opened)
         opening.listed.connect(panel.set_entries)
         opening.camera_known.connect(self._on_camera_known)
         opening.guessed.connect(self._notifier.inform)
-        for ended in (opening.failed, opening.inspected, opening.given_up):
+        for ended in (opening.failed, opening.inspected, opening.given_up, opening.sweep_found):
             ended.connect(lambda *_: self._show_activity())
         panel.sequence_requested.connect(opening.open_entry)
         panel.left_requested.connect(self._on_left_requested)
@@ -84,9 +85,9 @@ class SequencesController(QObject):
         if self.remembers and session.sequence is not None:
             self._store.set_parameters(session.sequence.content, session.settings.with_changes(mirror=None))
 
-    def _on_reading_started(self, what: str) -> None:
+    def _on_reading_started(self, _what: str, name: str) -> None:
         self._notifier.clear()
-        self._notifier.show_status(f"Reading {what}")
+        self._notifier.show_status(f"Reading {name}")
 
     def _show_activity(self) -> None:
         session = self._session
@@ -162,12 +163,20 @@ class SequencesController(QObject):
     def _report_switch(self, stopped: Run | None, left: Sequence | None, others: Settings) -> None:
         """Report a run that was stopped, and offer a new sequence the parameters of the one that was left."""
         session, sentences = self._session, [summaries.switch_summary(stopped)]
-        action: Actions = ()
+        buttons: list[Action] = []
+        if stopped is not None:
+            buttons.append((f"Go on with run {stopped.number}", lambda: self._go_on(stopped)))
         if left is not None and session.sequence is not None and not self._known and others != Settings():
             sentences.append(summaries.preset_summary(session.sequence, left))
-            action = (("Use those here, too", lambda: session.set_settings(others)),)
+            buttons.append(("Use those here, too", lambda: session.set_settings(others)))
         if any(sentences):
-            self._notifier.inform(" ".join(filter(None, sentences)), action=action)
+            self._notifier.inform(" ".join(filter(None, sentences)), action=tuple(buttons))
+
+    def _go_on(self, run: Run) -> None:
+        """Open the sequence of a run again, and go on from where the run was stopped."""
+        self._opening.open_sequence(run.sequence)
+        self._session.with_run(run.number, self._session.set_shown)
+        self._control.start(warm=True, settings=run.settings)
 
 
 def _title(entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]) -> str:

@@ -17,7 +17,7 @@ from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import Lasso
 from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers
-from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN
+from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, PlainPlot
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ class TracksView(PointView):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the keys of the views act then
         self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
-        self._plot = pg.PlotWidget()
-        self._plot.setMenuEnabled(False)
-        self._plot.hideButtons()
+        self._plot = PlainPlot()
         self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
         self._plot.getPlotItem().setContentsMargins(0, 0, 0, BOTTOM_MARGIN)

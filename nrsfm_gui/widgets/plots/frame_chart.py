@@ -13,7 +13,13 @@ from PyQt6.QtWidgets import QGraphicsItem
 
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
-from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, TOP_MARGIN, PlotAxis, apply_plot_theme
+from nrsfm_gui.widgets.plots.plot_style import (
+    BOTTOM_MARGIN,
+    TOP_MARGIN,
+    PlainPlot,
+    PlotAxis,
+    apply_plot_theme,
+)
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ class Plot:
     stds: tuple[Floats, ...] = ()
 
 
-class FrameChart(Themed, pg.PlotWidget):
+class FrameChart(Themed, PlainPlot):
     """A plot that reuses its curves: making new ones is ten times as slow."""
 
     frame_requested = pyqtSignal(int)  # 0-based
@@ -55,14 +61,12 @@ class FrameChart(Themed, pg.PlotWidget):
     GESTURES = (("Click into a plot over the frames", "go to the frame"),)
 
     def __init__(self) -> None:
-        super().__init__()
+        axes = {side: PlotAxis(side) for side in ("left", "bottom")}
+        super().__init__(**axes)
         self._curves: list[pg.PlotCurveItem] = []
         self._bands: list[pg.PlotCurveItem] = []
         self._text: tuple[str, bool, str] = ("", False, "")
         self._plot: pg.PlotItem = self.getPlotItem()
-        self._plot.setAxisItems({side: PlotAxis(side) for side in ("left", "bottom")})
-        self._plot.hideButtons()
-        self._plot.setMenuEnabled(False)
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
         self._plot.getViewBox().setDefaultPadding(0.04)

@@ -320,6 +320,7 @@ def _paint(figure: Figure, device: QPaintDevice, page: QRectF) -> None:
     """
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # pictures in a PDF are JPEG otherwise
     # Beyond the page: its centimeters are no whole units, and a line at the edge would stay transparent.
     painter.fillRect(page.adjusted(-1.0, -1.0, 1.0, 1.0), qcolor(PAPER.panel))
     figure.paint(painter, page)

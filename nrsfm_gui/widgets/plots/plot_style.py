@@ -13,20 +13,19 @@ from nrsfm_gui.model.numbers import MINUS, format_number
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from PyQt6.QtWidgets import QWidget
+
     from nrsfm_gui.model.theme import Theme
 
 # Pixels above a plot, or the highest number of its axis would be cut; and below, or the label would be: an
 # axis puts it partly outside itself.
 TOP_MARGIN, BOTTOM_MARGIN = 6, 5
+SIDES = ("left", "bottom", "right", "top")
 DECADES = 300  # of the numbers that a computer has, on either side of 1
 
 
 class PlotAxis(pg.AxisItem):
     """An axis of a plot whose numbers have a minus sign, and do not overlap where it is low."""
-
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation)
-        self.enableAutoSIPrefix(False)
 
     def tickStrings(self, values: Collection[float], scale: float, spacing: float) -> list[str]:
         """Return the names of places."""
@@ -43,12 +42,33 @@ class PlotAxis(pg.AxisItem):
         return levels if apart <= 1 else [(apart * spacing, values[::apart])]
 
 
+class PlainPlot(pg.PlotWidget):
+    """A plot without a menu and buttons of its own, whose axes never scale their numbers to suit a unit.
+
+    pyqtgraph seeks that scale, and lays the label of an axis out again, whenever a range changes.
+
+    Parameters
+    ----------
+    parent
+        of the widget.
+    axes
+        those of pyqtgraph's that others stand for, by "left", "bottom", "right" and "top"; they are shown.
+    """
+
+    def __init__(self, parent: QWidget | None = None, **axes: pg.AxisItem) -> None:
+        super().__init__(parent, axisItems=axes, enableMenu=False)
+        plot = self.getPlotItem()
+        plot.hideButtons()
+        for side in SIDES:
+            plot.getAxis(side).enableAutoSIPrefix(False)
+
+
 def apply_plot_theme(widget: pg.PlotWidget, theme: Theme) -> None:
     """Apply the colors of a theme to a plot."""
     widget.setBackground(theme.panel)
     plot = widget.getPlotItem()
-    for name in ("left", "bottom", "right", "top"):
-        axis = plot.getAxis(name)
+    for side in SIDES:
+        axis = plot.getAxis(side)
         axis.setPen(pg.mkPen(theme.border))
         axis.setTextPen(pg.mkPen(theme.muted))
     plot.getViewBox().setBorder(None)

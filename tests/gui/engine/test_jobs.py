@@ -23,7 +23,7 @@ def test_a_job_reports_in_the_thread_that_made_it(qtbot):
         raise InputError("cannot be read")
 
     def look(_job):
-        os.stat(400 * "a")
+        os.stat(300 * "a")
 
     for function in (lambda _job: 42, refuse, look, lambda _job: 1 / 0):
         job = Job(
@@ -37,7 +37,7 @@ def test_a_job_reports_in_the_thread_that_made_it(qtbot):
     assert reported == [
         (42, here),
         ("cannot be read", False),
-        (f"{400 * 'a'}: File name too long", False),
+        (f"{300 * 'a'}: File name too long", False),
         ("ZeroDivisionError: division by zero", True),
     ]
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, PRIVATE, RECENT_FILES, AppStore
+from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, RECENT_FILES, AppStore, usual_file
 from nrsfm_gui.model.preferences import Preferences
+from nrsfm_gui.model.settings_file import MOST_BYTES, SettingsFile
 
 
 @pytest.fixture
-def file(tmp_path) -> str:
-    return str(tmp_path / "settings.ini")
+def file(tmp_path) -> Path:
+    return tmp_path / "settings.json"
 
 
-def opened(file: str) -> AppStore:
-    return AppStore(QSettings(file, QSettings.Format.IniFormat))
+def opened(file: Path) -> AppStore:
+    return AppStore(file)
 
 
 @pytest.mark.parametrize(
@@ -41,20 +43,20 @@ def test_parameters_come_back_as_they_were(file, settings):
     assert opened(file).parameters("b") is None
 
 
-@pytest.mark.skipif(not PRIVATE, reason="the system keeps settings private by itself")
+@pytest.mark.skipif(os.name != "posix", reason="the system keeps settings private by itself")
 @pytest.mark.parametrize("before", [False, True])
 def test_nobody_else_can_read_the_settings(tmp_path, before):
-    file = tmp_path / "folder" / "settings.ini"
+    file = tmp_path / "folder" / "settings.json"
     if before:
         file.parent.mkdir()
-        file.write_text("[General]\ntheme=light\n")
+        file.write_text('{"theme": "light"}')
         file.chmod(0o644)
-    store = AppStore(QSettings(str(file), QSettings.Format.IniFormat))
+    store = AppStore(file)
     assert store.theme() == ("light" if before else "")
     store.set_theme("dark")
     assert file.stat().st_mode & 0o777 == 0o600
     store.sync()
-    assert "theme=dark" in file.read_text()
+    assert json.loads(file.read_text()) == {"theme": "dark"}
     assert file.stat().st_mode & 0o777 == 0o600
 
 
@@ -71,9 +73,8 @@ def test_parameters_are_of_the_sequences_that_were_open_last(file):
 def test_parameters_that_cannot_be_read_count_as_absent(file):
     entries = ("1", "[]", '{"rank": 0}', '{"penalty": {"kind": "none"}}', '{"colour": 1}')
     for text in ("", "no JSON", "[]", *(f'{{"a": {entry}}}' for entry in entries)):
-        backend = QSettings(file, QSettings.Format.IniFormat)
-        backend.setValue("sequences", text)
-        assert AppStore(backend).parameters("a") is None, text
+        SettingsFile(file).change({"sequences": text})
+        assert opened(file).parameters("a") is None, text
 
 
 def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that_are_gone(file, tmp_path):
@@ -116,19 +117,15 @@ def test_files_are_written_where_they_were_last_and_first_among_the_documents(fi
 
 
 def test_recent_files_that_are_no_list_count_as_absent(file):
-    backend = QSettings(file, QSettings.Format.IniFormat)
-    backend.setValue("recent", "5")
-    assert AppStore(backend).recent() == []
+    SettingsFile(file).change({"recent": "5"})
+    assert opened(file).recent() == []
 
 
 def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
     """Absurd numbers, JSON of other kinds, and nesting without end."""
-    backend = QSettings(file, QSettings.Format.IniFormat)
     values = {"threads": "inf", "size": "1e999", "point_size": "nan", "autosave_seconds": "-1"}
     texts = {"recent": "{}", "reports": "[" * 100_000, "sequences": "[1]", "imports": "{"}
-    for name, value in (values | texts).items():
-        backend.setValue(name, value)
-    backend.sync()
+    SettingsFile(file).change(values | texts)
     store = opened(file)
     assert set(store.refused()) == {*values, *texts}
     assert store.preferences() == Preferences()
@@ -142,10 +139,7 @@ def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
 def test_a_size_of_a_dock_that_is_no_number_of_pixels_is_left_out(file, size):
     store = opened(file)
     store.set_layout(QByteArray(b"a"), QByteArray(b"b"), {"left": 300})
-    backend = QSettings(file, QSettings.Format.IniFormat)
-    store.sync()
-    backend.setValue(f"layout{LAYOUT_VERSION}/sizes", f"left=300 right={size}")
-    backend.sync()
+    SettingsFile(file).change({f"layout{LAYOUT_VERSION}/sizes": f"left=300 right={size}"})
     layout = opened(file).layout()
     assert layout is not None and layout[2] == {"left": 300}
 
@@ -165,7 +159,63 @@ def test_a_size_of_a_dock_that_is_no_number_of_pixels_is_left_out(file, size):
 )
 def test_an_import_that_cannot_be_repeated_counts_as_absent(file, tmp_path, entry):
     path = tmp_path / "a.npz"
-    backend = QSettings(file, QSettings.Format.IniFormat)
-    backend.setValue("imports", json.dumps({str(path): entry}))
-    backend.sync()
+    SettingsFile(file).change({"imports": json.dumps({str(path): entry})})
     assert opened(file).imported(path) is None
+
+
+class Restored:
+    """An object that makes a file when it is restored."""
+
+    def __init__(self, made: Path) -> None:
+        self.made = made
+
+    def __reduce__(self):
+        return Path.touch, (self.made,)
+
+
+def test_no_object_is_restored_from_settings(tmp_path):
+    """PyQt unpickles the objects in a file of QSettings when their name is asked for."""
+    made, file = tmp_path / "made", tmp_path / "evil.ini"
+    evil = QSettings(str(file), QSettings.Format.IniFormat)
+    for name in ("theme", "recent", "layout4/docks"):
+        evil.setValue(name, Restored(made))
+    evil.sync()
+    made.unlink(missing_ok=True)
+    assert b"PyQt_PyObject" in file.read_bytes()
+    store = opened(file)
+    assert (store.theme(), store.recent(), store.layout()) == ("", [], None)
+    assert store.refused() == ("evil.ini",)
+    store.forget(store.refused())
+    assert store.refused() == () and not made.exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["[1]", "{", "[" * 100_000, " " * (MOST_BYTES + 1)], ids=lambda text: text[:3]
+)
+def test_a_file_that_holds_no_settings_is_named_and_replaced(file, content):
+    file.write_text(content)
+    store = opened(file)
+    assert store.refused() == (file.name,)
+    store.set_theme("dark")
+    assert store.refused() == () and opened(file).theme() == "dark"
+
+
+def test_two_windows_keep_the_settings_of_each_other(file):
+    one, two = opened(file), opened(file)
+    one.set_theme("dark")
+    two.set_steps_done(frozenset({"open"}))
+    assert (two.theme(), one.steps_done()) == ("dark", {"open"})
+
+
+def test_settings_that_cannot_be_written_are_those_of_this_window_until_they_can(file):
+    file.mkdir()
+    store = opened(file)
+    store.set_theme("dark")
+    assert store.theme() == "dark"
+    file.rmdir()
+    store.sync()
+    assert opened(file).theme() == "dark"
+
+
+def test_the_usual_file_is_among_those_of_the_user(settings_folder):
+    assert usual_file().parents[1] == Path(settings_folder)

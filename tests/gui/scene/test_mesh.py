@@ -100,6 +100,8 @@ def test_every_kind_of_file_gives_the_same_triangles(tmp_path, kind):
         ("a.npz", b"PK\x03\x04rubbish", "is not an .npz file"),
         ("a.txt", b"0 1 2\n0 1\n", "a.txt"),
         ("a.txt", b"0 1 2.5\n", "three whole ones"),
+        ("a.txt", b"inf 1 2\n", "three whole ones"),
+        ("a.txt", b"1e300 1 2\n", "three whole ones"),
         ("a.txt", b"0 1 9\n", "names point 9 .0-based., but the sequence has points 0 to 3"),
         ("a.txt", b"-1 1 2\n", "names point -1"),
         ("a.obj", b"v 0 0 0\nf 1 1 1\n", "has 1 vertices, but the sequence has 4 points"),

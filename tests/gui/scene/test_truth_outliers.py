@@ -39,7 +39,7 @@ def test_the_cause_of_a_frame_names_the_point_of_the_truth_that_is_wrong(case):
     found = find(sequence, build_shapes(sequence, result))
     cause = cause_of(found, BAD)
     assert cause.name == "outliers of the truth"
-    assert f"without 1 of {sequence.point_count} points this error falls by 99\xa0%" in cause.sentence
+    assert f"without 1 of {sequence.point_count} points this error falls by 99 %" in cause.sentence
     assert cause.sentence.endswith(f"the ground truth of point {POINT + 1} is far from its neighbors")
     rows = {row.label: row for row in frame_numbers(found, BAD)}
     assert rows["without outliers"].tip.endswith(LEAVE_OUT)

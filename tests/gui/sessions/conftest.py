@@ -45,6 +45,7 @@ class SessionWindow(QMainWindow):
 
     def __init__(self, store: AppStore, *, work: Work = real_work) -> None:
         super().__init__()
+        self.attended = True
         self.store, self.session, self.logbook = store, Session(self), Logbook(self)
         session = self.session
         self.run_control = control = RunControl(session, work=work, parent=self)
@@ -72,11 +73,12 @@ class SessionWindow(QMainWindow):
         )  # fmt: skip
 
     def closeEvent(self, event: QCloseEvent | None) -> None:
+        self.run_control.shut_down()
+        if not self.session_saver.end(ask=self.attended):
+            event.ignore()
+            return
         self.session.notifier.close()
-        for part in (
-            self.run_control, self.session_saver, self.display, self.sequence_opening, self.export_controller,
-            self.logbook,
-        ):  # fmt: skip
+        for part in (self.display, self.sequence_opening, self.export_controller, self.logbook):
             part.shut_down()
 
 
@@ -101,6 +103,7 @@ def make_session_window(qtbot, store) -> Iterator[Callable[..., SessionWindow]]:
 
     yield make
     for window in made:
+        window.attended = False
         window.close()
         window.deleteLater()
     qtbot.wait(1)
@@ -156,7 +159,7 @@ def opened():
 
 
 def _opened(qtbot, window, path):
-    with qtbot.waitSignal(window.sequence_opening.opened):
+    with qtbot.waitSignal(window.sequence_opening.shown):
         window.sequence_opening.open(path)
 
 

@@ -7,17 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QLockFile
+from PyQt6.QtWidgets import QFileDialog, QPushButton
 
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
-from nrsfm_gui.sessions.recovery import lost_sessions
+from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
+from nrsfm_gui.sessions.unsaved_dialog import UnsavedDialog
 
 ROOT = Path(__file__).parents[3]
 
@@ -49,7 +53,7 @@ def autosave(qapp, kept, tmp_path):
     """Something that saves by itself, without a window."""
     made = Autosave(tmp_path / "data", lambda: kept, lambda: 0.4, qapp)
     yield made
-    made.shut_down(keep=False)
+    made.shut_down(discard=True)
     made.deleteLater()
 
 
@@ -249,6 +253,37 @@ def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
     assert lost.exists() and window.isWindowModified()
 
 
+def test_a_session_that_ended_its_window_is_recovered_without_its_view(
+    qtbot, make_session_window, kept, monkeypatch
+):
+    window = make_session_window()
+    saver = window.session_saver
+    lose(kept, saver.folder)
+    marks, shown = [], []
+
+    def end(*_arguments):
+        marks.extend(saver.folder.glob(f"*{MARK}"))
+
+    monkeypatch.setattr(saver, "_show_view", end)  # where the process ends
+    saver.begin(scripted=False)
+    assert "The window ended" not in saver.recovery.bar.text
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
+    monkeypatch.undo()
+    assert marks == [own_file(window).with_suffix(MARK)]
+    qtbot.waitUntil(lambda: not marks[0].exists())
+    lost = lose(kept, saver.folder)
+    lost.with_suffix(MARK).touch()
+    saver.recovery.offer()
+    assert "The window ended when it was opened; it is recovered without its view." in saver.recovery.bar.text
+    monkeypatch.setattr(session_saver, "show_layout", lambda *given: shown.append(given))
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
+    assert shown == [] and not saver.recovery.cautious
+    window.close()
+    assert list(saver.folder.glob(f"*{MARK}")) == []
+
+
 def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     window = make_session_window()
     path = lose(kept, window.session_saver.folder)
@@ -264,19 +299,29 @@ def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     assert bar.text == ""
 
 
+WRITING = """
+import sys
+from pathlib import Path
+from core.foundation import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    print(temporary.name, flush=True)
+    input()
+"""
+
+
 def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
     (tmp_path / f"{PREFIX}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
     far = tmp_path / f"{PREFIX}2-2.nrsfm"  # of another machine on the same disk: it may still run
     far.write_bytes(b"PK")
-    here = QLockFile(str(tmp_path / f"{PREFIX}1-1.lock"))
-    assert here.tryLock(0)
-    other = tmp_path / f".{PREFIX}1-1-x1y2.nrsfm"
-    other.write_bytes(b"PK")
-    assert lost_sessions(tmp_path) == []
-    assert other.exists()  # its process is alive
-    here.unlock()
-    assert lost_sessions(tmp_path) == []
-    assert not other.exists() and far.exists()
+    command = [sys.executable, "-c", WRITING, str(tmp_path / f"{PREFIX}1-1.nrsfm")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        written = tmp_path / child.stdout.readline().strip()
+        assert lost_sessions(tmp_path) == []
+        assert written.exists()  # its process is alive
+        child.kill()
+    again = tmp_path / ".." / tmp_path.name  # the path that was looked at is not looked at again at once
+    assert lost_sessions(again) == []
+    assert not written.exists() and far.exists()
 
 
 def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_window, known):
@@ -314,17 +359,22 @@ def test_nobody_else_can_read_what_is_saved_by_itself(qtbot, autosave, tmp_path)
 LIMITED = """
 import resource, signal, sys
 from PyQt6.QtWidgets import QApplication, QWidget
+from core import InputError
 from nrsfm_gui.sessions.autosave import Autosave
 from nrsfm_gui.sessions.session_file import read_session
 from pathlib import Path
 app = QApplication([])
 kept, folder, other = read_session(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
 autosave = Autosave(folder, lambda: kept, lambda: 0.01, app)
-autosave.not_kept.connect(lambda sentence, _details: print(sentence, flush=True))
+autosave.not_kept.connect(lambda _saved, sentence, _details: print(sentence, flush=True))
 def fill_the_disk():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
     if other == "close":
-        autosave.shut_down(keep=True)
+        try:
+            autosave.keep()
+        except InputError as refusal:
+            print(refusal, autosave.describe_rest(), sep=". ", flush=True)
+        autosave.shut_down(discard=False)
         app.quit()
     else:
         autosave.not_kept.connect(app.quit)
@@ -389,6 +439,82 @@ def test_closing_reports_where_the_session_cannot_be_kept(qtbot, solved, capsys)
     assert f"is not kept as the last one: {window.session_saver.folder / LAST}" in capsys.readouterr().err
 
 
+@pytest.fixture
+def unkept(qtbot, solved, tmp_path):
+    """A window whose session can be written nowhere by itself, and that was asked to close."""
+    (tmp_path / "data").write_text("a file where the folder should be")
+    window, _run = solved()
+    window.close()
+    (asked,) = window.findChildren(UnsavedDialog)
+    assert window.isVisible() and asked.isVisible()
+    assert asked.text() == "Neither the session nor an automatic copy of it could be written."
+    assert f"{tmp_path / 'data'} cannot be made" in asked.informativeText()
+    assert asked.informativeText().endswith("Nothing of the session is saved.")
+    return window, asked
+
+
+def test_a_window_whose_session_cannot_be_kept_stays_open_where_that_is_chosen(qtbot, unkept, tmp_path):
+    window, asked = unkept
+    asked.answers["Cancel"].click()
+    assert window.isVisible() and window.session_saver.modified
+    (tmp_path / "data").unlink()  # there is space again
+    qtbot.waitUntil(lambda: not window.findChildren(UnsavedDialog))
+    window.close()
+    assert not window.isVisible() and not window.findChildren(UnsavedDialog)
+    assert window.session_saver.last_session() is not None
+
+
+def test_a_session_that_cannot_be_kept_is_saved_elsewhere_before_its_window_closes(qtbot, unkept, tmp_path):
+    window, asked = unkept
+    asked.answers["Save elsewhere…"].click()
+    (dialog,) = window.findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "elsewhere.nrsfm"))
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert len(read_session(tmp_path / "elsewhere.nrsfm").sequences[0].runs) == 1
+    dialog.reject()
+
+
+def test_a_session_that_cannot_be_kept_is_given_up_where_that_is_chosen(unkept, tmp_path):
+    window, asked = unkept
+    asked.answers["Close without saving"].click()
+    assert not window.isVisible()
+    assert (tmp_path / "data").is_file()
+
+
+def test_where_nobody_answers_a_session_that_cannot_be_kept_is_written_to_the_temporary_folder(
+    solved, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    window, _run = solved()
+    window.attended = False
+    window.close()
+    assert not window.isVisible() and not window.findChildren(UnsavedDialog)
+    (copy,) = (tmp_path / "temporary").iterdir()
+    assert f"{tmp_path / 'data'} is a file. The session is saved in {copy}.\n" in capsys.readouterr().err
+    assert len(read_session(copy).sequences[0].runs) == 1
+    if sys.platform != "win32":
+        assert copy.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_session_that_cannot_be_kept_when_another_is_opened_can_be_saved_elsewhere(
+    qtbot, solved, kept, opened, tmp_path
+):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    window, run = solved()
+    window.session.rename_run(run, "left")
+    opened(qtbot, window, write_session(kept, tmp_path / "other.nrsfm"))
+    qtbot.waitUntil(lambda: "is not kept as the last one" in window.message_bar.text)
+    (button,) = [each for each in window.message_bar.findChildren(QPushButton) if "elsewhere" in each.text()]
+    button.click()
+    (dialog,) = window.findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "left.nrsfm"))
+    qtbot.waitUntil((tmp_path / "left.nrsfm").is_file)
+    assert titles(tmp_path / "left.nrsfm") == ["left"]
+    dialog.reject()
+
+
 def test_a_session_that_cannot_be_saved_elsewhere_keeps_what_was_saved_by_itself(qtbot, solved, tmp_path):
     window, _run = solved()
     qtbot.waitUntil(lambda: own_file(window) is not None)
@@ -415,7 +541,8 @@ if len(sys.argv) == 3:
 print("ready", flush=True)
 sys.stdin.readline()
 if len(sys.argv) == 3:
-    autosave.shut_down(keep=True)
+    autosave.keep()
+    autosave.shut_down(discard=True)
 else:
     found = lost_sessions(folder)  # the locks are held as long as these are
     print(*(lost.path.name for lost in found), flush=True)
@@ -449,27 +576,26 @@ def end(processes):
         process.communicate(timeout=60)
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_the_sessions_of_two_windows_can_both_be_recovered(tmp_path, kept, killed):
-    folder, names = tmp_path / "data", ["first", "second"]
+@pytest.mark.parametrize("killed", [(), (1,), (0, 1, 2)])
+def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
+    folder, names = tmp_path / "data", ["first", "second", "third"]
     sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
     windows = start_several([(folder, source) for source in sources])
-    assert len(list(folder.glob(f"{PREFIX}*.nrsfm"))) == 2
+    assert len(list(folder.glob(f"{PREFIX}*.nrsfm"))) == 3
     assert lost_sessions(folder) == []
-    if killed:
-        for window in windows:
-            window.kill()
-    else:
-        let_go_on(windows)
+    for index in killed:
+        windows[index].kill()
+    closed = [window for index, window in enumerate(windows) if index not in killed]
+    let_go_on(closed)  # all of them at the same time
     end(windows)
-    later = start_several([(folder,), (folder,)])  # two windows that look for lost sessions
+    later = start_several([(folder,)] * 3)  # three windows that look for lost sessions
     let_go_on(later)
     offered = [process.stdout.readline().split() for process in later]
     end(later)
     found = [folder / name for names_of_one in offered for name in names_of_one]
-    assert len(found) == len(set(found)) == (2 if killed else 1)  # none is offered twice
-    found += [folder / LAST] * (not killed)
-    assert sorted(titles(path)[0] for path in found) == names
+    last = [folder / LAST] * bool(closed)
+    assert len(found) == len(set(found)) == 3 - len(last)  # none is offered twice
+    assert sorted(titles(path)[0] for path in found + last) == names
 
 
 KILLED = """
@@ -495,7 +621,9 @@ def running(tmp_path, sequence):
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "PYTHONPATH": str(ROOT),
+        "TMPDIR": str(tmp_path / "temporary"),
     }
+    (tmp_path / "temporary").mkdir()
     settings = tmp_path / "config" / "nrsfm" / "nrsfm-gui.conf"
     settings.parent.mkdir(parents=True)
     settings.write_text("[General]\nautosave_seconds=1\n")
@@ -503,10 +631,28 @@ def running(tmp_path, sequence):
         sys.executable, "-c", KILLED, str(sequence.source), "--run", "--renderer", "software",
         "--method", "irnn", "--margin", "100", "--max-iterations", "1000000", "--rotations", "truth",
     ]  # fmt: skip
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     yield process, environment
     process.kill()
     process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
+    process, _environment = running
+    process.stdout.readline()
+    (folder,) = {path.parent for path in (tmp_path / "data").rglob(f"{PREFIX}*")}
+    for path in folder.glob(f"{PREFIX}*.nrsfm"):
+        path.unlink()
+    folder.rename(tmp_path / "gone")
+    folder.write_text("a file where the folder should be")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 143
+    (copy,) = (tmp_path / "temporary").glob("*.nrsfm")
+    assert read_session(copy).sequences[0].runs[0].records
+    assert f"The session is saved in {copy}." in process.stderr.read()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, load_result
+from core.cli import main
 from nrsfm_gui.model.run import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
@@ -19,28 +26,49 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
 DIGITS = 1e-12
 
 
-def losses_of_copies(window, tmp_path, text_of):
-    """Run what is copied as Python and as command, as a person would; return the losses that they save."""
+def in_a_shell(program: Path, command: str) -> Iterator[None]:
+    """Run both in processes of their own, as a person would."""
     folder = Path(sys.executable).parent
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    for line in (f"{shlex.quote(sys.executable)} {program}", f"{command} --quiet"):
+        subprocess.run(line, shell=True, check=True, env=environment)
+        yield
+
+
+def here(program: Path, command: str) -> Iterator[None]:
+    """Run both in this process, without the time that importing takes."""
+    runpy.run_path(str(program), run_name="__main__")
+    yield
+    name, *words = shlex.split(command)
+    assert name == "nrsfm" and main([*words, "--quiet"]) == 0
+    yield
+
+
+def losses_of_copies(window, tmp_path, text_of, run=here):
+    """Run what is copied as Python and as command; return the losses that they save."""
     texts = {recipe: text_of(window, recipe) for recipe in ("python", "command")}
-    (tmp_path / "program.py").write_text(texts["python"])
-    losses = []
-    for line in (f"{shlex.quote(sys.executable)} program.py", f"{texts['command']} --quiet"):
-        subprocess.run(line, shell=True, check=True, cwd=tmp_path, env=environment)
-        losses.append(load_result(tmp_path / "result.npz").loss)
-        (tmp_path / "result.npz").unlink()
+    program, result, losses = tmp_path / "program.py", tmp_path / "result.npz", []
+    program.write_text(texts["python"])
+    with contextlib.chdir(tmp_path):
+        for _ in run(program, texts["command"]):
+            losses.append(load_result(result).loss)
+            result.unlink()
+    assert len(losses) == 2
     return losses
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [QUICK, QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), LOW_RANK],
+    ("settings", "where"),
+    [
+        (QUICK, in_a_shell),
+        (QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), here),
+        (LOW_RANK, here),
+    ],
     ids=["bilinear", "explicit weights", "low rank"],
 )
-def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, text_of):
+def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, where, text_of):
     window, run = solved(settings)
-    for loss in losses_of_copies(window, tmp_path, text_of):
+    for loss in losses_of_copies(window, tmp_path, text_of, where):
         assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
 
 

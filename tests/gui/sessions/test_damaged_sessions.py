@@ -154,6 +154,17 @@ def test_members_that_are_no_arrays_are_refused(parts, tmp_path, content):
         read_session(path)
 
 
+def test_a_document_that_is_compressed_by_another_method_is_refused(parts, tmp_path):
+    path = tmp_path / "a.nrsfm"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    with pytest.raises(
+        InputError, match=r"a\.nrsfm: session\.json is compressed by method 12; accepted are st"
+    ):
+        read_session(path)
+
+
 def test_a_damaged_zip_is_refused_at_each_byte_of_its_end(parts, tmp_path):
     whole = archive_of(tmp_path / "a.nrsfm", parts).read_bytes()
     path, rng = tmp_path / "b.nrsfm", random.Random(2)

@@ -80,6 +80,9 @@ def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, ti
     solve(qtbot, session, control)
     qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)
     session.set_live(True)
+    session.set_settings(QUICK.with_changes(method="irnn"))
+    qtbot.waitUntil(lambda: control.current is None)
+    assert "Live" in steps.bar.sentence  # no run has followed
     session.set_settings(QUICK.with_changes(eta=0.06))
     qtbot.waitUntil(lambda: "frame that fits worst" in steps.bar.sentence)
     timeline.findChild(HeatStrip).frame_requested.emit(3)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QSettings, QSize
+from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -19,6 +19,7 @@ from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
+from nrsfm_gui.model.settings_file import SettingsFile
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.widgets.style import apply_theme
@@ -54,7 +55,7 @@ def preferences(session, store, window) -> Iterator[PreferencesController]:
 
 def test_preferences_come_back_as_they_were(tmp_path):
     def opened():
-        return AppStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
+        return AppStore(tmp_path / "s.json")
 
     assert opened().preferences() == Preferences()
     chosen = Preferences("system", 150, 1.75, "cividis", min(2, PROCESSORS), 0, "software", 8)
@@ -66,17 +67,16 @@ def test_preferences_come_back_as_they_were(tmp_path):
 
 
 def test_what_cannot_be_read_counts_as_absent(tmp_path):
-    backend = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
-    for name, text in (
-        ("theme", "pink"),
-        ("size", "150.5"),
-        ("point_size", "nan"),
-        ("threads", "x"),
-        ("autosave_seconds", "-4"),
-    ):
-        backend.setValue(name, text)
-    backend.setValue("color_map", "magma")
-    assert AppStore(backend).preferences() == Preferences(color_map="magma")
+    texts = {
+        "theme": "pink",
+        "size": "150.5",
+        "point_size": "nan",
+        "threads": "x",
+        "autosave_seconds": "-4",
+        "color_map": "magma",
+    }
+    SettingsFile(tmp_path / "s.json").change(texts)
+    assert AppStore(tmp_path / "s.json").preferences() == Preferences(color_map="magma")
 
 
 def test_values_that_are_not_accepted_are_refused_by_name():

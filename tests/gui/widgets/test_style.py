@@ -65,3 +65,22 @@ def test_a_property_that_the_sheet_uses_changes_the_color(qtbot, qapp, near):
     for edge, color in (("accent", DARK.accent), ("warning", DARK.warning)):
         set_property(bar, "edge", edge)
         assert near(bar.grab().toImage(), color)[2:-2, 1:3].all()
+
+
+def test_a_change_of_the_theme_reaches_a_widget_as_often_however_deep_it_is(qapp, show):
+    class Changes(QWidget):
+        count = 0
+
+        def changeEvent(self, event):
+            self.count += event.type() is QEvent.Type.StyleChange
+
+    apply_theme(qapp, LIGHT)
+    around = QWidget()
+    nested = [Changes(around)]
+    for _ in range(6):
+        nested.append(Changes(nested[-1]))
+    show(around, 100, 100)
+    for each in nested:
+        each.count = 0
+    apply_theme(qapp, DARK)
+    assert {each.count for each in nested} == {nested[0].count} and nested[0].count > 0

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from PyQt6.QtCore import QCoreApplication, QEventLoop
 from PyQt6.QtWidgets import QLabel
 
-from core import Settings, read_sequence
+from core import CameraModel, Settings, simulate
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.scene.summaries import measure
 
 MOMENTS = 200
-LONGEST = 0.03  # seconds between two moments, at most
-SAMPLE = Path(__file__).parents[3] / "assets/samples/balloon/sequence/orthogonal/circle.txt"
+LONGEST = 0.015  # seconds between two moments, at most
 SEVERAL = Settings(rank=2, starts=4, refine="depth")  # of the rotations candidates are compared, too
 
 
@@ -96,7 +94,9 @@ def pass_time(rng):
 def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_that_is_steered(
     qtbot, make_window
 ):
-    window = make_window(read_sequence(SAMPLE), settings=SEVERAL)
+    window = make_window(
+        simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=15, points=24), settings=SEVERAL
+    )
     rng = np.random.default_rng(14)
     window.parameters_controller.run()
     moments, records, losses, steered = 0, set(), set(), False

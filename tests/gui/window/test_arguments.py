@@ -132,8 +132,8 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)
     done = run_application(
-        str(small), "--run", "--screenshot", str(picture), "--export", str(table),
-        "--export", str(result), "--exit", "--size", "1000x700", folder=tmp_path,
+        str(small), "--rank", "2", "--starts", "1", "--refine", "none", "--run", "--screenshot", str(picture),
+        "--export", str(table), "--export", str(result), "--exit", "--size", "1000x700", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -175,8 +175,9 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
     else:
         write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, before),), 0), path)
     done = run_application(
-        str(path), "--rank", "3", "--starts", "1", "--run", "--export", str(made), "--exit", folder=tmp_path
-    )
+        str(path), "--rank", "3", "--starts", "1", "--refine", "none", "--run", "--export", str(made),
+        "--exit", folder=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result = load_result(made)
     assert result.rank == result.meta["settings"]["rank"] == 3
@@ -184,9 +185,9 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
 
 @pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
 def test_all_is_as_large_as_preferred_unless_the_environment_shows_otherwise(tmp_path, variables, width):
-    kept = tmp_path / ORGANIZATION / f"{APPLICATION}.conf"
+    kept = tmp_path / ORGANIZATION / f"{APPLICATION}.json"
     kept.parent.mkdir()
-    kept.write_text("[General]\nsize=150\n")
+    kept.write_text('{"size": "150"}')
     picture = tmp_path / "window.png"
     words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")
     done = run_application("sample:stretch/circle", *words, folder=tmp_path, **variables)

@@ -120,3 +120,29 @@ def test_a_parameter_without_effect_says_why(qtbot, window):
         if row.kind == "parameter":
             assert row.enabled == (not reasons[row.symbols[0]]) and row.reason == reasons[row.symbols[0]]
     assert any(reasons.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "name", "value"),
+    [
+        ("bmm", "Method: BMM", "method", "bmm"),
+        ("admm", "Method: ADMM", "method", "admm"),
+        ("schatten", "Penalty: Schatten-p", "penalty", "schatten"),
+    ],
+)
+def test_the_values_of_choices_are_found_and_chosen(qtbot, window, text, title, name, value):
+    window.session.set_live(False)
+    palette = opened(qtbot, window)
+    palette.field.setText(text)
+    first = rows(palette)[0]
+    assert (first.kind, first.title, first.checked) == ("value", title, False)
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(
+        lambda: any(
+            (entry.key, entry.value) == (name, value) and entry.chosen
+            for entry in window.parameters_panel.value_entries()
+        )
+    )
+    palette = opened(qtbot, window)
+    palette.field.setText(text)
+    assert rows(palette)[0].checked

@@ -202,5 +202,5 @@ def test_what_is_stored_of_imports_survives_and_broken_entries_count_as_absent(s
     assert store.imported(tmp_path / "b.npz") == StoredImport()
     assert store.imported(tmp_path / "c.npz") is None
     for text in ("[1, 2]", "not json", '{"%s": {"reading": 3}}' % (tmp_path / "a.npz")):
-        store._backend.setValue("imports", text)
+        store._file.change({"imports": text})
         assert store.imported(tmp_path / "a.npz") is None

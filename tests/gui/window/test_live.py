@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QComboBox
 from core import PRESETS, Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
+from nrsfm_gui.scene import display
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.drag_number import DragSlider
 
@@ -159,13 +160,14 @@ def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, m
     assert run.last.depth.finished and run.last.settings.eta == 0.3
 
 
-def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
+def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known, monkeypatch):
     window.session.set_frame(3)
     window.session.set_settings(QUICK.with_changes(eta=0.3))
     run = window.session.shown  # the one that follows
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and window.run_control.current is None)
     qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
-    before = window.display._picture
+    before, rests = window.display._picture, display.DRAG_RESTS
+    monkeypatch.setattr(display, "DRAG_RESTS", 3600.0)  # seconds: the drag goes on
     window.session.set_settings(QUICK.with_changes(eta=0.4))
     qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.4)
     assert window.display._picture is before  # nobody looks at the other frames
@@ -174,6 +176,9 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
     np.testing.assert_allclose(scene.estimate, shapes.points[3].T, atol=1e-9)
     np.testing.assert_allclose(scene.reprojected, shapes.reprojected[3].T, atol=1e-9)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    assert window.display._picture is before
+    monkeypatch.setattr(display, "DRAG_RESTS", rests)
+    window.session.set_frame(4)
     qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
     assert window.display.drawn is run.last
     assert window.display.errors.of_run(run).loss == run.last.best.loss

@@ -753,3 +753,11 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
     assert not any("Started" in line.text for line in window.logbook.lines)
     assert store.steps_done() == frozenset()
     assert not changes  # nothing is saved that would be offered at the next start
+
+
+@pytest.mark.parametrize(("words", "shown"), [([], "light"), (["--theme", "dark"], "dark")])
+def test_a_theme_of_the_command_line_goes_before_that_of_a_session(qtbot, make_window, words, shown):
+    window = make_window()
+    with qtbot.waitSignal(window.session_saver.session_shown, timeout=20_000):
+        window.begin(parse([str(SESSION), *words]))
+    assert window.session.theme.name == shown

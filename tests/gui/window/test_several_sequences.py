@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import (
@@ -51,7 +51,7 @@ def second() -> Sequence:
 
 @pytest.fixture
 def store(tmp_path) -> AppStore:
-    return AppStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return AppStore(tmp_path / "settings.json")
 
 
 @pytest.fixture
@@ -156,6 +156,28 @@ def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
     assert window.session.shown is run
     assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
     assert run.last.record == run.history.records[-1]
+
+
+def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
+    qtbot, make_window, make_stream, first, second
+):
+    stream = make_stream(pause=0.002)
+    window = make_window(stream)
+    show(window, first)
+    window.parameters_controller.run()
+    run = window.session.shown
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    with qtbot.waitSignal(window.run_control.ended):
+        show(window, second)
+    (button,) = [
+        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Go on with run 1"
+    ]
+    button.click()
+    assert window.session.sequence is first and window.session.runs[0] is run
+    follows = window.run_control.current
+    assert follows.warm_from == 1 and follows.settings == run.settings
+    qtbot.waitUntil(lambda: len(follows.history) > 1)
+    assert stream.starts[-1] is run.last
 
 
 def test_each_sequence_has_its_own_parameters_and_a_new_one_those_of_the_preset(

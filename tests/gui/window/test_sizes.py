@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,6 @@ def test_everything_fits_at_all_sizes(scale):
 
 def main() -> None:
     """Print what is wrong in a window of every size."""
-    from PyQt6.QtCore import QSettings
     from PyQt6.QtTest import QTest
 
     from core import Settings, simulate
@@ -52,7 +52,7 @@ def main() -> None:
 
     application = make_application()
     with tempfile.TemporaryDirectory() as folder:
-        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(Path(folder) / "settings.json")
         window = MainWindow(store=store, software=True)
         session, scale = window.session, window.devicePixelRatioF()
         window.show()
@@ -75,13 +75,36 @@ def main() -> None:
             while not window.dock_layout.settled:
                 QTest.qWait(20)
             QTest.qWait(100)
-            for fault in (*overlaps(window), *cut_texts(window), *misplaced(window)):
+            seen = visible(window)
+            texts = texts_of(seen)
+            for fault in (*overlaps(seen), *cut_texts(texts), *misplaced(window)):
                 faults.append(f"{width}x{height}: {fault}")
-            labels += len(texts_of(window))
+            labels += len(texts)
         window.close()
     application.processEvents()
     report = {"scale": scale, "sizes": len(SIZES), "labels": labels, "faults": faults}
     sys.stdout.write(f"{json.dumps(report)}\n")
+
+
+def opened_sweep(window, folder):
+    """Return the window of a sweep of four runs."""
+    from PyQt6.QtTest import QTest
+
+    from core import Settings
+    from core.experiments import JobStore, save_job_result
+    from core.experiments.sweep import find_sequences, plan_sweep
+
+    quick = Settings(rotations="truth", refine="none", starts=1)
+    settings = [quick.with_changes(rank=rank, eta=eta) for rank in (1, 2) for eta in (0.05, 0.2)]
+    jobs = plan_sweep(find_sequences(["sample:paper/circle"]), settings, None).jobs
+    with JobStore(folder / "runs") as store:
+        for job in jobs:
+            result = job.run()
+            save_job_result(store, job.key, replace(result, facts=job.identity | result.facts))
+    window.sequence_opening.open(folder / "runs")
+    while window.sweep_controller.window is None or window.sweep_controller.window.rows is None:
+        QTest.qWait(20)
+    return window.sweep_controller.window
 
 
 def described(widget) -> str:
@@ -100,14 +123,14 @@ def visible(window):
     ]
 
 
-def overlaps(window):
+def overlaps(seen):
     """Return which widgets beside each other share pixels; messages and layers over views are meant to."""
     from PyQt6.QtCore import Qt
 
     from nrsfm_gui.widgets.banners import Banners
 
     children: dict = {}
-    for widget in visible(window):
+    for widget in seen:
         layer = widget.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         if not layer and not isinstance(widget, Banners):
             children.setdefault(widget.parentWidget(), []).append(widget)
@@ -117,14 +140,14 @@ def overlaps(window):
                 yield f"{described(one)} overlaps {described(two)}"
 
 
-def texts_of(window):
+def texts_of(seen):
     """Return labels, buttons, choices and tabs with the width and the height that their texts need."""
     from PyQt6.QtWidgets import QAbstractButton, QComboBox, QLabel, QTabBar
 
     from nrsfm_gui.widgets.labels import ElidedLabel
 
     found = []
-    for widget in visible(window):
+    for widget in seen:
         room = widget.contentsRect().size()
         text = widget.fontMetrics().horizontalAdvance
         if isinstance(widget, ElidedLabel):
@@ -145,9 +168,9 @@ def texts_of(window):
     return found
 
 
-def cut_texts(window):
+def cut_texts(texts):
     """Return which texts have less room than they need."""
-    for widget, text, needed, room in texts_of(window):
+    for widget, text, needed, room in texts:
         if room < needed:
             yield f"{described(widget)}: “{text}” needs {needed} px and has {room}"
 

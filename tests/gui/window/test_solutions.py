@@ -10,12 +10,12 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure
 
-SETTINGS = Settings(rank=2, starts=2, rotations="truth", noise=0.0)
+SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
 
 
 @pytest.fixture(scope="module")
 def sequence():
-    return simulate("paper", frames=12, points=20, noise=0.0, seed=3)
+    return simulate("balloon", frames=9, points=15, noise=0.0, seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from core.reconstruction import Verdict
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.text.run_rows import run_row
 
-SETTINGS = Settings(rank=2, starts=2, rotations="truth", noise=0.0)
+SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
 MIRRORED = Verdict("mirrored", "Frames 4-6 may be mirrored.", (3, 5), "repair")
 JUMP = Verdict("jump", "The rotation jumps at frame 9.", (7, 8), "look")
 RIGID = Verdict("rigid", "A rigid shape would do as well.")
@@ -21,7 +21,7 @@ RIGID = Verdict("rigid", "A rigid shape would do as well.")
 
 @pytest.fixture(scope="module")
 def sequence():
-    return simulate("paper", frames=12, points=20, noise=0.0, seed=3)
+    return simulate("balloon", frames=9, points=15, noise=0.0, seed=3)
 
 
 @pytest.fixture(scope="module")

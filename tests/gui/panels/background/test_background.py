@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import numpy as np
 import pytest
@@ -16,9 +16,10 @@ from core import InputError, simulate
 from core.tracking import video as videos
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.background import Background
+from nrsfm_gui.panels.background import image_sources
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
-from nrsfm_gui.panels.background.image_sources import as_image, open_source
+from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
 from nrsfm_gui.sessions.view_state import ViewState
 from nrsfm_gui.shell.actions import resolve_situation
 
@@ -124,6 +125,83 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(tmp_path, monkeypatch, fol
     monkeypatch.setattr(videos, "find_spec", lambda _name: None)
     with pytest.raises(InputError, match=r"needs PyAV.*pip install 'nrsfm-gui\[video\]'"):
         open_source(tmp_path / "bad.mp4")
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8"/></svg>'
+
+
+@pytest.mark.parametrize("content", [SVG, f'<?xml version="1.0"?>{SVG}', "GIF89a", "/* XPM */"])
+def test_a_picture_that_its_content_says_is_something_else_is_refused(tmp_path, content):
+    """Qt draws SVG under any name, which reads other files."""
+    (tmp_path / "1.png").write_text(content)
+    with pytest.raises(InputError, match=r"1\.png cannot be .*: its content is of none of \.png"):
+        open_source(tmp_path)
+
+
+def test_pictures_of_all_formats_are_read_whatever_their_names(tmp_path):
+    for suffix in image_suffixes():
+        path = tmp_path / f"picture{suffix}"
+        assert as_image(picture(3)).save(str(path))
+        renamed = path.rename(tmp_path / "picture.png")
+        assert open_source(renamed).size == QSize(WIDTH, HEIGHT), suffix
+
+
+def test_a_picture_that_needs_too_much_memory_is_refused(tmp_path, monkeypatch):
+    assert as_image(picture(3)).save(str(tmp_path / "1.png"))
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.00001")
+    with pytest.raises(InputError, match="accepted"):
+        open_source(tmp_path)
+
+
+def test_a_pattern_is_of_the_names_in_one_folder_and_is_abandoned(tmp_path, folder):
+    assert open_source(folder / "img_%d.png").count == open_source(folder / "i*_*.png").count == 8
+    assert open_source(folder / "img_?.png").count == 6
+    for pattern in ("*/img_*.png", "**/*.png", "p*/img_4.png"):
+        with pytest.raises(InputError, match="does not exist"):
+            open_source(tmp_path / pattern)
+    for path in (folder, folder / "*.png", folder / "img_4.png"):
+        with pytest.raises(InputError, match="is not opened: it was removed meanwhile"):
+            open_source(path, lambda: True)
+
+
+def test_a_folder_of_too_many_files_is_refused(monkeypatch, folder):
+    monkeypatch.setattr(image_sources, "MOST_FILES", 8)
+    with pytest.raises(InputError, match="holds too many files; accepted are up to 8"):
+        open_source(folder)
+
+
+@pytest.mark.parametrize(
+    "video",
+    [
+        Path("/dev/zero"),
+        Path("pipe.mp4"),
+        Path("a" * 300),
+        Path("nul\0"),
+        PureWindowsPath("//elsewhere/share/a.mp4"),
+    ],
+    ids=["device", "pipe", "long", "zero byte", "network"],
+)
+def test_a_video_that_a_sequence_names_is_opened_where_it_is_a_file_here(
+    sequence, tmp_path, monkeypatch, video
+):
+    os.mkfifo(tmp_path / "pipe.mp4")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os.path, "isfile", isfile_but_of_the_network)
+    assert Background.of_sequence(replace(sequence, video=video)) is None
+    (tmp_path / "a.mp4").touch()
+    assert Background.of_sequence(replace(sequence, video=Path("a.mp4"))) == Background(Path("a.mp4"))
+
+
+def isfile_but_of_the_network(path, isfile=os.path.isfile):
+    """Return what the system says; it is not asked for what is elsewhere."""
+    assert "elsewhere" not in str(path)
+    return isfile(path)
+
+
+def test_digits_that_are_no_numbers_are_parts_of_names(tmp_path):
+    for name in ("a²b", "²", "a10b", "a2b"):
+        assert as_image(picture(3)).save(str(tmp_path / f"{name}.png"))
+    assert [file.stem for file in open_source(tmp_path).files] == ["a2b", "a10b", "a²b", "²"]
 
 
 def test_only_the_newest_request_is_served(qtbot, folder):
@@ -263,7 +341,7 @@ def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
     def refuse(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
     for path in (folder, folder / "img_4.png"):
         with pytest.raises(InputError, match="pictures: Permission denied"):
             open_source(path)

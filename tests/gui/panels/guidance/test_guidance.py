@@ -25,7 +25,7 @@ from nrsfm_gui.widgets.style import apply_theme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", refine="none")
+SETTINGS = Settings(starts=1, rank=2, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", refine="none")
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def guidance(show, session, panel) -> Iterator[GuidanceController]:
 @pytest.fixture
 def solved(session, guidance, add_solved_run) -> GuidanceController:
     """Return the controller with a small noisy sequence that was solved."""
-    add_solved_run(session, simulate("balloon", frames=24, points=40, noise=1.0), SETTINGS)
+    add_solved_run(session, simulate("balloon", frames=16, points=24, noise=1.0), SETTINGS)
     return guidance
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PyQt6.QtWidgets import QLabel
 
-from core import Settings, simulate
+from core import HistoryEntry, Settings, simulate
 from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
@@ -82,3 +82,27 @@ def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_
     run.last = run.snapshots.at(0)[1]
     session.report_run(run)
     qtbot.waitUntil(lambda: "energy" not in texts())
+
+
+@pytest.mark.parametrize(("method", "named"), [("bmm", True), ("bilinear", False)])
+def test_a_loss_below_that_of_the_result_is_named_where_only_the_result_counts(
+    qtbot, session, display, numbers, add_run, known, make_iterate, method, named
+):
+    session.set_sequence(known.sequence)
+    run = add_run(session, make_iterate(known, noise=0.01), Settings(rank=2, method=method))
+    loss = run.last.best.loss
+    run.history.extend(
+        [
+            HistoryEntry(number, 0.1 * number, loss, "BMM", best=best)
+            for number, best in ((9, 0.5 * loss), (10, loss))
+        ]
+    )
+    session.report_run(run)
+    display.refresh()
+
+    def texts():
+        return [label.text() for label in numbers.findChildren(QLabel) if label.isVisibleTo(numbers)]
+
+    qtbot.waitUntil(lambda: any(text.startswith(f"{loss:.4g} (log10") for text in texts()))
+    assert ("lowest on the way" in texts()) is named
+    assert any(text.startswith(f"{0.5 * loss:.4g} (log10") for text in texts()) is named

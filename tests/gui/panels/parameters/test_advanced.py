@@ -155,3 +155,8 @@ def test_every_control_explains_itself(closed):
     assert "POSE weight" in eta.replace("pOSE", "POSE")
     assert "a number above 0 and at most 1" in eta and "By default: 0.05" in eta
     assert "Diamonds" in closed.spectrum_plot.canvas.whatsThis()
+
+
+def test_the_limit_of_iterations_is_named_for_what_it_counts(closed):
+    labels = {entry.key: entry.label for entry in closed.parameter_entries()}
+    assert labels["max_iterations"] == "iterations per phase"  # a run has several, and more in all

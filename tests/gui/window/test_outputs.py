@@ -1,0 +1,189 @@
+"""What the window never writes over: its inputs, devices, pipes, folders, read-only files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QImage
+
+from core import Settings, load_result, simulate, write_challenge, write_npz
+from core.io.writers import numbered
+from nrsfm_gui.export.movie_files import FORMATS
+from nrsfm_gui.export.movie_options import MovieOptions
+
+QUICK = Settings(rank=2, rotations="truth", starts=1, refine="none", max_iterations=20)
+MOVIE = MovieOptions(width=64, height=64, last=1)
+ROOT = Path(__file__).parents[3]
+unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other devices and links")
+
+WRITES = {
+    "result .npz": lambda window, path: window.export_controller.save_reconstruction(path),
+    "table .csv": lambda window, path: window.export_controller.save_reconstruction(path),
+    "shape .ply": lambda window, path: window.export_controller.save_reconstruction(path),
+    "page .html": lambda window, path: window.export_controller.save_result(path),
+    "picture .png": lambda window, path: window.export_controller.save_picture("view", path),
+    "sized picture .png": lambda window, path: window.export_controller.save_sized_picture(path, MOVIE),
+    "figure .pdf": lambda window, path: window.export_controller.save_figure("loss", path),
+    "figure .svg": lambda window, path: window.export_controller.save_figure("loss", path),
+    "report .html": lambda window, path: window.export_controller.save_report(path),
+    "movie .gif": lambda window, path: window.export_controller.save_movie(path, MOVIE),
+    "movie .mp4": lambda window, path: window.export_controller.save_movie(path, MOVIE),
+    "pictures .png": lambda window, path: window.export_controller.save_movie(path, MOVIE),
+    "session .nrsfm": lambda window, path: window.session_saver.save_to(path),
+    "log .txt": lambda window, path: window.log_controller.save(path),
+}
+
+
+@pytest.fixture
+def opened(qtbot, make_window, tmp_path):
+    """A window with a file that was opened and solved, and that file."""
+    path = tmp_path / "input.npz"
+    write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
+    window = make_window(settings=QUICK)
+    window.session.set_live(False)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(path)
+    window.session.set_settings(QUICK)
+    run = window.run_control.start(warm=False)
+    qtbot.waitUntil(lambda: not run.state.alive, timeout=20_000)
+    window.display.finish()
+    return window, path
+
+
+@pytest.fixture
+def refusal_of(qtbot):
+    """Return what lets a window write to a path, and returns the sentence that refuses it."""
+
+    def refused(window, write, path):
+        sentences = []
+        window.session.notifier.failed.connect(sentences.append)
+        write(window, path)
+        qtbot.waitUntil(lambda: bool(sentences), timeout=10_000)
+        qtbot.waitUntil(lambda: not (window.export_controller.busy or window.session_saver.busy))
+        window.session.notifier.failed.disconnect(sentences.append)
+        return sentences[0]
+
+    return refused
+
+
+@unix
+@pytest.mark.parametrize("what", WRITES)
+def test_nothing_is_written_over_what_must_stay(opened, refusal_of, tmp_path, what):
+    window, source = opened
+    before, suffix = source.read_bytes(), what.split()[-1]
+    if what.startswith("movie") and FORMATS[suffix].missing:
+        pytest.skip(FORMATS[suffix].missing)
+    (tmp_path / "there").mkdir()
+
+    def prepared(name):
+        """Return the path that is asked for, and the one that is then written."""
+        path = tmp_path / "there" / f"{name}{suffix}"
+        return path, numbered(path, 0) if what.startswith("pictures") else path
+
+    asked, link = prepared("link")
+    link.symlink_to(source)
+    assert "is a file of what is open, which would be overwritten" in refusal_of(window, WRITES[what], asked)
+    asked, second = prepared("second")
+    os.link(source, second)
+    assert "is a file of what is open, which would be overwritten" in refusal_of(window, WRITES[what], asked)
+    asked, device = prepared("device")
+    device.symlink_to("/dev/null")
+    assert "is a device" in refusal_of(window, WRITES[what], asked)
+    asked, pipe = prepared("pipe")
+    os.mkfifo(pipe)
+    assert "is a pipe" in refusal_of(window, WRITES[what], asked)
+    asked, folder = prepared("folder")
+    folder.mkdir()
+    assert "is a folder" in refusal_of(window, WRITES[what], asked)
+    asked, kept = prepared("kept")
+    kept.write_text("kept")
+    kept.chmod(0o444)
+    assert "the file is read-only" in refusal_of(window, WRITES[what], asked)
+    assert source.read_bytes() == second.read_bytes() == before
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode) and pipe.is_fifo() and folder.is_dir()
+    assert kept.read_text() == "kept"
+    left = {"link", "second", "device", "pipe", "folder", "kept"}
+    assert {path.name.split(".")[0].split("_")[0] for path in (tmp_path / "there").iterdir()} == left
+
+
+def test_every_file_that_a_sequence_consists_of_stays(qtbot, make_window, refusal_of, tmp_path):
+    root = write_challenge(tmp_path, "stretch", paths=["circle"], frames=6, points=24)
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    for index in range(6):
+        image = QImage(64, 48, QImage.Format.Format_RGB32)
+        image.fill(0)
+        assert image.save(str(numbered(pictures / "back.png", index)))
+    rotations = tmp_path / "rotations.npz"
+    np.savez(rotations, R=np.tile(np.eye(3), (6, 1, 1)))
+    window = make_window(settings=QUICK)
+    window.session.set_live(False)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(root)
+    window.session.set_settings(QUICK.with_changes(rotations=rotations))
+    window.background_controller.open(numbered(pictures / "back.png", 0))
+    of_background = {numbered(pictures / "back.png", index).absolute() for index in range(6)}
+    qtbot.waitUntil(lambda: of_background <= set(window.session.inputs()))
+    texts = {path.absolute() for path in Path(root).rglob("*.txt")}
+    assert texts and {path for path in texts if path.name == "edges.txt"} <= set(window.session.inputs())
+    assert window.session.inputs()[rotations] == "the file of the rotations"
+    movie = MovieOptions(width=64, height=64, last=5)
+    refused = refusal_of(window, lambda window, path: window.export_controller.save_movie(path, movie),
+                         pictures / "back.png")  # fmt: skip
+    assert "back_0001.png is a file of what is open" in refused
+
+
+def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
+    qtbot, opened, refusal_of, tmp_path
+):
+    window, _source = opened
+    path, result = tmp_path / "work.nrsfm", tmp_path / "result.npz"
+    window.session_saver.save_to(path)
+    window.export_controller.save_reconstruction(result)
+    qtbot.waitUntil(lambda: path.exists() and result.exists())
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(path)
+    window.session.rename_run(window.session.runs[0], "again")
+    before = path.read_bytes()
+    window.session_saver.save()
+    qtbot.waitUntil(lambda: path.read_bytes() != before)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(result)
+    before = result.read_bytes()
+    assert "is a file of what is open" in refusal_of(window, WRITES["result .npz"], result)
+    assert result.read_bytes() == before
+
+
+def test_a_script_refuses_its_input_as_its_output_before_it_solves(tmp_path):
+    path = tmp_path / "input.npz"
+    write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
+    before = path.read_bytes()
+    for words, sentence in (
+        (("--export", str(path)), f"--export {path} is a file of what is open"),
+        (("--export", "a.csv", "--export", "./a.csv"), "is another output (--export)"),
+        (("--export", "a.csv", "--screenshot", "a.csv"), "is another output (--export)"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "nrsfm_gui", str(path), "--run", "--exit", *words],
+            capture_output=True, text=True, timeout=120, cwd=tmp_path,
+            env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        assert done.returncode == 2 and sentence in done.stderr
+        assert not (tmp_path / "a.csv").exists()
+    assert path.read_bytes() == before
+
+
+def test_a_result_is_still_replaced_by_the_next_one(qtbot, opened, tmp_path):
+    window, _source = opened
+    path = tmp_path / "result.npz"
+    for _ in range(2):
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_reconstruction(path)
+        qtbot.waitUntil(lambda: not window.export_controller.busy)
+    assert load_result(path).loss > 0

@@ -1,0 +1,173 @@
+"""Signals, at any moment between the first line of the program and the end of what a script does; kill -9."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core import load_result, simulate, write_npz
+from nrsfm_gui.sessions.session_file import read_session
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+
+
+def environment_of(folder):
+    """Return variables with which nothing of the user is read or written."""
+    return os.environ | {
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+STARTED = """
+import os, sys
+from nrsfm_gui.__main__ import run
+
+place, number = os.environ["PLACE"], int(os.environ["NUMBER"])
+
+class Signaling:
+    def find_spec(self, name, path, target=None):
+        if name == place:
+            os.kill(os.getpid(), number)
+
+sys.meta_path.insert(0, Signaling())
+sys.exit(run())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "nrsfm_gui.app", "nrsfm_gui.model.arguments", "numpy", "PyQt6.QtWidgets", "nrsfm_gui.main_window",
+        "nrsfm_gui.shell.stop_signals", "nrsfm_gui.widgets.plots.plot_export",
+    ],
+)  # fmt: skip
+def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED, "sample:stretch/circle"],
+        capture_output=True, text=True, timeout=120,
+        env=environment_of(tmp_path) | {"PLACE": place, "NUMBER": str(int(number))},
+    )  # fmt: skip
+    assert done.returncode == 128 + number, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+WITHOUT_LOOP = """
+import os, signal, sys
+from nrsfm_gui.main_window import MainWindow
+begin = MainWindow.begin
+def signaled(window, arguments):
+    begin(window, arguments)
+    os.kill(os.getpid(), signal.SIGTERM)
+MainWindow.begin = signaled
+from nrsfm_gui.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_a_signal_before_the_first_event_closes_the_window(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LOOP],
+        capture_output=True, text=True, timeout=120, env=environment_of(tmp_path),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (143, "")
+
+
+ENDLESS = (
+    "--run", "--renderer", "software", "--method", "irnn", "--margin", "100", "--max-iterations", "1000000",
+    "--rotations", "truth",
+)  # fmt: skip
+STOPPED = """
+import os, sys
+from nrsfm_gui.engine.run_control import RunControl
+apply = RunControl._apply
+def applied(control, run, content):
+    apply(control, run, content)
+    if len(run.history) > 20 and run.state.alive and not hasattr(control, "signaled"):
+        control.signaled = True
+        if os.path.isdir("gone"):
+            os.rmdir("gone")
+        os.kill(os.getpid(), int(os.environ["NUMBER"]))
+RunControl._apply = applied
+from nrsfm_gui.__main__ import run
+sys.exit(run())
+"""
+
+
+def run_stopped(folder, number, *words):
+    """Run a script whose run does not end, and send it a signal after twenty iterations."""
+    tracks = folder / "tracks.npz"
+    write_npz(simulate("balloon", frames=14, points=16, seed=3), tracks)
+    (folder / "temporary").mkdir()
+    return subprocess.run(
+        [sys.executable, "-c", STOPPED, str(tracks), *ENDLESS, *words],
+        capture_output=True, text=True, timeout=120, cwd=folder,
+        env=environment_of(folder) | {"NUMBER": str(int(number)), "TMPDIR": str(folder / "temporary")},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
+    result, table = tmp_path / "result.npz", tmp_path / "table.csv"
+    done = run_stopped(tmp_path, number, "--export", str(result), "--export", str(table), "--exit")
+    assert done.returncode == 128 + number
+    assert done.stderr == (f"nrsfm-gui: stopped by {number.name}; the best so far is in {result}, {table}\n")
+    assert load_result(result).iterations >= 20
+    assert table.read_text().count("\n") == 1 + 14 * 16
+
+
+def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
+    (tmp_path / "gone").mkdir()
+    result = tmp_path / "result.npz"
+    done = run_stopped(
+        tmp_path, signal.SIGTERM, "--export", str(result), "--export", "gone/table.csv", "--exit"
+    )
+    assert done.returncode == 143
+    (copy,) = (tmp_path / "temporary").glob("*.nrsfm")
+    assert done.stderr == (
+        "nrsfm-gui: gone/table.csv cannot be written: the folder gone does not exist. "
+        f"The session is saved in {copy}\nnrsfm-gui: stopped by SIGTERM; the best so far is in {result}\n"
+    )
+    assert read_session(copy).sequences[0].runs[0].records
+
+
+READING = """
+import sys, time
+from core.io.readers import hdf5
+compute = hdf5.call_in_process
+hdf5.call_in_process = lambda _function, _content: compute(time.sleep, 600)
+from nrsfm_gui.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
+    psutil = pytest.importorskip("psutil")
+    pytest.importorskip("h5py")
+    slow = tmp_path / "slow.mat"
+    slow.write_bytes(bytes(512) + b"\x89HDF\r\n\x1a\n")
+    window = subprocess.Popen([sys.executable, "-c", READING, str(slow)], env=environment_of(tmp_path))
+    try:
+        own = psutil.Process(window.pid)
+        children = []
+        while not any("spawn_main" in str(each.cmdline()) for each in children):
+            assert window.poll() is None
+            time.sleep(0.05)
+            children = own.children(recursive=True)
+    finally:
+        window.kill()
+        window.wait()
+    _ended, left = psutil.wait_procs(children, timeout=30)
+    for each in left:
+        each.kill()
+    assert children and not left
