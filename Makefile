@@ -10,9 +10,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 PYTEST := OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python -m pytest
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
 KERNELS ?= Haswell SkylakeX Prescott
+INPUTS ?= 10000
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test test-all test-kernels soak check lint format docs wheel wheel-check bundle clean
+# Nothing is compiled when it is installed. Where that is not kept when it is imported, every process that a test
+# starts compiles NumPy, SciPy and this project anew, which takes longer than most tests.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help run test test-all test-kernels fuzz fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -35,7 +40,7 @@ test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtua
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not slow" $(TESTS)
 
 test-all: test  ## Run the slow tests, too: experiments from end to end, long random input
-	$(PYTEST) -n $(WORKERS) --dist load -m slow $(TESTS)
+	$(PYTEST) -n $(WORKERS) --dist load -m "slow and not kernels" $(TESTS)
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
 	@.ci/system-packages
@@ -47,12 +52,25 @@ test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other p
 	    OPENBLAS_CORETYPE=$$kernel $(PYTEST) -n $(WORKERS) --dist loadfile $(TESTS) || exit 1; \
 	done
 
+fuzz: $(INSTALLED)  ## Damage files of every kind, INPUTS of them, and read them; what ends in no sentence is in out/fuzz
+	@.ci/system-packages
+	OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python tests/fuzz/fuzz.py --inputs $(INPUTS)
+
+fuzz-guided: $(INSTALLED)  ## The same, by the code that the inputs reach: with atheris, where it can be installed
+	@.ci/system-packages
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt atheris
+	OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python tests/fuzz/fuzz.py --guided --inputs $(INPUTS)
+
 soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then watch its memory for an hour
 	@.ci/system-packages
 	$(PYTEST) tests/gui/window/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO \
 	    -o faulthandler_timeout=0
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
+
+storms: $(INSTALLED)  ## Kill and stop what writes, fill its disk, change its clock; print a table of what is lost or half-written
+	@.ci/system-packages --optional
+	OPENBLAS_NUM_THREADS=1 nice $(BIN)/python tests/storms/storms.py
 
 # Each of the three leaves a processor idle: mypy and Sphinx run on one, an installation waits for its packages.
 check: $(DOCS_INSTALLED)  ## Check style and types, build the site, and install the wheel, side by side

@@ -28,6 +28,7 @@ SCREEN = "1600x1000x24"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the length of tests that can go on for as long as wanted."""
+    parser.addoption("--lines", type=int, default=200, help="how many absurd command lines are tried")
     parser.addoption(
         "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 2 and 8 s"
     )

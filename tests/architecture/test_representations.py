@@ -66,6 +66,7 @@ from core.experiments import (
     ReportImage,
     ReportTable,
     Sweep,
+    SweepRun,
     TableCell,
     TableData,
     TableEntry,
@@ -221,6 +222,7 @@ def experiment_values(folder):
         Heading(LONG), Paragraph(LONG), BulletList((LONG,) * 40), CodeBlock(LONG), table, images,
         JobResult(numbers, {"B": np.zeros((60, 6))}, LONG), JobsProgress(1, 40, 0.25, 1 / 3, LONG),
         known, one_run, SweepPlan((one_run,) * 50), sweep_of_runs,
+        SweepRun(known.source, {}, known.content, one_run.settings),
         tabulate(sweep_of_runs, "loss", ("object", "rank")),
         MocapJob(folder / "pickup.mat"), MocapRow(
             "pickup", "bmm", "estimated", 10, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1000, 1 / 3, "converged"

@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from machine import Meanwhile
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, Qt, QTimer
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 
 from core import Settings, iterate, simulate
@@ -121,7 +121,7 @@ def main() -> int:
 def measured(app: QApplication, frames: int, points: int, mark: float, *, software: bool) -> bool:
     """Drag in a window of its own, print what was measured, and return whether the marks were met."""
     with tempfile.TemporaryDirectory() as folder:
-        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(Path(folder) / "settings.json")
         panel_window.SceneView = WatchedView  # type: ignore[misc]
         window = main_window.MainWindow(store=store, software=software)
         watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSettings, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 
-from core import PRESETS, Settings
+from core import PRESETS, Settings, write_challenge
+from core.cli import main as command_line
 from core.tracking import track_video, video_path
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
@@ -62,7 +63,7 @@ class Studio:
         software: bool = False,
     ) -> None:
         self.app = app
-        store = AppStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(folder / "settings.json")
         self.window = MainWindow(store=store, software=software or paints_without_opengl("auto"))
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)
@@ -304,6 +305,24 @@ def _followed(video: str) -> Sequence:
             return end.value
 
 
+def sweep(app: QApplication, folder: Path, out: Path) -> None:
+    """The window of a sweep: three ranks and five values of eta, three seeds each."""
+    data, runs = folder / "data", folder / "ranks_and_eta"
+    write_challenge(data, "balloon", paths=("circle",), frames=20, points=40)
+    words = f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3 --refine none"
+    assert command_line([*words.split(), "-o", str(runs)]) == 0
+    studio = Studio(app, folder, MEDIUM)
+    studio.window.sequence_opening.open(runs)
+    controller = studio.window.sweep_controller
+    studio.wait(lambda: controller.window is not None and controller.window.rows is not None)
+    shown = controller.window
+    shown.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
+    shown.choose(int(shown.order[0]))
+    studio.settle(1.0)
+    shown.grab().save(str(out / "sweep.png"))
+    studio.close()
+
+
 def report(app: QApplication, folder: Path, out: Path) -> None:
     """The one-page report of a run, as Chromium shows it."""
     studio = Studio(app, folder, SMALL)
@@ -348,13 +367,14 @@ PICTURES = {
     "camera_lock": camera_lock,
     "difference": difference,
     "own_video": own_video,
+    "sweep": sweep,
     "report": report,
     "empty_and_failed": empty_and_failed,
     "software": software,
 }
 
 
-IN_README = ("live_drag", "own_video", "worst_frame", "difference", "camera_lock", "large_light")
+IN_README = ("live_drag", "own_video", "worst_frame", "difference", "camera_lock", "large_light", "sweep")
 
 
 def main() -> int:

@@ -25,7 +25,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pyqtgraph as pg
 from machine import Meanwhile
-from PyQt6.QtCore import QSettings
 
 from core import Settings, simulate
 from nrsfm_gui.app import make_application, prepare_platform
@@ -113,7 +112,7 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
 
 def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: bool) -> MainWindow:
     """Return a window with a reconstruction of a sequence, some iterations of the real solver."""
-    store = AppStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+    store = AppStore(folder / "settings.json")
     window = MainWindow(store=store, software=software)
     window.session.set_theme(DARK)
     window.sequence_opening.open_sequence(sequence)

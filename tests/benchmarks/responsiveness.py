@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from machine import Meanwhile
-from PyQt6.QtCore import QSettings, Qt, QTimer
+from PyQt6.QtCore import Qt, QTimer
 
 from core import Settings, simulate
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
@@ -61,7 +61,7 @@ def lateness() -> np.ndarray:
     prepare_platform(os.environ)
     app = make_application()
     with tempfile.TemporaryDirectory() as folder:
-        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(Path(folder) / "settings.json")
         window = MainWindow(store=store, software=paints_without_opengl("auto"))
         print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
         window.session.set_theme(DARK)
