@@ -36,13 +36,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Give every process that runs tests a display of its own, and let programs that it starts hear Ctrl-C.
+    """Give every process that runs tests a display of its own, and let programs that it starts hear signals.
 
     Two processes on one display take the keyboard focus from each other. A single process uses the display
-    that is there. A shell has what it runs in the background ignore Ctrl-C.
+    that is there. A shell has what it runs in the background ignore Ctrl-C, and nohup has it ignore SIGHUP.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     worker, parallel = hasattr(config, "workerinput"), bool(config.getoption("numprocesses", None))
     shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if (worker or not (parallel or shown)) and "QT_QPA_PLATFORM" not in os.environ:
