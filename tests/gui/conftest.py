@@ -18,6 +18,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 
 from core import (
     CameraModel,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     from PyQt6.QtGui import QAction
-    from pytestqt.qtbot import QtBot
 
     from core.foundation import Floats
     from nrsfm_gui.engine.run_control import RunControl
@@ -68,6 +68,9 @@ if TYPE_CHECKING:
 RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
+PATIENCE = (
+    120_000  # milliseconds that a test waits for what is to happen: other programs may have the processors
+)
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
 QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -94,6 +97,31 @@ def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", folder)
         yield folder
+
+
+class PatientQtBot(QtBot):
+    """Waits for as long as a slow machine needs; pytest-qt gives up after 5 s."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: object, *, timeout: int = PATIENCE, **options: object) -> object:
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+    def waitSignals(self, signals: object, *, timeout: int = PATIENCE, **options: object) -> object:
+        return super().waitSignals(signals, timeout=timeout, **options)
+
+    def waitActive(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+        return super().waitActive(widget, timeout=timeout)
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+        return super().waitExposed(widget, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientQtBot:
+    """Return a `PatientQtBot`."""
+    return PatientQtBot(request)
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,8 @@ def test_a_deferred_call_follows_the_events_that_wait_and_precedes_painting(qtbo
     widget = Painted()
     deferred = Deferred(lambda: order.append("called"), widget)
     qtbot.addWidget(widget)
-    widget.show()
-    qtbot.waitExposed(widget)
+    with qtbot.waitExposed(widget):
+        widget.show()
     qtbot.wait(50)
     order.clear()
     for _ in range(3):

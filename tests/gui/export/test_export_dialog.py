@@ -238,7 +238,7 @@ def test_what_was_written_can_be_opened(qtbot, solved, tmp_path, monkeypatch):
     )
     exporting = solved.export_controller
     for name, buttons in (("a.usda", ["Open folder"]), ("a.html", ["Open page", "Open folder"])):
-        with qtbot.waitSignal(exporting.reported, timeout=30_000) as reported:
+        with qtbot.waitSignal(exporting.reported) as reported:
             exporting.save_result(tmp_path / name)
         sentence, actions = reported.args
         assert sentence == f"Saved {tmp_path / name}" and [text for text, _open in actions] == buttons
@@ -279,7 +279,7 @@ def test_every_kind_is_written(qtbot, solved, press_action, tmp_path):
             dialog.form.size_field.set_values((200, 120))
             type_path(dialog, str(folder / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
-            with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
+            with qtbot.waitSignal(solved.export_controller.saved):
                 dialog._export.click()
             written = folder / (
                 f"{kind}_0001.png" if (kind, suffix) == ("movie", ".png") else f"{kind}{suffix}"

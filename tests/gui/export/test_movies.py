@@ -159,7 +159,7 @@ def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, s
     solved.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
     shown = []
     solved.session.frame_changed.connect(shown.append)
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000) as saved:
+    with qtbot.waitSignal(solved.export_controller.saved) as saved:
         solved.export_controller.save_movie(
             folder / "a.png", MovieOptions(width=320, height=200, last=5, one_turn=True)
         )
@@ -221,23 +221,23 @@ def test_a_recorded_window_shows_progress_in_a_window_of_its_own(qtbot, solved, 
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
     solved.export_controller.save_movie(folder / "a.png", options)
     floating = solved.export_controller._floating
-    qtbot.waitUntil(floating.isVisible, timeout=10_000)
+    qtbot.waitUntil(floating.isVisible)
     assert floating.isWindow() and not solved.export_controller.strip.isVisible()
     (task,) = solved.export_controller.tasks.all
     floating.cancel_requested.emit(id(task))
-    qtbot.waitUntil(lambda: not solved.export_controller.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy)
     assert not floating.isVisible() and not list(folder.iterdir())
 
 
 def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, solved, folder, near):
     options = MovieOptions(view="2d", width=320, height=240, last=1)
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
+    with qtbot.waitSignal(solved.export_controller.saved):
         solved.export_controller.save_movie(folder / "whole.png", options)
     part = solved.tracks_view.range_shown
     part.setWidth(part.width() / 3)
     part.setHeight(part.height() / 3)
     solved.tracks_view.show_range(part)
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
+    with qtbot.waitSignal(solved.export_controller.saved):
         solved.export_controller.save_movie(folder / "part.png", options)
     counts = [
         int(near(QImage(str(folder / f"{name}_0001.png")), solved.session.theme.reprojected).sum())
@@ -271,11 +271,11 @@ def test_a_picture_of_another_shape_is_centered(near):
 def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, first=0, last=0, seconds=3600, fps=100)
     solved.export_controller.save_movie(folder / "a.png", options)
-    qtbot.waitUntil(lambda: solved.export_controller.strip.isVisible(), timeout=10_000)
+    qtbot.waitUntil(lambda: solved.export_controller.strip.isVisible())
     folders = list(folder.iterdir())
     assert len(folders) == 1 and folders[0].is_dir()  # hidden, until it is whole
     (task,) = solved.export_controller.tasks.all
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000) as reported:
+    with qtbot.waitSignal(solved.export_controller.saved) as reported:
         solved.export_controller.strip.cancel_requested.emit(id(task))
     assert reported.args == [f"Cancelled: {folder / 'a.png'} is not written"]
     qtbot.waitUntil(lambda: not solved.export_controller.busy)
@@ -284,11 +284,11 @@ def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
 
 def test_a_movie_whose_folder_vanishes_is_reported_and_the_next_one_works(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, last=5)
-    with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
+    with qtbot.waitSignal(solved.export_controller.failed) as failed:
         solved.export_controller.save_movie(folder / "gone" / "a.png", options)
     assert "gone does not exist" in failed.args[0] and failed.args[1] == ""
     qtbot.waitUntil(lambda: not solved.export_controller.busy)
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000):
+    with qtbot.waitSignal(solved.export_controller.saved):
         solved.export_controller.save_movie(folder / "a.png", options)
 
 
@@ -302,7 +302,7 @@ def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, solved, folder):
     solved.export_controller.save_movie(folder / "b.png", options)
     solved.export_controller.save_result(folder / "c.glb", align="truth")
     assert [sentence.split(" is being written")[0] for sentence in refusals] == [str(folder / "a.png")]
-    qtbot.waitUntil(lambda: not solved.export_controller.busy, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy)
     assert len(sentences) == 3
     assert len(list(folder.glob("[ab]_*.png"))) == 12 and (folder / "c.glb").is_file()
 
@@ -321,7 +321,7 @@ def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, parts, folder, m
         raise RuntimeError(f"no picture of {frame}")
 
     monkeypatch.setattr(ScenePainter, "picture", broken)
-    with qtbot.waitSignal(parts.export_controller.failed, timeout=10_000) as failed:
+    with qtbot.waitSignal(parts.export_controller.failed) as failed:
         parts.export_controller.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
     assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
     parts.export_controller.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
@@ -333,7 +333,7 @@ def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, parts, seq
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
     parts.export_controller.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    with qtbot.waitSignal(parts.export_controller.failed, timeout=10_000) as failed:
+    with qtbot.waitSignal(parts.export_controller.failed) as failed:
         parts.session.set_sequence(replace(sequence, digest="another"))
     assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
     qtbot.waitUntil(lambda: not parts.export_controller.busy)

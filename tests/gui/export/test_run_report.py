@@ -58,7 +58,7 @@ class Reader(html.parser.HTMLParser):
 
 def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, solved, tmp_path):
     run = solved.session.shown
-    with qtbot.waitSignal(solved.export_controller.saved, timeout=20_000):
+    with qtbot.waitSignal(solved.export_controller.saved):
         solved.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     reader = Reader()
@@ -175,7 +175,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
             if name == "r.html"
             else solved.export_controller.save_reconstruction
         )
-        with qtbot.waitSignal(solved.export_controller.saved, timeout=20_000):
+        with qtbot.waitSignal(solved.export_controller.saved):
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
@@ -204,7 +204,7 @@ def test_what_cannot_be_reported_is_refused(qtbot, solved, tmp_path):
     with qtbot.waitSignal(solved.export_controller.failed) as failed:
         solved.export_controller.save_report(tmp_path / "r.doc")
     assert "accepted for reports is .html" in failed.args[0]
-    with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
+    with qtbot.waitSignal(solved.export_controller.failed) as failed:
         solved.export_controller.save_report(tmp_path / "gone" / "r.html")
     assert "gone does not exist" in failed.args[0]
     solved.session.set_shown(None)
@@ -222,7 +222,7 @@ def test_a_full_disk_is_noticed(qtbot, solved, tmp_path, suffix):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
-        with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
+        with qtbot.waitSignal(solved.export_controller.failed) as failed:
             if suffix == ".html":
                 solved.export_controller.save_report(folder / f"a{suffix}")
             elif suffix == ".png":

@@ -123,7 +123,7 @@ def solved(qtbot, make_session_window, sequence):
     def make(settings=QUICK):
         window = make_session_window(sequence, settings=settings)
         run = window.run_control.start(warm=False)
-        qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
+        qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
         window.display.refresh()  # a first picture moves the camera to where all is seen
         return window, run
 

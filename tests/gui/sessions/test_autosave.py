@@ -102,9 +102,9 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         autosave.schedule_save()
-        qtbot.waitUntil(lambda: len(tried) > 2, timeout=6000)
+        qtbot.waitUntil(lambda: len(tried) > 2)
         assert len(reported) == 1 and "No space left on device" in reported[0]
-    with qtbot.waitSignal(autosave.works_again, timeout=4000):
+    with qtbot.waitSignal(autosave.works_again):
         pass
     (path,) = (tmp_path / "data").glob(f"{PREFIX}*.nrsfm")
     read_session(path)

@@ -80,16 +80,16 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
         window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
         qtbot.wait(15 * number)
     live = window.session.shown
-    qtbot.waitUntil(lambda: live.settings == window.session.settings and not live.state.alive, timeout=20_000)
+    qtbot.waitUntil(lambda: live.settings == window.session.settings and not live.state.alive)
     assert window.session.runs == [run, live]
     for loss in losses_of_copies(window, tmp_path, text_of):
         assert loss == pytest.approx(live.last.best.loss, rel=DIGITS, abs=0)
     window.parameters_controller.run()
     warm = window.run_control.current
-    qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
+    qtbot.waitUntil(lambda: not warm.state.alive)
     window.session.set_settings(window.session.settings.with_changes(rank=settings.rank + 1))
     last = window.session.shown
-    qtbot.waitUntil(lambda: last.settings == window.session.settings and not last.state.alive, timeout=20_000)
+    qtbot.waitUntil(lambda: last.settings == window.session.settings and not last.state.alive)
     assert window.session.runs == [run, live, warm, last] and last.warm_from == warm.number
     assert len(last.last.provenance.flatten().steps) >= 3
     for loss in losses_of_copies(window, tmp_path, text_of):
@@ -102,9 +102,7 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         window.session.set_settings(QUICK.with_changes(eta=eta))
         run = window.session.shown
         wanted = window.session.settings
-        qtbot.waitUntil(
-            lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=20_000
-        )
+        qtbot.waitUntil(lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive)
         window.session.set_moment(run.snapshots.indices[0])  # the next change goes on from there
     assert len(run.last.provenance.flatten().steps) == 3
     for moment in (window.session.moment, None):

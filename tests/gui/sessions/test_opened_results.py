@@ -145,7 +145,7 @@ def test_a_result_is_shown_as_a_run_and_continued(
     window.parameters_panel.set_settings(settings.with_changes(eta=0.3))
     window.parameters_controller.run()
     further = window.run_control.current
-    qtbot.waitUntil(lambda: further.state is RunState.FINISHED, timeout=20_000)
+    qtbot.waitUntil(lambda: further.state is RunState.FINISHED)
     assert "from where it was" in [start.name for start in further.last.starts]
     assert further.warm_from == run.number
 

@@ -69,7 +69,7 @@ def test_a_session_is_the_same_in_another_window(
     for each in (window, other):
         each.parameters_controller.run()
         new = each.run_control.current
-        qtbot.waitUntil(lambda new=new: new.state is RunState.FINISHED, timeout=20_000)
+        qtbot.waitUntil(lambda new=new: new.state is RunState.FINISHED)
         assert new.warm_from == 1 and new.number == 2
         further.append(new.last.best.loss)
     assert further[0] == further[1] != run.last.best.loss
@@ -96,7 +96,7 @@ def test_the_dialog_for_saving_blocks_nothing(qtbot, solved, tmp_path):
     dialog = window.findChild(QFileDialog)
     assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     dialog.setDirectory(str(tmp_path))
     dialog.findChild(QLineEdit).setText("mine")
     dialog.accept()
@@ -150,7 +150,7 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     window, run = solved()
     run.sequence.source.unlink()
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     other = make_session_window()
@@ -319,7 +319,7 @@ def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(
         pytest.skip("the file system takes UTF-8 only")
     window = make_session_window(read_sequence(odd), settings=QUICK)
     run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     assert read_session(path).sequences[0].sequence.source == odd
 

@@ -64,7 +64,7 @@ def test_a_slot_that_raises_leaves_the_window_alive(qtbot, capsys, session, cont
     session.set_settings(QUICK)
     session.set_sequence(simulate("paper", frames=10, points=24, noise=0.3, seed=2))
     control.start(warm=False)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
 
 
 def test_a_painter_does_not_outlive_the_painting_that_broke(qtbot, show, capsys, reporter):

@@ -70,7 +70,7 @@ def steps(session, make_steps, sequence) -> FirstSteps:
 
 def solve(qtbot, session, control):
     control.start(warm=False)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
 
 
 def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, timeline, store, sequence):

@@ -135,7 +135,7 @@ def test_a_run_that_ends_at_its_limit_is_reported_in_a_sentence(
     session.set_sequence(sequence)
     states.announces = True
     control.start(warm=False)
-    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
+    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
     assert messages.text.startswith("Run 1 reached its iteration limit in ")
     assert display.scene is not None
 
@@ -147,7 +147,7 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     session.set_sequence(sequence)
     states.announces = True
     control.start(warm=False)
-    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
+    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
     assert messages.text.startswith("Run 1 converged in ")
     assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
@@ -156,7 +156,7 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     assert display.scene is not None
     messages.hide()
     session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     qtbot.wait(100)
     assert not messages.text.startswith("Run 1 ")
 
@@ -212,6 +212,6 @@ def test_tracks_that_may_be_wrong_are_announced_with_the_result(
     session.set_settings(QUICK.with_changes(rotations="truth", starts=1))
     session.set_sequence(replace(sequence, tracks=tracks, digest="wrong"))
     control.start(warm=False)
-    qtbot.waitUntil(lambda: "not fit the shapes (" in messages.text, timeout=30_000)
+    qtbot.waitUntil(lambda: "not fit the shapes (" in messages.text)
     press(qtbot, messages, "Find outliers")
     assert asked == ["outliers"]

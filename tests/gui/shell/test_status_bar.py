@@ -62,7 +62,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, 
     control.start(warm=False)
     progress = bar.findChild(QProgressBar)
     qtbot.waitUntil(progress.isVisible)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     qtbot.waitUntil(lambda: not progress.isVisible())
     assert "converged" in status.line.full_text
     session.set_frame(4)

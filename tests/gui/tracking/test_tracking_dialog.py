@@ -61,7 +61,7 @@ def click(dialog, x, y):
 def follow(qtbot, dialog):
     button(dialog, "Start").click()
     assert dialog.busy
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not dialog.busy)
 
 
 @pytest.fixture
@@ -126,10 +126,10 @@ def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
 def test_tracks_are_drawn_as_they_are_found_and_a_cancel_keeps_them(qtbot, dialog):
     open_sample(qtbot, dialog, frames=90)
     button(dialog, "Start").click()
-    qtbot.waitUntil(lambda: dialog._step is not None and dialog._step.done >= 6, timeout=10_000)
+    qtbot.waitUntil(lambda: dialog._step is not None and dialog._step.done >= 6)
     assert dialog._picture._trails.shape[2] > 30
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.isVisible() and 6 <= dialog.sequence.frame_count < 90
     assert button(dialog, "Use these tracks").isEnabled()
 
@@ -167,7 +167,7 @@ def test_a_point_is_followed_again_from_a_click(qtbot, followed):
     assert "Click where this point is" in followed._hint.text()
     x, y = place_of(followed, point)
     click(followed, x + 4, y)
-    qtbot.waitUntil(lambda: not followed.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not followed.busy)
     after = followed.sequence
     assert np.array_equal(after.tracks[:4, :, point], before.tracks[:4, :, point])
     moved = after.tracks[4:, :, point] - before.tracks[4:, :, point]

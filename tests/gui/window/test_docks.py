@@ -28,7 +28,7 @@ def test_docks_are_floated_closed_and_put_back(qtbot, window):
         assert not dock.isVisible()
     window.timeline_controller.go_to(-1)
     window.session.set_point(3)
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     window.dock_layout.reset()
     assert {dock.windowTitle() for dock in docks(window) if not dock.isHidden()} == {
         "Sequences", "Parameters", "Numbers", "2-D", "Loss"

@@ -56,7 +56,7 @@ def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
     assert run is not None
-    qtbot.waitUntil(lambda: not run.state.alive and window.run_control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: not run.state.alive and window.run_control.current is None)
     window.display.refresh()
     for frame in range(sequence.frame_count):
         window.session.set_frame(frame)
@@ -77,7 +77,7 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
     np.savetxt(path, np.full((8, 6), np.nan))
     window.sequence_opening.open(path)
     control = window.import_controller
-    qtbot.waitUntil(lambda: control.dialog is not None and control.dialog.isVisible(), timeout=10_000)
+    qtbot.waitUntil(lambda: control.dialog is not None and control.dialog.isVisible())
     shown = [label.text() for label in control.dialog.findChildren(QLabel) if label.isVisible()]
     assert "nothing.txt" in shown
     assert any("no visible point" in text for text in shown), shown

@@ -32,7 +32,7 @@ def wait_for_end(qtbot, window):
         shown = window.session.shown
         return shown is not None and shown.state is RunState.FINISHED and not window.run_control.current
 
-    qtbot.waitUntil(ended, timeout=30_000)
+    qtbot.waitUntil(ended)
     window.display.refresh()
 
 

@@ -66,7 +66,7 @@ def window(make_window) -> MainWindow:
 def full_window(qtbot, window) -> MainWindow:
     """Return a window with a run that is over, so that all panels are filled."""
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     qtbot.wait(50)
     return window
 

@@ -22,7 +22,7 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     qtbot.waitUntil(lambda: window.display._picture.of.iterate is window.session.shown.last)
     return window
 
@@ -79,7 +79,7 @@ def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, wi
     assert window.session.runs == [done, run] and run is not done
     assert window.session.settings == run.settings == quick["bilinear"] and run.warm_from is None
     assert "Run 2 is of the preset bilinear; run 1 stays as it was. Ctrl+Z" in window.message_bar.text
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert (done.settings, len(done.history), done.last) == kept
     solved = len(run.history), run.last
     window.session.undo()
@@ -112,15 +112,13 @@ def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
     refined = QUICK.with_changes(refine="depth")
     window = make_window(known.sequence, settings=refined)
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     done = window.session.shown
     assert done.last.depth.finished
     drag(window, "eta", 12)
     run = window.session.shown
     assert run is not done
-    qtbot.waitUntil(
-        lambda: run.state is RunState.FINISHED and run.settings == window.session.settings, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == window.session.settings)
     depth = run.last.depth
     assert depth.finished and [end.name for end in depth.ends] == ["bilinear solution"]
     assert run.last.best.problem.eta == window.session.settings.eta != refined.eta
@@ -141,22 +139,22 @@ def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, m
     def refining():
         return run.last is not None and run.last.record.energy is not None
 
-    qtbot.waitUntil(lambda: run.last is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: run.last is not None)
     control.set_slow(False)
-    qtbot.waitUntil(refining, timeout=30_000)
+    qtbot.waitUntil(refining)
     control.set_slow(True)
     for _ in range(2):  # what was computed before it is slow arrives with the first of these
         arrived = len(run.history)
-        qtbot.waitUntil(lambda arrived=arrived: len(run.history) > arrived, timeout=30_000)
+        qtbot.waitUntil(lambda arrived=arrived: len(run.history) > arrived)
     before = len(run.history)
     session.set_settings(session.settings.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(run.history.ticks))
     first = run.history.ticks[-1].first
     assert first <= before + 3  # what was computed meanwhile, and no more of the refinement
     assert run.history.records[first - 1].energy is not None and run.history.records[first].energy is None
-    qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.3, timeout=30_000)
+    qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.3)
     control.set_slow(False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=60_000)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert run.last.depth.finished and run.last.settings.eta == 0.3
 
 

@@ -25,7 +25,7 @@ LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1
 
 def run(qtbot, window):
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     window.display.refresh()
     return window.session.shown
 
@@ -87,7 +87,7 @@ def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_w
     window.parameters_panel.set_settings(other)
     window.session.set_settings(other)
     window.run_control.set_paused(False)
-    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None)
     shown = window.session.shown
     assert shown.state is RunState.FINISHED
     assert shown.settings == other

@@ -69,9 +69,7 @@ def window(make_window, sequence) -> MainWindow:
 
 
 def finished(qtbot, window, state=RunState.FINISHED):
-    qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.session.shown.state is state, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: window.session.shown is not None and window.session.shown.state is state)
     return window.session.shown
 
 
@@ -154,7 +152,7 @@ def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
     strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=xi), starts=2)
     window = make_window(sequence, settings=strong)
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=60_000)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
 
     def said():
         return [label.text() for label in window.numbers_panel.findChildren(QLabel)]
@@ -506,9 +504,7 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
             lengths[run] = len(run.history)
     resume()
     cancel()
-    qtbot.waitUntil(
-        lambda: not window.run_control._threads and not window.export_controller.busy, timeout=20_000
-    )
+    qtbot.waitUntil(lambda: not window.run_control._threads and not window.export_controller.busy)
     assert errors == []
     qtbot.waitUntil(lambda: running_threads() == [])
     for run in runs:
@@ -567,15 +563,13 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     for _ in range(3):
         window.parameters_controller.run_from_scratch()
         run = window.session.shown
-        qtbot.waitUntil(
-            lambda run=run: not run.state.alive and window.run_control.current is None, timeout=30_000
-        )
+        qtbot.waitUntil(lambda run=run: not run.state.alive and window.run_control.current is None)
         gone.append(weakref.ref(run))
         window.session.drop_run(run)
         window.display.refresh()
     del run
     # What is shown last may be kept for as long as nothing else is shown.
-    qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None, timeout=10_000)
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None)
 
 
 def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(
@@ -683,7 +677,7 @@ def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_is_active(qtbot
     window.parameters_controller.run()
     window.toolbars.actions["last"].trigger()
     assert window.session.frame == window.session.sequence.frame_count - 1
-    qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
+    qtbot.waitUntil(lambda: not window.session.shown.state.alive)
     qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
     assert not window.preferences_controller.dialog.isVisible()
 
@@ -707,7 +701,7 @@ def test_the_first_steps_wait_until_nothing_else_is_to_be_read(window):
 def test_a_script_gets_no_results(qtbot, window):
     window.offer_help(Arguments(exit=True))
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     qtbot.wait(100)
     assert window.message_bar.text == ""
 
@@ -758,6 +752,6 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
 @pytest.mark.parametrize(("words", "shown"), [([], "light"), (["--theme", "dark"], "dark")])
 def test_a_theme_of_the_command_line_goes_before_that_of_a_session(qtbot, make_window, words, shown):
     window = make_window()
-    with qtbot.waitSignal(window.session_saver.session_shown, timeout=20_000):
+    with qtbot.waitSignal(window.session_saver.session_shown):
         window.begin(parse([str(SESSION), *words]))
     assert window.session.theme.name == shown

@@ -289,7 +289,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     window.parameters_panel.set_settings(window.session.settings)
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
-    qtbot.waitUntil(lambda: not run.state.alive, timeout=30_000)
+    qtbot.waitUntil(lambda: not run.state.alive)
     assert run.last is not None
     assert not monkey.broken, monkey.broken[0]
     assert os.getcwd() == str(tmp_path)

@@ -48,7 +48,7 @@ def opened(qtbot, make_window, tmp_path):
         )  # fmt: skip
     window.session.set_settings(QUICK)
     run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: not run.state.alive, timeout=20_000)
+    qtbot.waitUntil(lambda: not run.state.alive)
     window.display.finish()
     return window, path
 
@@ -84,7 +84,7 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     exporting.save_report(named(tmp_path, "report.html"))
     exporting.save_movie(named(tmp_path, "movie.png"), MOVIE)
     window.log_controller.save(named(tmp_path, "log.txt"))
-    qtbot.waitUntil(lambda: not exporting.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not exporting.busy)
     assert failures == []
     written = {name.removeprefix(b"\xff<b>&").decode() for name in os.listdir(os.fsencode(tmp_path))}
     assert written >= {

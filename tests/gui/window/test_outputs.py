@@ -51,7 +51,7 @@ def opened(qtbot, make_window, tmp_path):
         window.sequence_opening.open(path)
     window.session.set_settings(QUICK)
     run = window.run_control.start(warm=False)
-    qtbot.waitUntil(lambda: not run.state.alive, timeout=20_000)
+    qtbot.waitUntil(lambda: not run.state.alive)
     window.display.finish()
     return window, path
 
@@ -64,7 +64,7 @@ def refusal_of(qtbot):
         sentences = []
         window.session.notifier.failed.connect(sentences.append)
         write(window, path)
-        qtbot.waitUntil(lambda: bool(sentences), timeout=10_000)
+        qtbot.waitUntil(lambda: bool(sentences))
         qtbot.waitUntil(lambda: not (window.export_controller.busy or window.session_saver.busy))
         window.session.notifier.failed.disconnect(sentences.append)
         return sentences[0]

@@ -40,7 +40,6 @@ def solved(qtbot, window):
     window.parameters_controller.run()
     qtbot.waitUntil(
         lambda: window.session.shown is not None and window.session.shown.state is RunState.FINISHED,
-        timeout=30_000,
     )
     window.display.refresh()
     return window

@@ -281,7 +281,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     take(window, Settings(rank=2, rotations="companion", rotation_rank=2, refine="none"))
     show(window, sequence)
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     weights = window.parameters_panel.findChild(WeightsList)
     qtbot.waitUntil(lambda: len(weights.weights) == 2)
     take(window, Settings(rank=2))  # the rotations are chosen among several
@@ -297,7 +297,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     window.parameters_controller.commit()
     assert isinstance(window.session.settings.penalty, ExplicitWeights)
     window.run_control.step()
-    qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(run.history.ticks))
     assert run.history.ticks[0].text == "penalty WNN → weights: starts again"
 
 

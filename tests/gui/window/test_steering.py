@@ -26,9 +26,7 @@ def window(qtbot, make_window, known):
 
 
 def wait(qtbot, window):
-    qtbot.waitUntil(
-        lambda: window.run_control.current is None and not window.run_control._threads, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: window.run_control.current is None and not window.run_control._threads)
 
 
 def dragged(window, **changes):

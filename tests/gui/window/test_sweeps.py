@@ -299,7 +299,6 @@ def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, o
     qtbot.mouseClick(window._again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
         lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
-        timeout=30_000,
     )
     row, settings = window.rows.sweep.rows[failed], main.session.shown.settings
     assert (settings.rank, settings.eta, settings.seed) == (row["rank"], row["eta"], row["seed"])
@@ -316,7 +315,7 @@ def test_a_run_of_a_bundled_sequence_is_solved_again(qtbot, main, open_sweep, sw
     window.choose(0)
     main.sweep_controller.solve_again()
     assert window.messages.text == ""
-    qtbot.waitUntil(lambda: main.session.shown is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: main.session.shown is not None)
     assert main.session.sequence.name == "balloon" or "balloon" in str(main.session.sequence.source)
     main.run_control.cancel()
 
@@ -337,7 +336,6 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     controller.use_data(made, solved_sweep / "data/balloon/sequence/perspective/circle.txt")
     qtbot.waitUntil(
         lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
-        timeout=30_000,
     )
     window.choose(1)
     window.messages.hide()

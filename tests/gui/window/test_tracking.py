@@ -24,13 +24,13 @@ def test_the_sample_becomes_a_sequence_with_its_video_behind_it(qtbot, make_wind
     qtbot.waitUntil(buttons["Start"].isEnabled)
     dialog._last.setValue(8)
     buttons["Start"].click()
-    qtbot.waitUntil(buttons["Use these tracks"].isEnabled, timeout=20_000)
+    qtbot.waitUntil(buttons["Use these tracks"].isEnabled)
     buttons["Use these tracks"].click()
     path = video_path(Path("sample:sheet"))
     sequence = window.session.sequence
     assert sequence.name == "sheet" and sequence.frame_count == 8 and sequence.video == path
     assert window.session.background.path == path
-    qtbot.waitUntil(lambda: window.tracks_view._background.isVisible(), timeout=10_000)
+    qtbot.waitUntil(lambda: window.tracks_view._background.isVisible())
     window.tracking_controller.show()
     assert buttons["Start"].text() == "Start" and not buttons["Start"].isEnabled()
     dialog.reject()

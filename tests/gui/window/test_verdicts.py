@@ -108,7 +108,7 @@ def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energie
     run = session.shown
     assert run is not source and run.settings == SETTINGS.with_changes(mirror="4-6")
     assert session.settings == SETTINGS  # the next run mirrors nothing
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=60_000)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     *_, expected = iterate(sequence, SETTINGS.with_changes(mirror="4-6"), start=source.last)
     np.testing.assert_allclose(run.last.geometry.points, expected.geometry.points, atol=1e-9)
     qtbot.waitUntil(lambda: "has frames 4-6 of run 1 mirrored" in window.message_bar.text)

@@ -88,7 +88,7 @@ def changed_by_the_wheel(top: QWidget) -> list[str]:
 def window(qtbot, make_window) -> MainWindow:
     made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
     made.parameters_controller.run()
-    qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED)
     return made
 
 

@@ -210,7 +210,7 @@ def test_only_the_newest_request_is_served(qtbot, folder):
     reader.read.connect(lambda index, _image: served.append(index))
     for index in range(8):  # before it has begun
         reader.request(index)
-    with qtbot.waitSignal(reader.read, timeout=5000):
+    with qtbot.waitSignal(reader.read):
         reader.start()
     qtbot.waitUntil(lambda: reader.kept(7) is not None)
     assert served == [7]
@@ -234,7 +234,7 @@ def opened(qtbot, session, background, sequence):
 
     def put(path, **options):
         background.open(path, **options)
-        qtbot.waitUntil(lambda: background._count > 0, timeout=10_000)
+        qtbot.waitUntil(lambda: background._count > 0)
 
     return put
 
@@ -294,7 +294,7 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
 
 def test_state_is_restored(qtbot, folder, session, background, shown):
     session.set_background(Background.from_plain({"path": str(folder), "opacity": 0.4, "offset": 1}))
-    qtbot.waitUntil(lambda: shown.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: shown.isVisible())
     assert session.background == Background(folder, 0.4, 1)
     session.set_background(Background.from_plain({}))
     assert session.background is None
@@ -331,7 +331,7 @@ def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session
         ("absent.mp4", "does not exist"),
         (256 * "a" + ".mp4", "a.mp4: File name too long"),
     ):
-        with qtbot.waitSignal(session.notifier.failed, timeout=5000) as reported:
+        with qtbot.waitSignal(session.notifier.failed) as reported:
             background.open(tmp_path / name)
         assert sentence in reported.args[0]
         assert session.background is None and not background.bar.isVisible()
@@ -354,7 +354,7 @@ def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, folder, ses
     reported = []
     session.notifier.failed.connect(reported.append)
     session.set_frame(7)
-    qtbot.waitUntil(lambda: bool(reported), timeout=5000)
+    qtbot.waitUntil(lambda: bool(reported))
     session.set_frame(6)
     qtbot.wait(50)
     assert len(reported) == 1 and "there is no such file" in reported[0]
@@ -367,7 +367,7 @@ def test_every_sequence_has_its_own_background(qtbot, sequence, folder, session,
     session.set_sequence(other)
     assert session.background is None
     session.set_sequence(sequence)
-    qtbot.waitUntil(lambda: background._count > 0, timeout=5000)
+    qtbot.waitUntil(lambda: background._count > 0)
     assert session.background.offset == 1
 
 
@@ -377,7 +377,6 @@ def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, video, session
         session.set_frame(frame)
     qtbot.waitUntil(
         lambda: shown.isVisible() and abs(brightness(shown.pixmap().toImage()) - 40) <= 2,
-        timeout=10_000,
     )
 
 
@@ -390,7 +389,7 @@ def test_a_doubtful_background_is_reported(sequence):
 def test_a_movie_of_the_two_d_view_has_the_background(qtbot, folder, tmp_path, opened, make_exporting):
     exporting = make_exporting()
     opened(folder, opacity=1.0)
-    with qtbot.waitSignal(exporting.saved, timeout=20_000):
+    with qtbot.waitSignal(exporting.saved):
         exporting.save_movie(
             tmp_path / "m.png", MovieOptions(view="2d", width=320, height=240, first=2, last=3)
         )
@@ -421,7 +420,7 @@ def test_a_movie_keeps_the_background_that_the_window_loses(
     options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
 
     def made(name, meanwhile):
-        with qtbot.waitSignal(exporting.saved, timeout=20_000):
+        with qtbot.waitSignal(exporting.saved):
             exporting.save_movie(tmp_path / f"{name}.png", options)
             meanwhile()
         return [file.read_bytes() for file in sorted(tmp_path.glob(f"{name}_*.png"))]
@@ -449,7 +448,7 @@ def test_a_movie_that_is_not_begun_lets_go_of_the_background(
     opened(folder)
     users = background._reader.pictures
     options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
-    with qtbot.waitSignal(exporting.saved, timeout=20_000):
+    with qtbot.waitSignal(exporting.saved):
         exporting.save_movie(tmp_path / "m.png", options)
         with qtbot.waitSignal(exporting.failed):
             exporting.save_movie(tmp_path / "m.png", options)
@@ -469,7 +468,7 @@ def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path)
         container.mux(stream.encode(None))
     reader = BackgroundReader(path)
     reader.cancel()
-    with qtbot.waitSignal(reader.failed, timeout=5000) as reported:
+    with qtbot.waitSignal(reader.failed) as reported:
         reader.start()
     assert "removed meanwhile" in reported.args[0] and reader.wait(5000)
 

@@ -204,7 +204,7 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     values = (0.1, 0.4, 1.5)
     panel.compute_requested.emit("xi", values, "tracks")
     assert solved.computing and panel._cancel.isVisibleTo(panel)
-    qtbot.waitUntil(lambda: not solved.computing, timeout=60_000)
+    qtbot.waitUntil(lambda: not solved.computing)
     assert not panel._cancel.isVisibleTo(panel)
     sequence, more = session.sequence, solved._series.more
     solves = [*sweep(sequence, start, SETTINGS, HoldoutPlan("xi", values))]
@@ -238,7 +238,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     qtbot.waitUntil(panel._compute.isEnabled)
     panel._parameter.set_key("refine")
     panel.compute_requested.emit("refine", (0.0, 1.0), "blocks")
-    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2, timeout=60_000)  # a fold is enough
+    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)  # a fold is enough
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
     shown = panel.plot._curves
@@ -252,7 +252,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     qtbot.waitUntil(lambda: panel._parameter.model().item(panel._parameter.findData("isometry")).isEnabled())
     panel._parameter.set_key("isometry")
     panel.compute_requested.emit("isometry", (0.1, 0.3), "blocks")
-    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel._use.isEnabled())
     used = panel.plot._curves.values[panel.plot._curves.advised]
@@ -327,9 +327,9 @@ def test_none_of_the_answer_is_cut(qtbot, panel, width):
 
 def test_a_series_can_be_cancelled_and_keeps_its_results(qtbot, solved, panel):
     panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "entries")
-    qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel.plot._curves is not None)
     panel._cancel.click()
-    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.computing)
     assert 0 < len(solved._series.trials) < 20 * FOLDS
     assert panel._use.isEnabled()
     assert panel._compute.isVisibleTo(panel)
@@ -339,14 +339,14 @@ def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, session, so
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
     session.set_sequence(known.sequence)
     assert panel.plot._curves is None and panel.sentence == ""
-    qtbot.waitUntil(lambda: not solved._jobs, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved._jobs)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()
 
 
 def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
     panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
-    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.computing)
     series = solved._series
     complete = gather_curve(series.trials, "xi")
     assert len(complete.folds) == FOLDS
@@ -361,7 +361,7 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved
     for _ in range(2):
         panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
         held.append(weakref.ref(solved._series))
-        qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+        qtbot.waitUntil(lambda: not solved.computing)
         qtbot.waitUntil(lambda: all(series() is None for series in held[:-1]))
     assert held[-1]() is solved._series
     session.set_sequence(known.sequence)
@@ -370,7 +370,7 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved
 
 def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved, panel):
     panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
-    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.computing)
     assert panel.sentence.startswith("No observation can be hidden at rank 40")
     assert panel._line.label.property("role") == "warning"
 

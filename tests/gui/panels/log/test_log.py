@@ -151,7 +151,7 @@ def test_a_session_is_recorded_in_the_log(qtbot, session, control, logbook, log,
     session.set_sequence(sequence)
     session.set_settings(QUICK.with_changes(eta=0.2))
     control.start(warm=False)
-    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     qtbot.waitUntil(lambda: "Done: run 1" in logbook.text())
     session.notifier.warn("the disk is full")
     text = logbook.text()
@@ -178,7 +178,7 @@ def test_a_refused_run_leaves_its_reason_as_an_error(qtbot, session, logbook, pa
 def test_dragged_settings_are_one_line(qtbot, session, logbook, log):
     for eta in (0.06, 0.07, 0.08):
         session.set_settings(QUICK.with_changes(eta=eta))
-    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in logbook.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in logbook.text())
     assert "0.07" not in logbook.text()
 
 

@@ -41,7 +41,7 @@ class Parts:
     def wait(self, qtbot) -> None:
         """Wait until nothing is solved any more."""
         control = self.run_control
-        qtbot.waitUntil(lambda: control.current is None and not control._threads, timeout=30_000)
+        qtbot.waitUntil(lambda: control.current is None and not control._threads)
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_the_mark_on_a_neighbor_goes_away(qtbot, plot):
     press(qtbot, plot, start)
     move(plot, start - QPointF(0, 90))
     assert plot.canvas.parts.barrier == 3
-    qtbot.waitUntil(lambda: plot.canvas.parts.barrier is None, timeout=2000)
+    qtbot.waitUntil(lambda: plot.canvas.parts.barrier is None)
 
 
 @pytest.mark.parametrize("by_change", [True, False])
@@ -136,7 +136,7 @@ def test_the_reason_for_a_stop_goes_with_the_next_change_or_after_a_while(qtbot,
     assert plot._hint.property("role") == "warning"
     if by_change:
         plot.set_state(SHOWN)
-    qtbot.waitUntil(lambda: plot._hint.property("role") == "muted", timeout=2000)
+    qtbot.waitUntil(lambda: plot._hint.property("role") == "muted")
     assert plot.hint in (HINT, KEYS_HINT)
     assert plot.canvas.parts.barrier is None
 

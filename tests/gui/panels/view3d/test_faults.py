@@ -351,7 +351,7 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     view.set_scene(scene)
     moving = view.grab().toImage()
     assert "estimate edges" not in view._renderer.parts
-    qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
+    qtbot.waitUntil(lambda: view.grab().toImage() != moving)
 
 
 def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(show, make_known, monkeypatch):
