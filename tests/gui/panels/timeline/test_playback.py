@@ -120,8 +120,8 @@ def test_playing_by_the_real_clock_follows_it_and_is_never_ahead(qtbot):
     playback.set_speed(4.0)
     asked = []
     playback.frame_requested.connect(asked.append)
-    playback.set_playing(True)
     began = time.perf_counter()
+    playback.set_playing(True)
     qtbot.waitUntil(lambda: bool(asked) and asked[-1] >= 30)
     ahead = asked[-1] - 60 * (time.perf_counter() - began)
     playback.set_playing(False)
