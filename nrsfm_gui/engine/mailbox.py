@@ -35,6 +35,7 @@ class Change:
     iteration: int  # of the first record under them
     settings: Settings
     restarts: bool = False  # whether rotations are chosen anew, so that nothing of the point before is used
+    rest: float = 0.0  # most seconds between two changes since the one that was applied before
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,9 @@ class RunControl(QObject):
         # Runs that were added for a change that is not applied yet, with the moment that they continue from.
         self._unconfirmed: dict[Run, int | None] = {}
         self._ticks = _TickRecorder()
+        # When the settings were changed last, and how long they had rested before. A movement of the hand is
+        # one tick, however long each of its changes takes to be answered.
+        self._changed_at, self._rest = float("-inf"), float("inf")
         self._left: dict[Run, TimeLeft] = {}
         self._timer = QTimer(self)  # a clock: threads are polled while there are any
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -184,13 +187,15 @@ class RunControl(QObject):
         self._session.report_run(run)
 
     def _apply_settings(self, settings: Settings) -> None:
+        now = time.perf_counter()
+        self._changed_at, self._rest = now, now - self._changed_at
         run = self.current
         if not self._session.live:
             return
         if run in self._following:
             self._show_waiting(run, settings)
             settings = live_settings(run.settings, settings)
-        if run is None or not self._threads[run].change(settings):
+        if run is None or not self._threads[run].change(settings, self._rest):
             self._follow(self._session.shown)
             run = self.current
         if run is not None and run.state is RunState.RUNNING and not self._delay:
@@ -238,7 +243,7 @@ class RunControl(QObject):
         thread = SolverThread(
             run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
         )
-        thread.change(settings)
+        thread.change(settings, self._rest)
         self._ignored_settings = None
         self._following.add(run)
         self._launch(run, thread)
@@ -347,13 +352,12 @@ class _Gesture:
 
     run: Run
     keys: frozenset[str]  # of the parameters that it changes
-    at: float  # time of its last change, in seconds
     before: Settings  # the settings at its start
     prefix: str = ""  # of the text of its tick
 
-    def includes(self, run: Run, keys: frozenset[str], now: float) -> bool:
-        """Return whether another change belongs to the same gesture."""
-        return run is self.run and one_gesture(self.keys, keys, now - self.at)
+    def includes(self, run: Run, keys: frozenset[str], rest: float) -> bool:
+        """Return whether another change, after so many seconds, belongs to the same gesture."""
+        return run is self.run and one_gesture(self.keys, keys, rest)
 
 
 class _TickRecorder:
@@ -364,18 +368,18 @@ class _TickRecorder:
 
     def expect(self, run: Run, settings: Settings, place: str) -> None:
         """Let the next tick of a run, which has these settings, name the place that it continues from."""
-        self._gesture = _Gesture(run, frozenset(), 0.0, settings, f"{place}: ")  # without parameters yet
+        self._gesture = _Gesture(run, frozenset(), settings, f"{place}: ")  # without parameters yet
 
     def add(self, run: Run, change: Change) -> None:
         """Apply changed settings to a run, and add a tick or extend that of the present gesture."""
-        now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
-        if last is not None and not change.restarts and last.includes(run, keys, now):
+        keys, last = parameters(run.settings, change.settings), self._gesture
+        if last is not None and not change.restarts and last.includes(run, keys, change.rest):
             run.history.extend_tick(change.iteration, last.prefix + named(last.before, change.settings))
-            self._gesture = replace(last, keys=last.keys | keys, at=now)
+            self._gesture = replace(last, keys=last.keys | keys)
         else:
             prefix = last.prefix if last is not None and last.run is run and not last.keys else ""
             text = prefix + named(run.settings, change.settings)
             tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
             run.snapshots.protect(tick.first - 1)
-            self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, prefix)
+            self._gesture = None if change.restarts else _Gesture(run, keys, run.settings, prefix)
         run.settings = change.settings

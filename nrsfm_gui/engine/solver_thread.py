@@ -89,7 +89,7 @@ class SolverThread(QThread):
         self._condition = threading.Condition()
         # All that follows is shared and only touched while the condition is held.
         self._settings = settings
-        self._pending: Settings | None = None
+        self._pending: tuple[Settings, float] | None = None  # with the rest before them
         self._paused = self._cancelled = self._over = False
         self._steps = 0
         self._delay = 0.0
@@ -138,12 +138,16 @@ class SolverThread(QThread):
             self._delay = seconds
             self._condition.notify_all()
 
-    def change(self, settings: Settings) -> bool:
-        """Continue from the current iterate under other settings; False where the run has already ended."""
+    def change(self, settings: Settings, rest: float = 0.0) -> bool:
+        """Continue from the current iterate under other settings; False where the run has already ended.
+
+        `rest` is how many seconds ago they were changed before. Of changes that come faster than they are
+        applied, the longest rest is kept.
+        """
         with self._condition:
             if self._over:
                 return False
-            self._pending = settings
+            self._pending = settings, max(rest, self._pending[1] if self._pending else 0.0)
             self._condition.notify_all()
             return True
 
@@ -188,9 +192,9 @@ class SolverThread(QThread):
         stream = self._work(self._sequence, self._settings, self._start)
         try:
             while self._wait_while_paused():
-                settings = self._pop_change()
-                if settings is not None:
-                    stream = self._redirected(stream, settings)
+                change = self._pop_change()
+                if change is not None:
+                    stream = self._redirected(stream, *change)
                     with self._condition:
                         self._answering = False
                         self._condition.notify_all()
@@ -232,8 +236,8 @@ class SolverThread(QThread):
             self._over = self._cancelled or self._pending is None
             return self._over
 
-    def _pop_change(self) -> Settings | None:
-        """Return changed settings that are to be applied now, None where there are none.
+    def _pop_change(self) -> tuple[Settings, float] | None:
+        """Return changed settings that are to be applied now and the rest before, None where there are none.
 
         During a drag there are always newer ones. A step is done from time to time all the same: else the
         point would never get further than the first iterate under each.
@@ -241,9 +245,9 @@ class SolverThread(QThread):
         if self._step_is_due():
             return None
         with self._condition:
-            settings, self._pending = self._pending, None
-            self._answering = settings is not None
-        return settings
+            change, self._pending = self._pending, None
+            self._answering = change is not None
+        return change
 
     def _step_is_due(self) -> bool:
         step = self._step_seconds or STEP_ANSWERS * self._answer_seconds
@@ -259,7 +263,7 @@ class SolverThread(QThread):
                 lambda: self._cancelled or self._pending is not None, timeout=DRAG_PAUSE
             )
 
-    def _redirected(self, stream: Iterator[Iterate], settings: Settings) -> Iterator[Iterate]:
+    def _redirected(self, stream: Iterator[Iterate], settings: Settings, rest: float) -> Iterator[Iterate]:
         """Return a stream from the current iterate under other settings, or the old one where refused."""
         before, began = self._last or self._start, time.thread_time()
         try:
@@ -277,7 +281,7 @@ class SolverThread(QThread):
             self._stepped_at = time.perf_counter()
         self._step_pending = first is not None and not first.status.finished
         if first is not None:
-            self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
+            self._post(first, Change(first.record.iteration, settings, _restarts(before, first), rest))
         return other
 
     def _post(self, iterate: Iterate, change: Change | None = None) -> None:

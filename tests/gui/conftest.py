@@ -647,6 +647,12 @@ def add_three_runs(
 
 
 @pytest.fixture
+def one_gesture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take all changes of the same parameters as one movement of the hand, on a slow machine too."""
+    monkeypatch.setattr("nrsfm_gui.model.changes.GESTURE", float("inf"))
+
+
+@pytest.fixture
 def wait_for_comparison(qtbot: QtBot) -> Callable[[Session, Display], None]:
     """Wait for the picture of both runs that are compared."""
 

@@ -183,7 +183,7 @@ def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, cont
     assert further.warm_from == run.number and further.last is run.snapshots.at(moment)[1]
 
 
-def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream):
+def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream, one_gesture):
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)

@@ -133,6 +133,23 @@ def test_a_change_continues_from_the_current_iterate_and_the_history_continues_i
     assert stream.closed == 2  # the first stream was closed when the second began
 
 
+def test_changes_that_come_faster_than_they_are_applied_keep_the_longest_rest_between_them(
+    threads, make_stream
+):
+    stream = make_stream()
+    thread = held_after(3, threads(stream), stream)
+    for rank, rest in ((3, 0.1), (4, 5.0), (5, 0.1)):
+        thread.change(Settings(rank=rank), rest)
+    thread.step()
+    found = []
+    wait_until(lambda: found.extend(thread.read_mailbox().changes) or found)
+    assert [(change.settings.rank, change.rest) for change in found] == [(5, 5.0)]
+    thread.change(Settings(rank=6), 0.1)
+    thread.step()
+    wait_until(lambda: found.extend(thread.read_mailbox().changes) or found[1:])
+    assert (found[1].settings.rank, found[1].rest) == (6, 0.1)
+
+
 def test_refused_settings_leave_the_run_as_it_was(threads, make_stream):
     stream = make_stream(length=200, refuses=Settings(rank=3))
     thread = held_after(5, threads(stream), stream)

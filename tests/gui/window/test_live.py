@@ -52,7 +52,7 @@ def test_live_is_on_from_the_start_and_the_button_shows_it(window):
 
 
 @pytest.mark.parametrize("name", ["eta", "xi"])
-def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, window, name):
+def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, window, one_gesture, name):
     done = window.session.shown
     count, last = len(done.history), done.last
     drag(window, name, 12)
