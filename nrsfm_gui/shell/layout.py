@@ -124,6 +124,7 @@ class DockLayout(QObject):
         self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
         self._restored = False
         self._shown = False
+        self._followed: QSize | None = None  # the size of the window that the docks suit
         self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
         self._first = Debounce(self._begin, 0, self)
         self._released = Debounce(self._read_own, 0, self)  # the splitter follows the mouse by a timer
@@ -134,7 +135,8 @@ class DockLayout(QObject):
     @property
     def settled(self) -> bool:
         """Whether the docks have the room that suits the size of the window."""
-        return not (self._first.isActive() or self._rest.isActive())
+        waits = self._first.isActive() or self._rest.isActive()
+        return not waits and self._followed == self._window.size()  # whose event may still be on its way
 
     def restore(self) -> bool:
         """Put everything where it was the last time; False where there was none, or it does not fit."""
@@ -229,7 +231,8 @@ class DockLayout(QObject):
                 moved.setHidden(out)
             self._join(*join)
             window.setUpdatesEnabled(True)
-        sizes = {**_shares(window.size()), **self._own}
+        self._followed = window.size()
+        sizes = {**_shares(self._followed), **self._own}
         for names, orientation in (
             (("left", "right"), Qt.Orientation.Horizontal),
             (("below",), Qt.Orientation.Vertical),

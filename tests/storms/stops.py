@@ -17,6 +17,8 @@ from writings import QUICK
 
 from core import InputError, load_result, read_sequence, reconstruct, save_result, simulate, write_npz
 from core.foundation import remove_temporaries
+from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION, AppStore
+from nrsfm_gui.model.preferences import Preferences
 from nrsfm_gui.sessions.autosave import LAST, PREFIX
 from nrsfm_gui.sessions.session_file import read_session
 
@@ -86,9 +88,8 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
             raise Lost(f"it says {printed[-200:]!r}, and the file is {'' if path.exists() else 'not '}there")
 
     def open_window(place: Path) -> tuple[list[str], dict[str, str]]:
-        settings = place / "config" / "nrsfm" / "nrsfm-gui.conf"
-        settings.parent.mkdir(parents=True)
-        settings.write_text("[General]\nautosave_seconds=1\n")
+        store = AppStore(place / "config" / ORGANIZATION / f"{APPLICATION}.json")
+        store.set_preferences(Preferences(autosave_seconds=1))
         homes = {"XDG_CONFIG_HOME": str(place / "config"), "XDG_DATA_HOME": str(place / "data")}
         words = ["-m", "nrsfm_gui", str(tracks), "--run", "--renderer", "software", *ENDLESS]
         return words, WINDOW | homes

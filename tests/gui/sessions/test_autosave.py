@@ -16,6 +16,7 @@ import pytest
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QPushButton
 
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
@@ -614,7 +615,7 @@ sys.exit(app.main(sys.argv[1:]))
 
 
 @pytest.fixture
-def running(tmp_path, sequence):
+def running(tmp_path, sequence, monkeypatch):
     """Start the application with a run that does not end, which prints each automatic saving."""
     environment = os.environ | {
         "QT_QPA_PLATFORM": "offscreen",
@@ -624,9 +625,8 @@ def running(tmp_path, sequence):
         "TMPDIR": str(tmp_path / "temporary"),
     }
     (tmp_path / "temporary").mkdir()
-    settings = tmp_path / "config" / "nrsfm" / "nrsfm-gui.conf"
-    settings.parent.mkdir(parents=True)
-    settings.write_text("[General]\nautosave_seconds=1\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", environment["XDG_CONFIG_HOME"])
+    save_every(AppStore(), 1)
     command = [
         sys.executable, "-c", KILLED, str(sequence.source), "--run", "--renderer", "software",
         "--method", "irnn", "--margin", "100", "--max-iterations", "1000000", "--rotations", "truth",
@@ -671,9 +671,7 @@ def test_a_killed_application_loses_no_more_than_the_interval(running, tmp_path)
     process, environment = running
     try:
         first, second = (process.stdout.readline().split() for _ in range(2))
-        time.sleep(0.6)
     finally:
-        killed = time.time()
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert first[0] == second[0] == "saved"
@@ -682,8 +680,7 @@ def test_a_killed_application_loses_no_more_than_the_interval(running, tmp_path)
     saved = read_session(lost.path).sequences[0].runs[0]
     lost.release()
     assert saved.state is RunState.STOPPED
-    assert len(saved.records) > int(first[1]) // 2
-    assert killed - lost.path.stat().st_mtime < 3  # the interval, and what it takes to write
+    assert len(saved.records) >= int(first[1])  # all that there was when the last saving began
     recover = """
 import sys
 from PyQt6.QtCore import QTimer

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -252,8 +253,10 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
     first, second = tmp_path / "first.nrsfm", tmp_path / "second.nrsfm"
     write_session(kept, second)
 
+    go_on = threading.Event()
+
     def slow(saved, path):
-        time.sleep(0.5)
+        go_on.wait()
         return write_session(saved, path)
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
@@ -261,6 +264,7 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
     window.session_saver.save_to(first)
     opened(qtbot, window, second)
     assert window.session_saver.busy
+    go_on.set()
     qtbot.waitUntil(lambda: "Saved" in window.message_bar.text)
     assert window.session_saver.file == second and not window.isWindowModified()
     window.session.rename_run(window.session.runs[0], "of the second")

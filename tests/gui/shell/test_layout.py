@@ -8,7 +8,6 @@ from PyQt6.QtGui import QEnterEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 
-from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.sessions.view_state import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks, is_in_front
@@ -17,15 +16,27 @@ from nrsfm_gui.shell.layout import docks, is_in_front
 @pytest.fixture
 def window(make_window, qtbot):
     window = make_window()
-    qtbot.wait(2 * TYPING_MILLISECONDS)
+    settle(window, qtbot)
     return window
+
+
+def settle(window, qtbot):
+    """Wait until the docks have the room that suits the window, and are laid out in it."""
+    before = []
+
+    def rests():
+        now = [dock.geometry() for dock in docks(window)] if window.dock_layout.settled else []
+        same, before[:] = now == before, now
+        return bool(now) and same
+
+    qtbot.waitUntil(rests)
 
 
 def sizes(window, qtbot, *size):
     """Return what docks have in a window of a size: widths at the sides, and the height below."""
     if size:
         window.resize(*size)
-        qtbot.wait(4 * TYPING_MILLISECONDS)
+        settle(window, qtbot)
     found = {dock.windowTitle(): dock for dock in docks(window)}
     widths = [found[title].width() for title in ("Sequences", "Parameters")]
     return (*widths, found["2-D"].height())
@@ -66,11 +77,11 @@ def test_splitters_stay_where_a_person_put_them(window, qtbot, make_window):
     assert own == pytest.approx((before[0] + 40, before[1], before[2] + 80), abs=6)
     assert sizes(window, qtbot, 1800, 1200)[::2] == pytest.approx(own[::2], abs=2)
     window.resize(820, 600)  # where docks join others
-    qtbot.wait(4 * TYPING_MILLISECONDS)
+    settle(window, qtbot)
     assert sizes(window, qtbot, 1280, 800) == pytest.approx(own, abs=2)
     window.close()
     again = make_window()
-    qtbot.wait(4 * TYPING_MILLISECONDS)
+    settle(again, qtbot)
     assert sizes(again, qtbot) == pytest.approx(own, abs=2)
     assert sizes(again, qtbot, 1440, 1000)[::2] == pytest.approx(own[::2], abs=2)
 
@@ -105,7 +116,7 @@ def test_a_layout_of_a_session_suits_windows_of_other_widths(window, qtbot):
     assert sizes(window, qtbot, 1280, 800) == pytest.approx(usual, abs=2)
     show_layout(window, narrow)
     window.dock_layout.adopt()
-    qtbot.wait(2 * TYPING_MILLISECONDS)
+    settle(window, qtbot)
     assert sizes(window, qtbot) == pytest.approx(usual, abs=2)
 
 
@@ -141,9 +152,9 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     large = sizes(window, qtbot, 2560, 1440)
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
-    qtbot.wait(TYPING_MILLISECONDS)
+    settle(window, qtbot)
     window.dock_layout.reset()
-    qtbot.wait(2 * TYPING_MILLISECONDS)
+    settle(window, qtbot)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
 
 
