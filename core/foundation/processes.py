@@ -107,22 +107,26 @@ class WorkerProcess:
             what the function raised.
         """
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        self._exchange(self._connection.send, (function, arguments, receive is not None))
+        while True:
+            content = None
+            left = deadline - time.monotonic()
+            if self._exchange(self._connection.poll, min(POLL_SECONDS, max(left, 0.0))):
+                kind, content = self._exchange(self._connection.recv)
+                if kind == "returned":
+                    return content
+                if kind == "raised":
+                    raise content
+            elif left <= 0:
+                self.kill()
+                raise TimeoutError(f"it was ended after {timeout:g} s")
+            if receive is not None:
+                receive(content)
+
+    def _exchange(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a method of the connection returns, unless the process has closed its end."""
         try:
-            self._connection.send((function, arguments, receive is not None))
-            while True:
-                content = None
-                left = deadline - time.monotonic()
-                if self._connection.poll(min(POLL_SECONDS, max(left, 0.0))):
-                    kind, content = self._connection.recv()
-                    if kind == "returned":
-                        return content
-                    if kind == "raised":
-                        raise content
-                elif left <= 0:
-                    self.kill()
-                    raise TimeoutError(f"it was ended after {timeout:g} s")
-                if receive is not None:
-                    receive(content)
+            return method(*arguments)
         except (EOFError, ConnectionError):
             self._process.join()
             raise ProcessDied(self._process.exitcode) from None
@@ -138,6 +142,7 @@ class ProcessPool:
     def __init__(self) -> None:
         self._idle: list[WorkerProcess] = []
         self._busy: set[WorkerProcess] = set()
+        self._closed = False
         self._lock = threading.Lock()
 
     def call(self, function: Callable[..., Any], *arguments: Any, timeout: float | None = None) -> Any:
@@ -145,31 +150,31 @@ class ProcessPool:
 
         A process that died or was ended is replaced.
         """
-        with self._lock:
-            process = self._idle.pop() if self._idle else None
-        process = process or WorkerProcess()
-        with self._lock:
+        with self._lock:  # so that none starts while the pool is closed
+            if self._closed:
+                raise ProcessDied(None)
+            process = self._idle.pop() if self._idle else WorkerProcess()
             self._busy.add(process)
         usable = True
         try:
             return process.call(function, *arguments, timeout=timeout)
-        except (ProcessDied, TimeoutError):
+        except (ProcessDied, TimeoutError, KeyboardInterrupt):  # after which it still computes the call
             usable = False
             raise
         finally:
             with self._lock:
-                kept = usable and process in self._busy
                 self._busy.discard(process)
+                kept = usable and not self._closed
                 if kept:
                     self._idle.append(process)
             if not kept:
                 process.__exit__()
 
     def close(self) -> None:
-        """End all processes; calls that run raise ProcessDied."""
+        """End all processes; calls that run, and those that come later, raise ProcessDied."""
         with self._lock:
+            self._closed = True
             busy, idle = list(self._busy), list(self._idle)
-            self._busy.clear()
             self._idle.clear()
         for process in busy:
             process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import math
 import os
 import signal
@@ -66,6 +67,8 @@ def test_what_the_function_raises_is_raised_here_and_the_process_continues(proce
         process.call(functions.refuse, "no such file")
     with pytest.raises(RuntimeError, match="pickle"):
         process.call(functions.unpicklable)
+    with pytest.raises(EOFError):  # as a closed connection raises
+        process.call(marshal.loads, b"")
     assert process.call(math.sqrt, 9.0) == 3.0
 
 
@@ -73,6 +76,14 @@ def test_what_the_function_sends_is_received_before_its_result(process, function
     received = []
     assert process.call(functions.report, 3, receive=received.append) == "done"
     assert [each for each in received if each is not None] == [0, 1, 2]
+
+
+def test_what_a_receiver_raises_ends_the_call(functions):
+    def receive(_content):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):  # as a closed connection raises, too
+        call_in_process(functions.report, 1, receive=receive)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks of signals")
@@ -105,6 +116,23 @@ def test_a_pool_reuses_its_processes_and_replaces_those_that_died():
     assert second != first
     pool.close()
     assert not Path(f"/proc/{second}").exists()
+    with pytest.raises(ProcessDied):
+        pool.call(os.getpid)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timers that send signals")
+def test_a_pool_does_not_use_the_process_of_an_interrupted_call_again():
+    pool = ProcessPool()
+    pool.call(os.getpid)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            pool.call(time.sleep, 1.0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert pool.call(os.getpid) is not None  # the sleep returns None
+    pool.close()
 
 
 def test_closing_a_pool_ends_the_calls_that_run():
