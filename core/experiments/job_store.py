@@ -100,14 +100,14 @@ def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
                 raise InputError(f"{path}: is no ordinary file")
             stream.seek(start)
             while line := stream.readline(LONGEST_LINE):
-                row = _parsed(line)
                 length = len(line)
-                while not line.endswith(b"\n"):
-                    line = stream.readline(LONGEST_LINE)
-                    if not line:
+                while not line.endswith(b"\n"):  # too long, or being written just now
+                    more = stream.readline(LONGEST_LINE)
+                    if not more:
                         return
-                    row, length = None, length + len(line)
-                yield StoredLine(start, start + length, row)
+                    length += len(more)
+                    line = line + more if length <= LONGEST_LINE else more
+                yield StoredLine(start, start + length, _parsed(line) if length <= LONGEST_LINE else None)
                 start += length
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
