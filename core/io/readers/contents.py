@@ -172,7 +172,7 @@ def read_bytes(path: Path) -> bytes:
                     f"({VARIABLE} in GB)"
                 )
             content = stream.read(size)
-    if not content.strip():
+    if not content or content.isspace():
         raise InputError(f"{path}: the file is empty")
     return content
 
@@ -283,10 +283,10 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        sentence = str(error)
-        if sentence.startswith((f"{path}: ", f"{path.parent}{os.sep}")):
+        names = f"{path}: ", f"{path.parent}{os.sep}"
+        if str(error).startswith(tuple(map(printable, names))):
             raise
-        raise InputError(f"{path}: {sentence}") from error
+        raise InputError(f"{path}: {error}") from error
 
 
 # -- matrices in plain text ----------------------------------------------------------------------------------
@@ -316,13 +316,14 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
     """
     with naming(path):
         check_text(content)
-    lines = [line for line in content.decode("latin-1").splitlines() if line.strip()]
-    if not lines:
+    lines = content.decode("latin-1").splitlines()
+    filled = [line for line in lines if line.strip()]
+    if not filled:
         raise InputError(f"{path}: the file holds no numbers")
     try:
-        matrix: Floats = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
+        matrix: Floats = np.loadtxt(filled, dtype=np.float64, comments=None, ndmin=2)
     except ValueError as error:
-        raise InputError(_what_is_wrong(content, path) or f"{path}: {reason(error)}") from error
+        raise InputError(_what_is_wrong(lines, path) or f"{path}: {reason(error)}") from error
     return matrix
 
 
@@ -343,10 +344,12 @@ def check_text(content: bytes) -> None:
     InputError
         with the memory that it needs.
     """
+    allowance = Allowance(len(content))
     lines = len(content) - len(content.translate(None, _NEW_LINES))
+    allowance.use(_LINE * lines + _NUMBERS * len(content))  # before so many are looked for
     ends = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
     longest = int(np.diff(ends, prepend=-1, append=len(content)).max())
-    Allowance(len(content)).use(_LINE * lines + _WORD * longest + _NUMBERS * len(content))
+    allowance.use(_WORD * longest)
 
 
 def parse_json(content: bytes | str) -> Any:
@@ -406,10 +409,10 @@ def parse_mask(content: bytes, path: Path) -> Bools:
     return mask
 
 
-def _what_is_wrong(content: bytes, path: Path) -> str | None:
+def _what_is_wrong(lines: list[str], path: Path) -> str | None:
     """Return the sentence for the first line that is ragged or not numeric, or None."""
     width = first = None
-    for number, line in enumerate(content.decode("latin-1").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         tokens = line.split()
         for token in tokens:
             try:

@@ -289,8 +289,11 @@ _BIG, _SMALLEST = 1, 20  # the first digit; bytes of a header
 
 def _matrices(content: bytes, allowance: Allowance) -> Iterator[tuple[str, Any]]:
     """Yield the name and the value of every matrix, None for text."""
-    place = 0
+    place = matrices = 0
     while place < len(content):
+        matrices += 1
+        if matrices > _MOST_ITEMS:
+            raise ValueError(f"it holds more than {_MOST_ITEMS} matrices")
         if place + _SMALLEST > len(content):
             raise ValueError(f"the matrix at byte {place} is incomplete")
         order = "<" if int(np.frombuffer(content, "<i4", 1, place)[0]) in range(10_000) else ">"

@@ -230,6 +230,8 @@ def test_what_is_inflated_and_not_kept_is_added_up():
 def test_very_many_elements_are_refused():
     with pytest.raises(InputError, match="it holds more than 100000 elements"):
         load(bytes(8 * 100_001))
+    with pytest.raises(InputError, match="it holds more than 100000 matrices"):
+        load_variables(bytes(20 * 100_001), FILE)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from core.io.readers import (
     reason,
     set_memory_limit,
 )
+from core.io.readers.contents import check_text
 from core.tracking.video import Video
 
 READ = {
@@ -327,6 +328,17 @@ def test_a_text_is_measured_before_it_is_split(tmp_path, monkeypatch, name, line
     assert "MB of memory; accepted of a file of this size are 10 MB" in problem_of(tmp_path / name)
 
 
+def test_lines_are_counted_before_their_ends_are_looked_for(monkeypatch):
+    monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
+    content = 3_000_000 * b"\n"
+    tracemalloc.start()
+    with pytest.raises(InputError, match="MB of memory"):
+        check_text(content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
 @pytest.mark.parametrize(
     "text", [100_000 * "[", '{"a": ' * 100_000, "1" * 5000, "\xff", "[1, 2", "[" + "{}," * 400_000 + "{}]"]
 )
@@ -421,6 +433,14 @@ def test_bytes_that_cannot_be_printed_do_not_reach_a_message(tmp_path):
     with pytest.raises(InputError) as refused:
         load_arrays(read_bytes(path), path)
     assert str(refused.value).isprintable()
+
+
+def test_a_path_that_cannot_be_printed_is_named_once(tmp_path):
+    path = tmp_path / "a\x1bb.mat"
+    path.write_bytes(b"MATLAB")
+    with pytest.raises(InputError) as refused:
+        read_sequence(path)
+    assert str(refused.value).count("b.mat: ") == 1
 
 
 @pytest.mark.parametrize("content", [b"\x1c\x1c", b"\x00", b"\xff\xfe1\x00", b",\n,", b'"', b"[[]]", b"null"])
