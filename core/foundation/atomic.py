@@ -328,7 +328,11 @@ def _temporary_name(suffix: str = "") -> str:
 
 @cache
 def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    """Return what names the machine and its processes, which a container of the same name counts anew."""
+    processes = ""
+    with suppress(OSError):  # of a system without them
+        processes = os.readlink("/proc/self/ns/pid")
+    return f"{zlib.crc32(f'{platform.node()} {processes}'.encode()):08x}"
 
 
 def _began(process: int) -> int | None:

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -416,6 +417,21 @@ def test_temporary_files_of_processes_that_were_killed_are_removed_with_the_next
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended before anybody waits for it
         write(folders[1] / "b.txt", "new")
     assert sorted(os.listdir(folders[1])) == sorted([*foreign, "b.txt"])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have no such namespaces")
+def test_temporary_files_of_a_container_of_the_same_name_stay(tmp_path):
+    script = "from core.foundation import atomic; print(atomic._temporary_name())"
+    container = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script]
+    with suppress(FileNotFoundError):
+        named = subprocess.run(container, capture_output=True, text=True, check=False)
+        if named.returncode == 0:
+            file = tmp_path / named.stdout.strip()
+            file.touch()
+            remove_temporaries(tmp_path)
+            assert file.exists()
+            return
+    pytest.skip("no namespace can be made")
 
 
 def test_a_folder_is_not_listed_for_each_of_many_files(tmp_path, monkeypatch):
