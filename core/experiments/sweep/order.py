@@ -48,6 +48,9 @@ class BestFirst:
         for job in iter(longest.pop, None):
             assert isinstance(job, SweepJob)
             self._waiting[job] = _values(job)
+        # What all of them have puts none before another, and is most of what they have.
+        self._shared = frozenset[Value]().union(*self._waiting.values()).intersection(*self._waiting.values())
+        self._waiting = {job: self._varied(values) for job, values in self._waiting.items()}
         for job, metrics in ended:
             self._note(job, metrics)
 
@@ -58,10 +61,10 @@ class BestFirst:
                 return None
             promises = self._promises()
 
-            def promise(job: SweepJob) -> float:
-                return sum(promises.get(value, -math.inf) for value in self._waiting[job])
+            def promise(waiting: tuple[SweepJob, list[Value]]) -> float:
+                return sum(promises.get(value, -math.inf) for value in waiting[1])
 
-            best = min(self._waiting, key=promise)
+            best, _ = min(self._waiting.items(), key=promise)
             del self._waiting[best]
             return best
 
@@ -74,7 +77,10 @@ class BestFirst:
     def _note(self, job: SweepJob, metrics: Mapping[str, Any]) -> None:
         error = next((metrics[name] for name in RANKED_BY if metrics.get(name) is not None), None)
         if error is not None and error > 0:
-            self._errors[job.sequence.content].append((math.log(error), _values(job)))
+            self._errors[job.sequence.content].append((math.log(error), self._varied(_values(job))))
+
+    def _varied(self, values: list[Value]) -> list[Value]:
+        return [value for value in values if value not in self._shared]
 
     def _promises(self) -> dict[Value, float]:
         """Return the mean difference of the runs with each value from the others of their sequences."""
