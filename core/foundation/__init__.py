@@ -15,7 +15,16 @@ from .parameters import (
     parameter,
     parameters_of,
 )
-from .processes import ProcessDied, ProcessPool, WorkerProcess, call_in_process, processor_count
+from .processes import (
+    ProcessDied,
+    ProcessPool,
+    WorkerProcess,
+    call_in_process,
+    limit_memory,
+    limit_processor,
+    processor_count,
+    why_ended,
+)
 from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
@@ -43,6 +52,8 @@ __all__ = [
     "check_replaceable",
     "check_writable",
     "help_page",
+    "limit_memory",
+    "limit_processor",
     "make_folder",
     "needs",
     "one_line_repr",
@@ -59,4 +70,5 @@ __all__ = [
     "replacing_many",
     "rotation_from_vector",
     "versions",
+    "why_ended",
 ]

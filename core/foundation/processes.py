@@ -18,17 +18,20 @@ import threading
 import time
 from contextlib import contextmanager
 from multiprocessing import resource_tracker, util
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if sys.platform.startswith("linux"):
+if sys.platform == "linux":
     import fcntl
+    import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
 POLL_SECONDS = 0.5  # between two reports of a process
+END_SECONDS = 5.0  # that a process may take to end once it is killed: the system may be waiting for a disk
 STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
 _starting = threading.Lock()
 
@@ -50,6 +53,13 @@ class WorkerProcess:
     >>> with WorkerProcess() as process:
     ...     process.call(math.hypot, 3.0, 4.0)
     5.0
+
+    An object can stay in the process:
+
+    >>> with WorkerProcess() as process:
+    ...     process.make(list, "abc")
+    ...     process.call("count", "b")
+    1
     """
 
     def __init__(self) -> None:
@@ -68,12 +78,29 @@ class WorkerProcess:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        self._process.join()
+        self._process.join(END_SECONDS)
         self._connection.close()
+
+    def make(
+        self, function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None] | None = None
+    ) -> None:
+        """Keep what `function(*arguments)` returns in the process: `call` knows its methods by their names.
+
+        Parameters
+        ----------
+        function, *arguments, receive
+            as in `call`.
+
+        Raises
+        ------
+        ProcessDied, Exception
+            as `call`.
+        """
+        self._compute(function, arguments, receive, None, keeps=True)
 
     def call(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Any] | str,
         *arguments: Any,
         receive: Callable[[Any], None] | None = None,
         timeout: float | None = None,
@@ -83,7 +110,7 @@ class WorkerProcess:
         Parameters
         ----------
         function
-            a function of a module.
+            a function of a module, or the name of a method of what `make` has kept.
         *arguments
             of the function, picklable.
         receive
@@ -106,8 +133,19 @@ class WorkerProcess:
         Exception
             what the function raised.
         """
+        return self._compute(function, arguments, receive, timeout, keeps=False)
+
+    def _compute(
+        self,
+        function: Callable[..., Any] | str,
+        arguments: tuple[Any, ...],
+        receive: Callable[[Any], None] | None,
+        timeout: float | None,
+        *,
+        keeps: bool,
+    ) -> Any:
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        self._exchange(self._connection.send, (function, arguments, receive is not None))
+        self._exchange(self._connection.send, (function, arguments, receive is not None, keeps))
         while True:
             content = None
             left = deadline - time.monotonic()
@@ -128,7 +166,7 @@ class WorkerProcess:
         try:
             return method(*arguments)
         except (EOFError, ConnectionError):
-            self._process.join()
+            self._process.join(END_SECONDS)
             raise ProcessDied(self._process.exitcode) from None
 
     def kill(self) -> None:
@@ -221,6 +259,58 @@ def call_in_process(
         return process.call(function, *arguments, receive=receive)
 
 
+def limit_memory(size: int) -> None:
+    """Let this process take at most so many bytes more than it has, and write no core; on Linux.
+
+    Parameters
+    ----------
+    size
+        of address space, which is more than what is used.
+    """
+    if sys.platform == "linux":
+        has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _limit(resource.RLIMIT_AS, has + size)
+        _limit(resource.RLIMIT_CORE, 0)
+
+
+def limit_processor(seconds: int) -> None:
+    """Let a signal end this process once it has used so many seconds of the processor from now on; on Linux.
+
+    Parameters
+    ----------
+    seconds
+        of all its threads.
+    """
+    if sys.platform == "linux":
+        _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + seconds)
+
+
+def why_ended(code: int | None) -> str:
+    """Return why a process with such limits has ended, as the end of a sentence.
+
+    Parameters
+    ----------
+    code
+        its exit code, negative of a signal.
+
+    Returns
+    -------
+    str
+        that it found no end, or that its library crashed.
+    """
+    if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
+        return "no end after seconds"
+    return f"its library ends with code {code}"
+
+
+if sys.platform == "linux":
+
+    def _limit(what: int, value: int) -> None:
+        """Set a limit of this process, below what the system allows at most."""
+        _, most = resource.getrlimit(what)
+        resource.setrlimit(what, (value if most == resource.RLIM_INFINITY else min(value, most), most))
+
+
 def _serve(connection: Connection[Any, Any]) -> None:
     """Compute the calls that come, until the other end is closed."""
     _end_with_parent()
@@ -228,16 +318,21 @@ def _serve(connection: Connection[Any, Any]) -> None:
     def send(content: Any) -> None:
         connection.send(("sent", content))
 
+    kept = None
     while True:
         try:
-            function, arguments, reports = connection.recv()
+            function, arguments, reports, keeps = connection.recv()
         except EOFError:
             return
         except Exception as error:  # what was sent cannot be unpickled here: a module that is not installed
             connection.send(("raised", RuntimeError(f"{type(error).__name__}: {error}")))
             continue
         try:
-            answer = ("returned", function(*arguments, send) if reports else function(*arguments))
+            compute = getattr(kept, function) if isinstance(function, str) else function
+            value = compute(*arguments, send) if reports else compute(*arguments)
+            if keeps:
+                kept, value = value, None
+            answer = ("returned", value)
         except Exception as error:
             answer = ("raised", error)
         try:
@@ -261,7 +356,7 @@ def _end_with_parent() -> None:
         parent.join()
         os._exit(1)
 
-    if sys.platform.startswith("linux"):
+    if sys.platform == "linux":
         signal.signal(signal.SIGIO, signal.SIG_DFL)
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)

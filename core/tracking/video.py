@@ -1,52 +1,32 @@
-"""A video as images by their number (PyAV), counted from 0 in display order.
+"""A video as images by their number, decoded in a process of its own.
 
-MP4 and Matroska store the display time of every frame, which is read once without decoding. Other
-containers, above all AVI, store the times of packets or none: where not every frame is a key frame, such a
-video is decoded once to find the order of its frames.
-
-The decoder gets the number of every packet as its time, and passes it on to the frame: so a frame is
-identified by its packet wherever decoding began. Reading the next frame decodes one frame; any other read
-starts at the key frame before it, or at the start of the file where the key frame is not found.
-
-This is not left to imageio's reader by index (2.38 with PyAV): where it seeks, it gives wrong pictures of 6
-of the 13 pairs of codec and container in the tests; where it does not, each step back decodes from the start.
-It has no number of pictures for Matroska and MPEG, and counts those that an edit list cuts off.
-
-Only files with pictures of their own are opened, not lists of other files. Their packets and the size of the
-pictures are bounded by what a file may need.
+FFmpeg is C code that damaged files may crash, keep busy, or let take the memory: what happens to its process
+is a sentence here. Pictures come through memory that both processes share, which has no name once both have
+it, so that nothing of it is left when they are killed.
 """
 
 from __future__ import annotations
 
-import bisect
-from collections import OrderedDict
 from importlib.util import find_spec
-from itertools import chain
+from multiprocessing.shared_memory import SharedMemory
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
-from ..io.readers.allowance import Allowance, memory_limit
-from ..io.readers.contents import check_file, naming
+from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
+from ..io.readers.contents import check_file
+from .decoding import PIXEL, VideoServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from ..foundation.types import Pixels
 
-TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
-HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
-# FFmpeg's names of the containers, and of the streams without one, that are opened.
-CONTAINERS = (
-    "asf avi dv flv gif h264 hevc ivf m4v matroska mjpeg mov mp4 mpeg mpegts mpegvideo mxf nut ogg rm webm "
-    "wtv yuv4mpegpipe"
-).split()
-PIXEL = 3  # bytes
-IN_MEMORY = 16  # pictures, of the decoder and of those that are kept, that the largest ones leave space for
-OF_PACKET = 500  # bytes that are kept of each
-PASSED = 32  # frames kept as the decoder gave them
-PATIENCE = 8  # frames ahead that are rather decoded than sought
+MOST_SECONDS = 20.0  # without a sign of progress
+MOST_DEATHS = 3  # of processes that decode one video
 
 
 class Video:
@@ -79,34 +59,13 @@ class Video:
     def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
         if find_spec("av") is None:
             raise InputError(needs("A video", "PyAV", "video"))
-        import av
-
-        self._stored = check_file(path)
-        self._most_pixels = memory_limit() // (IN_MEMORY * PIXEL)  # of a picture
+        check_file(path)
         self.path = path
-        self._av = av
-        self._errors = (av.FFmpegError, OSError)
-        self._places: dict[tuple[int, int], int] = {}  # packets by position and size, {} where unknown
-        self._key_times: dict[int, int | None] = {}  # of the packets of key frames, as the container has them
-        self._frames: Iterator[tuple[int, Any]] | None = None  # the decoder, before picture `_next`
-        self._next = 0
-        self._passed: OrderedDict[int, Any] = OrderedDict()  # decoded on the way, for going backwards
-        self._lost: set[int] = set()  # pictures that decoding from the start does not give, either
-        try:
-            self._container, self._stream = self._open()
-            with naming(path):
-                self._numbers = self._numbers_of_packets(stopped)
-        except self._errors as error:
-            raise InputError(f"{path} cannot be read as a video: {error.strerror or error}") from error
-        # What the stream states is read now: after `close` its memory is given back.
-        rate = self._stream.average_rate or self._stream.guessed_rate
-        self.frame_rate = float(rate) if rate else None
-        self.size = int(self._stream.width), int(self._stream.height)
-        self.count = len(self._numbers)
-        if not self.count:
-            raise InputError(f"{path} holds no frames")
-        keys = (key for key in self._key_times if key in self._numbers)
-        self._keys = sorted((self._numbers[key], key) for key in keys)
+        self._process: WorkerProcess | None = None
+        self._memory: SharedMemory | None = None
+        self._deaths = 0
+        self._quiet = 0  # polls since the last sign of progress
+        self.count, self.size, self.frame_rate = self._open(stopped)
 
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
@@ -119,166 +78,88 @@ class Video:
         Raises
         ------
         InputError
-            where it cannot be read.
+            where it cannot be read. Where the process of the decoder has ended, the next picture is read by
+            a new one.
         """
-        try:
-            frame = self._passed.get(index)
-            if frame is None:
-                frame = self._decoded(index)
-            pixels: Pixels = frame.to_ndarray(format="rgb24")
-            return pixels
-        except self._errors as error:
-            self._frames = None
-            raise InputError(f"{self.path}: frame {index + 1} cannot be read: {error}") from error
+        what = f"{self.path}: frame {index + 1} cannot be read"
+        if self._process is None:
+            if self._deaths > MOST_DEATHS:
+                raise InputError(f"{what}: the decoder has ended {self._deaths} times")
+            if self._open(lambda: False)[:2] != (self.count, self.size):
+                self.close()
+                raise InputError(f"{what}: the file has changed")
+        shape = self._call(what, "read", index)
+        if self._memory is None or self._memory.size < np.prod(shape):
+            self._share(what, int(np.prod(shape)))
+            shape = self._call(what, "read", index)
+        assert self._memory is not None
+        return np.ndarray(shape, np.uint8, self._memory.buf).copy()
 
     def close(self) -> None:
-        """Close the file."""
-        self._frames = None
-        self._passed.clear()
-        self._container.close()
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.__exit__()
+        if self._memory is not None:
+            self._memory.close()
+            self._memory = None
 
-    def _open(self) -> tuple[Any, Any]:
-        """Return the file and its video stream."""
-        # Only what the container stores: times that FFmpeg fills in differ with where reading began.
-        # Playlists and lists of files are no containers here: they would lead to other files.
-        options = {
-            "fflags": "+nofillin",
-            "format_whitelist": ",".join(CONTAINERS),
-            "protocol_whitelist": "file",
-        }
-        name = f"file:{self.path}"  # of which no beginning, such as "concat:", is taken for a protocol
-        try:
-            try:
-                container = self._av.open(name, options=options)
-            except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
-                container = self._av.open(name, options=options, metadata_errors="replace")
-        except self._av.ArgumentError:  # by the list
-            raise InputError(
-                f"{self.path} is no video; accepted are MP4, Matroska, AVI, MPEG and the like"
-            ) from None
-        if not container.streams.video:
-            raise InputError(f"{self.path} holds no video")
-        stream = container.streams.video[0]
-        if stream.codec_context is None:
-            raise InputError(f"{self.path} cannot be read as a video: PyAV has no decoder for it")
-        most = self._most_pixels
-        if int(stream.width) * int(stream.height) > most:
-            raise InputError(
-                f"{self.path} has pictures of {stream.width} x {stream.height}; accepted are up to "
-                f"{most / 1e6:.3g} million pixels"
-            )
-        stream.codec_context.options = {"max_pixels": str(most)}  # of pictures that grow on the way
-        stream.thread_type = "AUTO"
-        return container, stream
+    def _open(self, stopped: Callable[[], bool]) -> tuple[int, tuple[int, int], float | None]:
+        """Start a process, and return what the video states."""
 
-    def _packets(self) -> Iterator[Any]:
-        return (packet for packet in self._container.demux(self._stream) if packet.size)
-
-    def _numbers_of_packets(self, stopped: Callable[[], bool]) -> dict[int, int]:
-        """Return the number of the picture of every packet, by the number of the packet."""
-        times, places, shown = [], [], []
-        allowance = Allowance(self._stored)
-        for number, packet in enumerate(self._packets()):
-            allowance.use(OF_PACKET)
-            times.append(packet.pts)
-            places.append((packet.pos, packet.size))
-            if packet.is_keyframe:
-                self._key_times[number] = packet.pts if packet.dts is None else packet.dts
-            if not packet.is_discard:  # cut off at the start, by an edit list
-                shown.append(number)
-        if len(set(places)) == len(places) and all(place is not None for place, _ in places):
-            self._places = {place: number for number, place in enumerate(places)}
-        timed = None not in times and len(set(times)) == len(times)
-        timed = timed and not TIMED.isdisjoint(self._container.format.name.split(","))
-        if timed and self._stream.codec_context.name not in HIDING:
-            shown.sort(key=times.__getitem__)
-        elif len(self._key_times) < len(times):
-            shown = self._order_of_decoder(stopped)
-        return {packet: number for number, packet in enumerate(shown)}
-
-    def _order_of_decoder(self, stopped: Callable[[], bool]) -> list[int]:
-        """Return the packets in the order in which their pictures come out of the decoder."""
-        shown: dict[int, None] = {}
-        self._restart()
-        for packet, _ in self._frames or ():
+        def watch(content: object) -> None:
             if stopped():
                 raise InputError(f"{self.path} is not opened: it was removed meanwhile")
-            shown[packet] = None  # once, even if a damaged packet gives two
-        self._frames = None
-        return list(shown)
+            self._watch(content)
 
-    def _decoded(self, index: int) -> Any:
-        """Decode up to a frame, from where the decoder is or from the key frame before it."""
-        if index not in self._lost:
-            if self._frames is None or not self._next <= index < self._next + PATIENCE:
-                self._seek(index)
-            frame = self._decode_up_to(index)
-            if frame is None:
-                self._restart()
-                frame = self._decode_up_to(index)
-            if frame is not None:
-                return frame
-            self._lost.add(index)
-        raise InputError(
-            f"{self.path}: frame {index + 1} cannot be read: it is damaged, or the file is cut off"
-        )
+        what = f"{self.path} cannot be read as a video"
+        self._process = WorkerProcess()
+        try:
+            self._guarded(what, lambda process: process.make(VideoServer, self.path, receive=watch))
+            facts: tuple[int, tuple[int, int], float | None] = self._guarded(
+                what, lambda process: process.call("facts", timeout=MOST_SECONDS)
+            )
+            self._share(what, PIXEL * facts[1][0] * facts[1][1])
+        except BaseException:
+            self.close()
+            raise
+        return facts
 
-    def _decode_up_to(self, index: int) -> Any:
-        """Decode up to a frame, None where it is not in the file."""
-        for packet, frame in self._frames or ():
-            number = self._numbers.get(packet, -1)
-            if number < self._next:  # leads the key frame, and refers to what was not decoded
-                continue
-            self._passed[number] = frame
-            self._passed.move_to_end(number)
-            if len(self._passed) > min(
-                PASSED, self._most_pixels * IN_MEMORY // (2 * frame.width * frame.height)
-            ):
-                self._passed.popitem(last=False)
-            self._next = number + 1
-            if number >= index:
-                return frame if number == index else None
-        self._frames = None
-        return None
+    def _share(self, what: str, size: int) -> None:
+        """Let the process write pictures of so many bytes to memory that both have."""
+        if self._memory is not None:
+            self._memory.close()
+        self._memory = SharedMemory(create=True, size=max(size, 1))
+        name = self._memory.name
+        try:
+            self._guarded(what, lambda process: process.call("share", name, timeout=MOST_SECONDS))
+        finally:
+            self._memory.unlink()  # its name; it lasts as long as one of the two has it
 
-    def _seek(self, index: int) -> None:
-        """Let decoding begin at the key frame before a picture, or further ahead."""
-        place = bisect.bisect_right(self._keys, index, key=lambda key: key[0]) - 1
-        wanted = self._keys[place][1] if place >= 0 else 0
-        if self._places and self._key_times.get(wanted) is not None:
-            try:
-                self._container.seek(self._key_times[wanted], stream=self._stream)
-                packets = self._packets()
-                for packet in packets:
-                    number = self._places.get((packet.pos, packet.size))
-                    if number in self._key_times and number in self._numbers:
-                        if number > wanted:
-                            break
-                        self._begin(enumerate(chain((packet,), packets), number), self._numbers[number])
-                        return
-            except self._errors:
-                pass
-        self._restart()
+    def _call(self, what: str, method: str, *arguments: Any) -> Any:
+        return self._guarded(what, lambda process: process.call(method, *arguments, receive=self._watch))
 
-    def _restart(self) -> None:
-        """Let decoding begin at the start of the file."""
-        before = self._container
-        self._container, self._stream = self._open()
-        before.close()
-        self._begin(enumerate(self._packets()), 0)
+    def _guarded(self, what: str, compute: Callable[[WorkerProcess], Any]) -> Any:
+        """Return what is computed in the process; say what it was for where the process ends."""
+        assert self._process is not None
+        self._quiet = 0
+        try:
+            return compute(self._process)
+        except InputError:
+            raise
+        except ProcessDied as end:
+            why = why_ended(end.code)
+        except TimeoutError:
+            why = f"no sign of progress in {MOST_SECONDS:g} s"
+        except BaseException:  # the answer to this would be taken for that to the next call
+            self.close()
+            raise
+        self.close()
+        self._deaths += 1
+        raise InputError(f"{what}: {why}")
 
-    def _begin(self, packets: Iterable[tuple[int, Any]], first: int) -> None:
-        self._frames = self._decode(packets)
-        self._next = first
-
-    def _decode(self, packets: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """Yield the frames of packets, and the number of the packet of each."""
-        decoder = self._stream.codec_context
-        for number, packet in chain(packets, ((0, None),)):  # None: what it still has
-            if packet is not None:
-                packet.pts, packet.dts = number, None
-            try:
-                frames = decoder.decode(packet)
-            except self._av.FFmpegError:  # of a damaged packet, which has no picture
-                continue
-            yield from ((frame.pts, frame) for frame in frames if frame.pts is not None)
+    def _watch(self, content: object) -> None:
+        # Counted by what this process has waited for: it may itself have been stopped for a while.
+        self._quiet = 0 if content is not None else self._quiet + 1
+        if self._quiet * POLL_SECONDS > MOST_SECONDS:
+            raise TimeoutError

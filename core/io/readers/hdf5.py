@@ -10,21 +10,26 @@ from __future__ import annotations
 
 import io
 import math
-import signal
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...foundation.processes import ProcessDied, call_in_process
+from ...foundation.processes import (
+    ProcessDied,
+    call_in_process,
+    limit_memory,
+    limit_processor,
+    why_ended,
+)
 from .allowance import Allowance
 from .contents import reason
 from .variables import nested_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -59,8 +64,7 @@ def load_hdf5(content: bytes, path: Path) -> Variables:
     try:
         found, problem = call_in_process(_read_limited, content)
     except ProcessDied as end:
-        slow = sys.platform != "win32" and end.code in (-signal.SIGXCPU, -signal.SIGKILL)
-        found, problem = {}, "no end after seconds" if slow else f"its library ends with code {end.code}"
+        found, problem = {}, why_ended(end.code)
     if problem:
         raise InputError(f"{path}: is not an HDF5 file that can be read ({problem})")
     return {name: value for name, value in found.items() if value is not None}
@@ -71,26 +75,14 @@ def _read_limited(content: bytes) -> tuple[Variables, str]:
     try:
         import h5py
 
-        if sys.platform == "linux":
-            _limit_process(len(content))
+        limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * Allowance(len(content)).left)
+        limit_processor(_SECONDS + len(content) // _BYTES_PER_SECOND)
         with h5py.File(io.BytesIO(content), "r") as file:
             found = _Tree(h5py, file, Allowance(len(content))).group(file, 0)
             Allowance(len(content)).use(nested_bytes(found, {}))
             return found, ""
     except Exception as error:  # what h5py raises, and what a damaged tree leads to
         return {}, reason(error)
-
-
-def _limit_process(stored: int) -> None:
-    """Limit what this process may still need for a file of so many bytes, and write no core of it."""
-    import resource
-
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    size = pages * resource.getpagesize() + _OF_LIBRARY + 4 * stored + _COPIES * Allowance(stored).left
-    resource.setrlimit(resource.RLIMIT_AS, (size, size))
-    seconds = _SECONDS + stored // _BYTES_PER_SECOND
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class _Tree:
