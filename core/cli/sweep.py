@@ -17,7 +17,9 @@ from ..experiments.sweep import (
     TABLES,
     BestFirst,
     SweepPlan,
+    filtered,
     find_sequences,
+    is_sweep_folder,
     measured_pace,
     parse_seeds,
     parse_shard,
@@ -73,9 +75,9 @@ on many machines, which see DATA and DIR under the same names:
           nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --shard $SLURM_ARRAY_TASK_ID/50 -o DIR
   Dask    dask scheduler --port 8786, and on each machine: dask worker HOST:8786 --nthreads 1 --nworkers 8
           nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler HOST:8786 -o DIR
-  Ray     from ray.util.joblib import register_ray; register_ray()
-          with joblib.parallel_config("ray"):
-              core.cli.main("sweep DATA --set rank=2,4,6 --seeds 0:5 --jobs 64 -o DIR".split())
+  Ray     import ray; from core.cli import main; share = ray.remote(main)
+          words = "sweep DATA --set rank=2,4,6 --seeds 0:5 -o DIR"
+          ray.get([share.remote(f"{words} --shard {k}/50".split()) for k in range(1, 51)])
 """
 
 
@@ -131,6 +133,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables.add_argument(
         "--by", metavar="A,B", help="settings: the last over the columns, the others down the rows"
     )
+    tables.add_argument(
+        "--where",
+        metavar="FILTER",
+        help='only of some runs, as the filter of the window: "rank=2,4 eta>0.05 converged"',
+    )
     kind = tables.add_mutually_exclusive_group()
     kind.add_argument("--markdown", action="store_true", help="as Markdown (the default)")
     kind.add_argument("--latex", action="store_true", help="as LaTeX")
@@ -146,8 +153,10 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         code = _sweep(args)
     if args.table is not None and code == 0:
-        folder = Path(args.data[0]) if args.output is None else args.output
-        table = report_table(tabulate(read_sweep(folder), args.table, args.by.split(",")))
+        sweep = read_sweep(Path(args.data[0]) if args.output is None else args.output)
+        if args.where is not None:
+            sweep = filtered(sweep, args.where)
+        table = report_table(tabulate(sweep, args.table, args.by.split(",")), args.where or "")
         print(render_latex(table) if args.latex else render_markdown([table]).rstrip())
     return code
 
@@ -159,7 +168,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.table is not None and not args.by:
         raise InputError("--table needs --by A,B, the settings that the table distinguishes")
     if args.table is None:
-        for name in ("by", "markdown", "latex"):
+        for name in ("by", "where", "markdown", "latex"):
             if getattr(args, name):
                 raise InputError(f"--{name} has no effect without --table")
     if args.output is None and len(args.data) > 1:
@@ -180,6 +189,12 @@ def _check(args: argparse.Namespace) -> None:
 def _sweep(args: argparse.Namespace) -> int:
     """Run a sweep, which writes over none of its data."""
     check_installed("joblib", "jinja2")
+    for name in args.data:
+        if is_sweep_folder(Path(name)):
+            raise InputError(
+                f"{name}: is the folder of a sweep; --table without -o prints a table of it, and the command "
+                "that began it continues it"
+            )
     with recording_files() as files:
         plan = plan_from(args)
     if any(Path(job.sequence.source).parent == args.output.resolve() for job in plan.jobs):
@@ -192,7 +207,7 @@ def _sweep(args: argparse.Namespace) -> int:
 def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     """Run what has not ended of a plan or its shard, write the tables, and print what there is."""
     shard = None if args.shard is None else parse_shard(args.shard)
-    everything = {job.key for job in plan.jobs}  # of all shards
+    everything, swept = {job.key for job in plan.jobs}, plan.swept  # of all shards
     if shard is not None:
         plan = plan.shard(*shard)
     make_folder(args.output)
@@ -202,8 +217,8 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     with JobStore(args.output, shard=shard) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
         processes = None if cluster is not None else args.jobs or processor_count()
-        write_plan(args.output, len(everything | store.keys))
-        for text in _plan_lines(plan, store, args, cluster or processes or 1):
+        write_plan(args.output, len(everything | store.keys), swept)
+        for text in _plan_lines(plan, store, args, cluster or processes or 1, len(everything)):
             print(text, flush=True)
 
         def show(now: JobsProgress) -> None:
@@ -234,9 +249,10 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
         finally:
             line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
-    written = write_tables(read_sweep(args.output))
+    sweep = read_sweep(args.output)
+    written = ", ".join(map(str, write_tables(sweep)))
     again = f"; {lost} without a result (--retry failed runs them again)" if lost else ""
-    print_lines(f"{len(plan.jobs)} runs are in {', '.join(map(str, (store.path, *written)))}{again}")
+    print_lines(f"{len(plan.jobs)} runs have ended{again}; {written} has all {len(sweep.rows)} of the folder")
     return 0
 
 
@@ -322,9 +338,9 @@ def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, A
 
 
 def _plan_lines(
-    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int
+    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int, everything: int
 ) -> list[str]:
-    """Return what is going to be run, and about how long it takes."""
+    """Return what is going to be run of everything, and about how long it takes."""
     waiting = [
         job
         for job in plan.jobs
@@ -335,7 +351,8 @@ def _plan_lines(
     pace = measured_pace((job, row["seconds"]) for job, row in rows if row is not None)
     count = workers if isinstance(workers, int) else workers.threads
     sequences = len({job.sequence for job in plan.jobs})
-    text = f"{len(plan.jobs)} runs of {sequences} sequence{'s' if sequences != 1 else ''}"
+    count_of = f" of {everything}" if args.shard is not None else ""
+    text = f"{len(plan.jobs)}{count_of} runs of {sequences} sequence{'s' if sequences != 1 else ''}"
     ended = len(plan.jobs) - len(waiting)
     if ended:
         lost = sum(job.key in store for job in plan.jobs) - len(done)
@@ -346,7 +363,7 @@ def _plan_lines(
         if not isinstance(workers, int):
             where = f"{workers.workers} workers that have {count} threads"
         costs = [job.cost for job in waiting]
-        text += f"; about {duration_text(pace * max(sum(costs) / count, max(costs)))} with {where}"
+        text += f"; about {duration_text(max(pace * max(sum(costs) / count, max(costs)), 1.0))} with {where}"
     lines = [text]
     lines += [f"{number} runs are left out: {reason}" for reason, number in plan.refused]
     return lines

@@ -17,6 +17,7 @@ from PyQt6.QtGui import QAction, QKeySequence, QPalette
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.text.table_text import MARKDOWN
 from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "sweep_controller.copy_table", (), with_sweep, separated=True),
     ActionSpec("sweep_markdown", SWEEP, "Copy the table as &Markdown",
                "Copy the rows as they are sorted and filtered, for a text",
-               "sweep_controller.copy_table", (), with_sweep, arguments=(True,)),
+               "sweep_controller.copy_table", (), with_sweep, arguments=(MARKDOWN,)),
     ActionSpec("sweep_table", SWEEP, "&Export the table of the sweep…",
                "Save the rows as they are sorted and filtered as .csv", "sweep_controller.ask_for_table", (),
                with_sweep),

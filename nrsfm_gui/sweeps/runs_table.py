@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.text.sweep_rows import shortened
+from nrsfm_gui.text.table_text import shortened
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip
 from nrsfm_gui.widgets.style import Themed
 from nrsfm_gui.widgets.tables import prepare_table

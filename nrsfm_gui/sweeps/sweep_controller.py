@@ -16,7 +16,7 @@ from core.io.readers import resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.text.sweep_map import map_text
-from nrsfm_gui.text.sweep_rows import TABS, build_rows, csv_cells, run_title, runs_text, shortened
+from nrsfm_gui.text.table_text import TABS, shortened
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure
 
@@ -156,6 +156,8 @@ class SweepController(QObject):
 
     def refresh(self) -> None:
         """Read what was appended since; later again while the window is on view."""
+        from nrsfm_gui.text.sweep_rows import build_rows
+
         reader, window = self._reader, self.window
         if reader is None or window is None or self._jobs:
             return
@@ -176,6 +178,8 @@ class SweepController(QObject):
 
     def copy_table(self, form: str = TABS) -> None:
         """Put the rows of the table onto the clipboard, in one of TABLE_FORMS."""
+        from nrsfm_gui.text.sweep_rows import runs_text
+
         window = self.window
         if window is None or window.rows is None or not len(window.order):
             self.notifier.inform("There is no row to copy")
@@ -210,6 +214,7 @@ class SweepController(QObject):
     def save_table(self, path: Path) -> None:
         """Write the rows of the table as csv, as they are sorted and filtered."""
         from core.experiments import write_csv_table
+        from nrsfm_gui.text.sweep_rows import csv_cells
 
         window = self.window
         if window is not None and window.rows is not None:
@@ -312,6 +317,8 @@ class SweepController(QObject):
 
     def _show_result(self, run: int, then: Callable[[], object] | None = None) -> bool:
         """Show the reconstruction of a run; return False, with an offer to make it, where it was not kept."""
+        from nrsfm_gui.text.sweep_rows import run_title
+
         assert self.window is not None and self.window.rows is not None
         rows = self.window.rows
         row = rows.sweep.rows[run]

@@ -20,24 +20,21 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from core.experiments import apply_filter, number_names
 from core.foundation import printable
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.sweeps.runs_table import RunsTable
-from nrsfm_gui.text.sweep_filter import apply_filter, filter_example
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings
 from nrsfm_gui.text.sweep_rows import (
-    LATEX,
-    MARKDOWN,
-    TABS,
     common_settings,
     count_text,
+    filter_example,
     number_heading,
-    number_names,
     run_details,
     run_title,
-    shortened,
 )
+from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS, shortened
 from nrsfm_gui.widgets.banners import Banners, Urgency
 from nrsfm_gui.widgets.fields import Choice, push_button, tool_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
@@ -387,7 +384,7 @@ class SweepWindow(QWidget):
         rows, problem, example = self._rows, "", ""
         self._kept = np.zeros(0, dtype=bool)
         if rows is not None:
-            found = apply_filter(rows, self.filter.text())
+            found = apply_filter(rows.columns, rows.sweep, self.filter.text())
             self._kept, problem, example = found.kept, found.problem, filter_example(rows)
         self.filter.setPlaceholderText(f"Filter: {example}" if example else "Filter")
         self._filter_problem.setText(problem)

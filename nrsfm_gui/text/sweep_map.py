@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.experiments import NUMBERS, report_table, shown_value, tabulate
 from nrsfm_gui.text.sweep_rows import (
-    NUMBERS,
-    TABS,
     number_format,
     number_heading,
     number_text,
-    rendered,
     run_title,
     setting_text,
     setting_texts,
-    shortened,
-    tabbed_text,
 )
+from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
     from core.experiments import SweepTable
@@ -64,14 +61,14 @@ class SweepMap:
     @property
     def columns(self) -> tuple[str, ...]:
         """(C,) the values of the setting over the columns."""
-        return setting_texts(self.table.columns)
+        return setting_texts([shown_value(self.table.by[-1], value) for value in self.table.columns])
 
     @property
     def rows(self) -> tuple[str, ...]:
         """(R,) the values of the setting down the rows."""
         if len(self.table.by) == 1:
             return ("",)
-        return setting_texts([labels[0] for labels in self.table.rows])
+        return setting_texts([shown_value(self.table.by[0], labels[0]) for labels in self.table.rows])
 
     @property
     def values(self) -> Floats:
@@ -112,7 +109,8 @@ class SweepMap:
         table, runs = self.table, self.members[row, column]
         values = (*table.rows[row], table.columns[column])
         names = [
-            f"{shortened(name)} {setting_text(value)}" for name, value in zip(table.by, values, strict=True)
+            f"{shortened(name)} {setting_text(shown_value(name, value))}"
+            for name, value in zip(table.by, values, strict=True)
         ]
         count = int(table.counts[row, column])
         lines = [", ".join(names)]
@@ -142,8 +140,6 @@ def map_text(state: SweepMap, form: str) -> str:
     form
         one of TABLE_FORMS: of TABS with all digits, of the others with standard deviations.
     """
-    from core.experiments import report_table
-
     table = state.table
     report = report_table(table)
     if form != TABS:
@@ -186,8 +182,6 @@ def build_map(
     SweepMap or None
         None where no run counts.
     """
-    from core.experiments import tabulate
-
     runs = np.flatnonzero(kept)
     if not len(runs) or not across:
         return None

@@ -2,57 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.foundation import printable
+from core.experiments import (
+    FAILURE,
+    FIRST_NUMBERS,
+    NUMBERS,
+    STATUS,
+    ReportTable,
+    RunColumn,
+    TableCell,
+    TableRow,
+    cell_text,
+    has_result,
+    number_names,
+    run_columns,
+)
 from nrsfm_gui.model.numbers import MINUS, NONE
+from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
-    from core.experiments import ReportTable, Sweep
+    from core.experiments import Sweep
     from core.foundation import Bools, Floats, Ints
 
-# Title, unit and tip of the numbers of a run; of any other one the name is the title.
-NUMBERS = {
-    "procrustes_mm": (
-        "3-D error",
-        "mm",
-        "Mean distance from the ground truth, each frame aligned by a similarity",
-    ),
-    "procrustes_mm_reference": ("3-D error, reference", "mm", "3-D error at the reference frame only"),
-    "procrustes_mm_mirror": (
-        "3-D error, mirror",
-        "mm",
-        "3-D error where the mirror image of the shape counts as right, too",
-    ),
-    "procrustes_mm_inliers": ("3-D error, inliers", "mm", "3-D error without the outliers of the truth"),
-    "reprojection_px": ("reprojection", "px", "RMS distance of reprojections and tracks"),
-    "reprojection_px_metric": (
-        "reprojection, metric",
-        "px",
-        "RMS distance of the tracks and the reprojections of the metric shape",
-    ),
-    "challenge_v02": ("Challenge", "mm", "Score of the NRSfM Challenge at the reference frame"),
-    "e3d_global": ("e3D, global", "", "Error of published tables: one alignment of all frames, no scaling"),
-    "frobenius_relative": ("relative", "", "Relative Frobenius error of published tables"),
-    "loss": ("loss", "", "Loss of the bilinear problem at the end of the run"),
-    "log10_loss": ("log10 loss", "", "Logarithm of the loss to base 10"),
-    "gradient": ("gradient", "", "Relative gradient at the end of the run: 0 at a minimum"),
-    "iterations": ("iterations", "", "Iterations of the run"),
-    "seconds": ("time", "s", "Seconds that the run took"),
-    "memory_mb": ("memory", "MB", "Highest memory of its process"),
-}
-# In this order; what is not named comes between the reprojection and the loss.
-FIRST = ("procrustes_mm", "reprojection_px", "challenge_v02")
-LAST = ("loss", "log10_loss", "gradient", "iterations", "seconds", "memory_mb")
-STATUS, FAILURE = "status", "error"
-ENDINGS = {STATUS: "How the run ended", FAILURE: "Why a run has no result"}
-TABLE_FORMS = TABS, MARKDOWN, LATEX = "tabs", "Markdown", "LaTeX"  # of a table that is copied
-LONGEST_TEXT = 300  # characters of a cell
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
 DECIMALS = {"mm": 3, "px": 3, "s": 1, "MB": 0}  # of a column in a unit
 SCIENTIFIC = ".3e"
@@ -60,23 +38,16 @@ PLAIN = (1e-3, 1e6)  # numbers from the first to below the second are written wi
 
 
 @dataclass(frozen=True, eq=False)
-class SweepColumn:
-    """One column; R rows."""
+class SweepColumn(RunColumn):
+    """One column as it is shown; R rows."""
 
-    name: str  # as on the command line
-    title: str
-    unit: str  # "" where there is none
-    tip: str
-    numbers: Floats  # (R,) NaN of what is no number
-    labels: tuple[str, ...] | None  # the values of a setting as text, in their order; None of numbers
-    codes: Ints | None  # (R,) the label of every row
-    short: tuple[str, ...] = ()  # the labels as they are shown
+    short: tuple[str, ...] = ()  # the values as they are shown
     spec: str = ""  # format of all numbers
 
     @property
     def is_number(self) -> bool:
         """Whether any of its values is a number."""
-        return self.labels is None or bool(np.isfinite(self.numbers).any())
+        return self.values is None or bool(np.isfinite(self.numbers).any())
 
     @property
     def heading(self) -> str:
@@ -96,8 +67,8 @@ class SweepColumn:
 
     def full_text(self, row: int) -> str:
         """Return a cell with all digits."""
-        if self.labels is not None and self.codes is not None:
-            return self.labels[int(self.codes[row])]
+        if self.values is not None and self.codes is not None:
+            return setting_text(self.values[int(self.codes[row])])
         value = float(self.numbers[row])
         return f"{value:.{MOST_DIGITS}g}".replace("-", MINUS) if np.isfinite(value) else NONE
 
@@ -163,11 +134,8 @@ def number_format(numbers: Floats, unit: str) -> str:
 
 def setting_text(value: Any) -> str:
     """Return a setting as text, a dash where a run does not have it."""
-    if value is None or value == "":
-        return NONE
-    if isinstance(value, int | float):
-        return f"{value:g}".replace("-", MINUS) if isinstance(value, float) else str(value)
-    return shortened(str(value))
+    text = cell_text(value)
+    return text.replace("-", MINUS) if isinstance(value, float) else shortened(text)
 
 
 def setting_texts(values: Collection[Any]) -> tuple[str, ...]:
@@ -189,19 +157,6 @@ def _short_setting(value: Any, digits: int) -> str:
     return f"{value:.{digits}g}".replace("-", MINUS)
 
 
-def shortened(text: str, most: int = LONGEST_TEXT) -> str:
-    """Return a text of a file on one line, without what cannot be printed, and not longer than a screen."""
-    line = printable(" ".join(text[: 4 * most].split()))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def number_names(sweep: Sweep) -> list[str]:
-    """Return the numbers of a sweep, errors first."""
-    first = [name for name in FIRST if name in sweep.numbers]
-    last = [name for name in LAST if name in sweep.numbers]
-    return [*first, *(name for name in sweep.numbers if name not in (*FIRST, *LAST)), *last]
-
-
 def number_heading(name: str) -> str:
     """Return the title of a number with its unit."""
     title, unit, _ = NUMBERS.get(name, (name, "", ""))
@@ -209,45 +164,21 @@ def number_heading(name: str) -> str:
 
 
 def build_rows(sweep: Sweep) -> SweepRows:
-    """Return the columns of a sweep: settings that vary first, then numbers, then how runs ended.
+    """Return the columns of a sweep as they are shown.
 
     Parameters
     ----------
     sweep
         the runs.
-
-    Returns
-    -------
-    SweepRows
-        the sentences on failures come last, and only where a run failed.
     """
-    from core.experiments import has_result
-
-    rows = sweep.rows
-    columns = [_coded(rows, name, name, "Varied in this sweep") for name in sweep.varied]
-    for name in number_names(sweep):
-        title, unit, tip = NUMBERS.get(name, (name, "", name))
-        numbers = np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=float)
-        spec = number_format(numbers, unit)
-        columns.append(SweepColumn(name, title, unit, tip, numbers, None, None, spec=spec))
-    columns.append(_coded(rows, STATUS, STATUS, ENDINGS[STATUS]))
-    failed = np.array([not has_result(row) for row in rows], dtype=bool)
-    if failed.any():
-        columns.append(_coded(rows, FAILURE, "failure", ENDINGS[FAILURE]))
+    columns = []
+    for column in run_columns(sweep):
+        short = () if column.values is None else setting_texts(column.values)
+        spec = number_format(column.numbers, column.unit) if column.values is None else ""
+        known = (column.name, column.title, column.unit, column.tip, column.numbers, column.values)
+        columns.append(SweepColumn(*known, column.codes, short, spec))
+    failed = np.array([not has_result(row) for row in sweep.rows], dtype=bool)
     return SweepRows(sweep, tuple(columns), failed)
-
-
-def _coded(rows: Sequence[Mapping[str, Any]], name: str, title: str, tip: str) -> SweepColumn:
-    """Return a column of few values that are numbers, texts or missing, in the order of the core's tables."""
-    from core.experiments import distinct_values
-
-    values = [each for (each,) in distinct_values(rows, (name,))]
-    code = {value: k for k, value in enumerate(values)}
-    codes = np.array([code[row[name]] for row in rows], dtype=int)
-    known = [value if isinstance(value, int | float) else np.nan for value in values]
-    numbers = np.array(known, dtype=float)[codes] if rows else np.zeros(0)
-    labels = tuple(map(setting_text, values))
-    return SweepColumn(name, title, "", tip, numbers, labels, codes, setting_texts(values))
 
 
 def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
@@ -263,15 +194,17 @@ def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
         whether the object is always among them, and camera and path where others vary, too.
     """
     values, varied = rows.sweep.rows[run], rows.sweep.varied
+    columns = {column.name: column for column in rows.columns}
     if not sequence:
         varied = tuple(name for name in varied if name in rows.sweep.settings) or varied
     texts = {"object", "camera", "path", "penalty", "method", "problem"}  # whose values say what they are
     if sequence and "object" not in varied:
         varied = ("object", *varied)
-    named = [
-        setting_text(values[name]) if name in texts else f"{name} {setting_text(values[name])}"
-        for name in varied
-    ]
+
+    def text(name: str) -> str:
+        return columns[name].text(run) if name in columns else setting_text(values[name])
+
+    named = [text(name) if name in texts else f"{name} {text(name)}" for name in varied]
     return ", ".join(named) or setting_text(values["object"])
 
 
@@ -301,7 +234,8 @@ def run_details(rows: SweepRows, run: int, *, kept: bool) -> str:
     values = rows.sweep.rows[run]
     if rows.failed[run]:
         return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
-    names = [name for name in (*FIRST, "loss", "iterations", "seconds") if values.get(name) is not None]
+    shown = (*FIRST_NUMBERS, "loss", "iterations", "seconds")
+    names = [name for name in shown if values.get(name) is not None]
     texts = [f"{NUMBERS[name][0]} {number_text(values[name])} {NUMBERS[name][1]}".strip() for name in names]
     if not kept:
         texts.append("its result was not kept")
@@ -355,8 +289,6 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
     form
         one of TABLE_FORMS: of TABS with all digits, of the others as they are shown.
     """
-    from core.experiments import ReportTable, TableCell, TableRow
-
     header = tuple(column.heading for column in columns)
     if form == TABS:
         return tabbed_text([header, *csv_cells(rows, columns, order)])
@@ -365,26 +297,29 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
     return rendered(ReportTable("", header, tuple(map(TableRow, lines)), alignment=alignment), form)
 
 
-def tabbed_text(lines: Iterable[Iterable[Any]]) -> str:
-    """Return cells for a spreadsheet: a tab between them, nothing for None."""
-    from core.experiments import formula_safe
+def filter_example(rows: SweepRows) -> str:
+    """Return a filter of settings and numbers of a sweep that keeps at least one run, "" without a run."""
+    number = next(iter(number_names(rows.sweep)), "")
+    numbers = None if not number else rows.column(number)
+    known = np.zeros(0) if numbers is None else numbers.numbers[np.isfinite(numbers.numbers)]
+    if not len(rows):
+        return ""
+    best = 0
+    parts = []
+    if numbers is not None and known.size:
+        best = int(np.nanargmin(numbers.numbers))
+        parts.append(f"{numbers.title}<{_above(float(np.median(known)))}")
+    for column in rows.columns:
+        text = column.text(best)
+        if column.name in rows.sweep.varied and text != NONE and len(text.split()) == 1 and "," not in text:
+            parts.insert(0, f"{column.name}={text}")
+            break
+    return " ".join((*parts, *setting_text(rows.sweep.rows[best][STATUS]).split()[:1]))
 
-    texts = (
-        ["" if cell is None else " ".join(str(formula_safe(cell)).split()) for cell in line] for line in lines
-    )
-    return "".join("\t".join(line) + "\n" for line in texts)
 
-
-def rendered(table: ReportTable, form: str) -> str:
-    """Return a table in Markdown or LaTeX.
-
-    Parameters
-    ----------
-    table
-        any table.
-    form
-        MARKDOWN or LATEX.
-    """
-    from core.experiments import render_latex, render_markdown
-
-    return (render_latex(table) if form == LATEX else render_markdown([table]).strip()) + "\n"
+def _above(value: float) -> str:
+    """Return the next number of two digits above a value."""
+    if value == 0.0 or not math.isfinite(value):
+        return "1"
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
+    return f"{(math.floor(value / step) + 1) * step:.3g}"

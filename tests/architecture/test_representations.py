@@ -65,6 +65,7 @@ from core.experiments import (
     RecoveryJob,
     ReportImage,
     ReportTable,
+    RunColumn,
     Sweep,
     SweepRun,
     TableCell,
@@ -215,7 +216,8 @@ def experiment_values(folder):
     tutorial = KnownCamerasScene(np.ones((50, 2, 3)), np.ones((50, 2, 80)))
     known = SweepSequence("/data/" + LONG, (), "dance", "line", "perspective", 6600, "0" * 64)
     one_run = SweepJob(known, core.Settings(), folder)
-    runs = tuple({"object": LONG, "camera": "", "path": "", "rank": k, "loss": 1 / 3} for k in range(50))
+    same = dict.fromkeys(("object", "camera", "path", "sequence", "data", "version"), LONG)
+    runs = tuple(same | {"rank": k, "loss": 1 / 3} for k in range(50))
     sweep_of_runs = Sweep(folder, runs, ("object", "camera", "path", "rank", "loss"), ("rank",), ("loss",))
     problem = KnownCamerasProblem(tutorial.tracks, np.ones((50, 80), bool), tutorial.cameras, np.ones(3))
     return [
@@ -224,6 +226,7 @@ def experiment_values(folder):
         known, one_run, SweepPlan((one_run,) * 50), sweep_of_runs,
         SweepRun(known.source, {}, known.content, one_run.settings),
         tabulate(sweep_of_runs, "loss", ("object", "rank")),
+        RunColumn(LONG, LONG, "mm", LONG, np.ones(50), (LONG,) * 50, np.zeros(50, dtype=int)),
         MocapJob(folder / "pickup.mat"), MocapRow(
             "pickup", "bmm", "estimated", 10, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1000, 1 / 3, "converged"
         ),

@@ -726,7 +726,8 @@ def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     sequences = find_sequences([str(root / "data" / "balloon")], cameras=("perspective",))
     folder = root / "runs"
-    jobs = plan_sweep(sequences, settings, folder).jobs
+    plan = plan_sweep(sequences, settings, folder)
+    jobs = plan.jobs
     (folder / "results").mkdir(parents=True)
     with JobStore(folder) as store:
         for job in jobs:
@@ -735,7 +736,7 @@ def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 result = JobResult({}, failure=FAILURE, status=FAILED)
             result = replace(result, facts=job.identity | result.facts, seconds=0.5, memory_mb=90.0)
             save_job_result(store, job.key, result)
-    write_plan(folder, len(jobs))
+    write_plan(folder, len(jobs), plan.swept)
     return root
 
 

@@ -36,7 +36,7 @@ KNOWN_COLUMNS = (
 )  # fmt: skip
 UNSHARED = {KNOWN_COLUMNS.index(name) for name in ("error", "command", "result", "key")}
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
-PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end
+PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end, and what is varied
 ROW_SIZE, TEXT_SIZE = 300, 100  # bytes of a row and of a shared text in memory, besides their content
 MOST_COLUMNS = 1000
 LARGEST_COUNT = 2**63  # of a whole number; it is written as a number of no more digits
@@ -112,14 +112,20 @@ class Sweep:
     numbers: tuple[str, ...]  # those that are numbers of results, and that any run has
     damaged: int = 0  # lines that could not be read
     planned: int | None = None  # runs that there are in the end, None where that is not known
+    swept: tuple[str, ...] = ()  # columns that have several values in the end
 
     __repr__ = one_line_repr
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
-        """The columns of sequences and settings that have more than one value."""
-        names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
-        return tuple(name for name in names if len({row[name] for row in self.rows}) > 1)
+        """The columns of sequences and settings that have more than one value, or will have.
+
+        Where the program or a sequence was changed between runs, `version` and `data` are among them.
+        """
+        names = (*SEQUENCE_COLUMNS[:-1], *self.settings, "version")
+        varied = [name for name in names if name in self.swept or len({row[name] for row in self.rows}) > 1]
+        states = {tuple(row[name] for name in (*SEQUENCE_COLUMNS, "data")) for row in self.rows}
+        return (*varied, "data") if len({state[:-1] for state in states}) < len(states) else tuple(varied)
 
     def result(self, row: Mapping[str, Any]) -> Path | None:
         """Return the result file of a run, None where there is none: it failed, or results were left out."""
@@ -155,7 +161,7 @@ class Sweep:
         """
         found = name.replace("-", "_")
         found = RENAMED_SETTINGS.get(found, found)
-        if found not in (*SEQUENCE_COLUMNS, *self.settings):
+        if found not in (*SEQUENCE_COLUMNS, *self.settings, "version", "data"):
             varied = ", ".join(self.varied) or "none"
             raise InputError(
                 f"{name!r} is no setting of the runs of {self.folder}; several values have {varied}"
@@ -273,9 +279,10 @@ class SweepReader:
         except InputError:
             self._begin()  # the rows so far are of no use, and may need much memory
             raise
-        planned = _planned(self.folder)
-        if self._last is None or fresh or (damaged, self._last.planned) != (self._damaged, planned):
-            self._last = self._arranged(planned)
+        plan = _read_plan(self.folder)
+        known = None if self._last is None else (self._last.planned, self._last.swept)
+        if self._last is None or fresh or (damaged, known) != (self._damaged, plan):
+            self._last = self._arranged(*plan)
         return self._last
 
     def load_run(self, key: str) -> SweepRun:
@@ -365,7 +372,7 @@ class SweepReader:
                 f"{len(self._rows)} could be read (the environment variable NRSFM_FILE_MEMORY, in GB)"
             )
 
-    def _arranged(self, planned: int | None) -> Sweep:
+    def _arranged(self, planned: int | None, swept: tuple[str, ...]) -> Sweep:
         """Return the rows, sorted, with the order of their columns."""
         known = {*KNOWN_COLUMNS}
         metrics = [name for name in self._metrics if name not in known]
@@ -389,7 +396,7 @@ class SweepReader:
                 rows = [rows[k] for k in sorted(range(len(rows)), key=order.__getitem__)]
         numbers = (*NUMBER_COLUMNS, *metrics, *MEASURED_COLUMNS)
         held = tuple(name for name in numbers if any(row[name] is not None for row in rows))
-        return Sweep(self.folder, tuple(rows), columns, tuple(settings), held, self._damaged, planned)
+        return Sweep(self.folder, tuple(rows), columns, tuple(settings), held, self._damaged, planned, swept)
 
 
 def _order(value: Any) -> tuple[int, float, str]:
@@ -415,8 +422,8 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
     return flat | {"settings": flat_settings(settings), "metrics": measured}
 
 
-def write_plan(folder: Path, runs: int) -> None:
-    """Write how many runs a sweep has in the end, those that have ended among them.
+def write_plan(folder: Path, runs: int, swept: Sequence[str]) -> None:
+    """Write how many runs a sweep has in the end, those that have ended among them, and what is varied.
 
     Parameters
     ----------
@@ -424,6 +431,8 @@ def write_plan(folder: Path, runs: int) -> None:
         of the sweep.
     runs
         their number.
+    swept
+        the columns of sequences and settings that have several values in the end.
 
     Raises
     ------
@@ -431,16 +440,18 @@ def write_plan(folder: Path, runs: int) -> None:
         where it cannot be written.
     """
     with replacing(folder / PLAN) as temporary:
-        temporary.write_text(json.dumps({"runs": runs}) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps({"runs": runs, "swept": list(swept)}) + "\n", encoding="utf-8")
 
 
-def _planned(folder: Path) -> int | None:
+def _read_plan(folder: Path) -> tuple[int | None, tuple[str, ...]]:
+    """Return how many runs there are in the end, None where that is not known, and what is varied."""
     try:
         plan = parse_json(read_bytes(folder / PLAN))
     except ValueError:  # InputError is one
-        return None
-    runs = plan.get("runs") if isinstance(plan, dict) else None
-    return runs if type(runs) is int and runs > 0 else None
+        plan = None
+    runs, swept = (plan.get("runs"), plan.get("swept")) if isinstance(plan, dict) else (None, None)
+    names = [name for name in swept if isinstance(name, str)] if isinstance(swept, list) else []
+    return runs if type(runs) is int and runs > 0 else None, tuple(names[:MOST_COLUMNS])
 
 
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ...reconstruction.reconstruct import reconstruct
 from ...reconstruction.result import save_result
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobResult, ResultNotWritten, job_key
+from .rows import SEQUENCE_COLUMNS, flat_settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -255,6 +256,19 @@ class SweepPlan:
     refused: tuple[tuple[str, int], ...] = ()  # reasons why settings do not suit a camera, and how many runs
 
     __repr__ = one_line_repr
+
+    @cached_property
+    def swept(self) -> tuple[str, ...]:
+        """The columns of sequences and settings that have several values, also one that some runs lack."""
+        sequences = {job.sequence for job in self.jobs}
+        places = [(each.object_name, each.camera, each.path_name) for each in sequences]
+        rows = [flat_settings(settings_to_dict(one)) for one in {job.settings for job in self.jobs}]
+        varied = [
+            name for name, values in zip(SEQUENCE_COLUMNS, zip(*places, strict=True), strict=False)
+            if len(set(values)) > 1
+        ]  # fmt: skip
+        names = dict.fromkeys(name for row in rows for name in row)
+        return (*varied, *(name for name in names if len({row.get(name) for row in rows}) > 1))
 
     def shard(self, k: int, n: int) -> SweepPlan:
         """Return the k-th of n shares, which are about equally long; k is from 1 to n."""

@@ -12,6 +12,7 @@ from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
 from ...foundation.representation import one_line_repr
 from ..report import ReportTable, TableCell, TableRow, format_significant, write_csv_table
+from .columns import MISSING, cell_text, shown_value
 from .rows import Sweep, sorted_values
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 TABLES = TABLE_CSV, TABLE_PARQUET = "table.csv", "table.parquet"  # in the folder of a sweep
 MOST_CELLS = 250_000  # of a table
+SMALLEST_POWER = -4  # of ten, of a number that is written without an exponent
+# Columns that may differ between runs with the same settings, and what a caption calls them.
+ORIGINS = {"version": "versions of the program (version)", "data": "states of a sequence (data)"}
 # What a cell of a table has of the numbers of its runs.
 REDUCTIONS: dict[str, Callable[[Floats], float]] = {
     "mean": np.mean, "median": np.median, "least": np.min, "most": np.max,
@@ -42,6 +46,7 @@ class SweepTable:
     failed: Ints  # (R, C) runs that do not
     cells: Ints  # (runs,) the cell of every run, counted along the rows
     reduction: str = "mean"
+    mixed: tuple[str, ...] = ()  # why runs of a cell may differ that have the same settings
 
     __repr__ = one_line_repr
 
@@ -101,19 +106,22 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "
             reduced[cell] = REDUCTIONS[reduction](values)
             deviation[cell] = np.std(values, ddof=1) if group.size > 1 else math.nan
     heads = tuple(value for (value,) in columns)
+    mixed = tuple(text for name, text in ORIGINS.items() if name in sweep.varied and name not in names)
     return SweepTable(
         number, names, tuple(rows), heads, reduced.reshape(shape), deviation.reshape(shape), counts, failed,
-        cells, reduction,
+        cells, reduction, mixed,
     )  # fmt: skip
 
 
-def report_table(table: SweepTable) -> ReportTable:
+def report_table(table: SweepTable, where: str = "") -> ReportTable:
     """Return a table for `render_markdown` and `render_latex`; the least value is strong.
 
     Parameters
     ----------
     table
         of a sweep.
+    where
+        the filter of its runs, for the caption.
 
     Returns
     -------
@@ -121,44 +129,44 @@ def report_table(table: SweepTable) -> ReportTable:
         the mean, or what it was reduced to, and the standard deviation where a cell has several runs.
     """
     *down, across = table.by
-    header = (*down, *(f"{across} = {cell_text(value)}" for value in table.columns))
+    heads = (cell_text(shown_value(across, value)) for value in table.columns)
     known = np.isfinite(table.value)
     least = format_significant(float(table.value[known].min())) if known.sum() > 1 else ""
     rows = []
-    for labels, reduced, deviation, counts in zip(
-        table.rows, table.value, table.deviation, table.counts, strict=True
-    ):
-        cells = [TableCell(cell_text(label)) for label in labels]
-        for value, spread, count in zip(reduced, deviation, counts, strict=True):
-            text = format_significant(value) if count else "–"
-            strong = text == least  # whatever digits are not shown
-            text += f" ± {format_significant(spread)}" if count > 1 else ""
-            cells.append(TableCell(text, strong=strong))
+    for labels, *cells_of_row in zip(table.rows, table.value, table.deviation, table.counts, strict=True):
+        cells = [
+            TableCell(cell_text(shown_value(name, label))) for name, label in zip(down, labels, strict=True)
+        ]
+        for value, spread, count in zip(*cells_of_row, strict=True):
+            strong = bool(count) and format_significant(value) == least  # whatever digits are not shown
+            cells.append(TableCell(_mean_text(value, spread) if count else MISSING, strong=strong))
         rows.append(TableRow(tuple(cells)))
-    return ReportTable(_caption(table), header, tuple(rows), labels=len(down))
+    header = (*down, *(f"{across} = {head}" for head in heads))
+    return ReportTable(_caption(table, where), header, tuple(rows), labels=len(down))
 
 
-def _caption(table: SweepTable) -> str:
+def _mean_text(value: float, spread: float) -> str:
+    """Return a mean, and its deviation, NaN of one run: three digits of the larger one, the same decimals."""
+    if not math.isfinite(spread):
+        return format_significant(value)
+    larger = max(abs(value), spread)
+    power = math.floor(math.log10(larger)) if larger > 0 else 0
+    if power < SMALLEST_POWER:
+        return f"({value / 10.0**power:.2f} ± {spread / 10.0**power:.2f})e{power}"
+    decimals = max(2 - power, 0)
+    return f"{value:.{decimals}f} ± {spread:.{decimals}f}"
+
+
+def _caption(table: SweepTable, where: str) -> str:
     used = table.counts[table.counts > 0]
     low, high = (int(used.min()), int(used.max())) if used.size else (0, 0)
     runs = f"{high} run{'s' if high != 1 else ''}" if low == high else f"{low} to {high} runs"
     spread = ", ± one standard deviation" if high > 1 else ""
     lost = int(table.failed.sum())
     failed = f"; {lost} without a result are left out" if lost else ""
-    return f"{table.number}, {table.reduction} of {runs}{spread}{failed}"
-
-
-def cell_text(value: Any) -> str:
-    """Return a setting as text; what a run does not have is a dash.
-
-    Parameters
-    ----------
-    value
-        a number, a text, or None.
-    """
-    if value is None:
-        return "–"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    mixed = f"; of several {' and '.join(table.mixed)}" if table.mixed else ""
+    only = f"; where {where}" if where else ""
+    return f"{table.number}, {table.reduction} of {runs}{spread}{failed}{mixed}{only}"
 
 
 def write_tables(sweep: Sweep) -> list[Path]:

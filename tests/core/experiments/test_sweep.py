@@ -138,6 +138,7 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
         (["--backend", "dask"], "--backend dask and --scheduler ADDRESS are given together"),
         (["--shard", "3/2"], "--shard is '3/2'"),
         (["--by", "rank"], "--by has no effect without --table"),
+        (["--where", "rank=2"], "--where has no effect without --table"),
     ],
 )
 def test_bad_options_are_one_sentence(words, sentence, folder, tmp_path, capsys):
@@ -172,11 +173,13 @@ def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
     assert load_result(tmp_path / "again.npz").loss == row["loss"]
 
 
-def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path):
+def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path, capsys):
     assert main([*data, "--jobs", "2", "-o", str(tmp_path / "two")]) == 0
     assert comparable(tmp_path / "two") == comparable(swept)
+    capsys.readouterr()
     for k in (1, 2, 3):
         assert main([*data, "--jobs", "1", "--shard", f"{k}/3", "-o", str(tmp_path / "shards")]) == 0
+    assert "2 of 8 runs of " in capsys.readouterr().out
     sizes = [len(lines(tmp_path / "shards", f"runs-{k}-of-3.jsonl")) for k in (1, 2, 3)]
     assert sorted(sizes) == [2, 3, 3]
     assert comparable(tmp_path / "shards") == comparable(swept)
@@ -436,6 +439,12 @@ def test_a_reader_returns_what_a_run_was_made_of(swept):
         assert load_result(swept / row["result"]).meta["settings"] == settings_to_dict(run.settings)
 
 
+def test_the_folder_of_a_sweep_is_no_data(swept, tmp_path, capsys):
+    words = ["sweep", str(swept), "--table", "mean_mm", "--by", "rank", "-o", str(tmp_path / "out")]
+    assert main(words) == 2
+    assert "is the folder of a sweep; --table without -o" in capsys.readouterr().err
+
+
 def test_the_folder_of_the_data_is_refused_as_the_output(tmp_path, capsys):
     sequence = simulate("paper", frames=8, points=16, seed=1)
     write_csv(sequence, tmp_path / "table.csv")
@@ -511,6 +520,41 @@ def test_the_least_value_of_a_table_is_strong_and_so_is_what_is_equal_as_written
     assert cells == [[True, False], [True, False]]
     one = tabulate(sweep, "procrustes_mm", ["object"])
     assert not any(cell.strong for row in report_table(one).rows for cell in row.cells)
+
+
+def test_a_table_is_of_the_runs_that_a_filter_keeps(swept, capsys):
+    table = ["sweep", str(swept), "--table", "mean_mm", "--by", "rank"]
+    assert main([*table, "--where", "eta=0.05 path=circle iterations>0"]) == 0
+    text = capsys.readouterr().out
+    rows = [row for row in read_sweep(swept).rows if (row["path"], row["eta"]) == ("circle", 0.05)]
+    assert "mean of 1 run; where eta=0.05 path=circle" in text and len(rows) == 2
+    assert all(f"{row['procrustes_mm']:.3g}" in text for row in rows)
+    for pattern, sentence in (("etta=1", "No column etta; eta?"), ("rank=9", "none of the 8 runs matches")):
+        assert main([*table, "--where", pattern]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_a_mean_over_versions_or_other_data_says_so(swept, tmp_path, capsys):
+    text = (swept / "runs.jsonl").read_text()
+    row = lines(swept)[0]
+    again = row | {"key": "0" * 32, "data": "f" * 64}, row | {"key": "1" * 32, "version": "9.9"}
+    (tmp_path / "runs.jsonl").write_text(text + "".join(f"{json.dumps(each)}\n" for each in again))
+    table = ["sweep", str(tmp_path), "--table", "mean_mm", "--by"]
+    assert main([*table, "rank"]) == 0
+    assert "of several versions of the program (version) and states of a sequence" in capsys.readouterr().out
+    assert main([*table, "data,version", "--where", "rank=1,2"]) == 0
+    found = capsys.readouterr().out
+    assert "several" not in found and "| ffffffff | " in found and "version = 9.9" in found
+    assert not read_sweep(swept).varied[-1].startswith(("version", "data"))
+
+
+def test_the_deviation_of_a_mean_has_its_decimals(swept):
+    table = tabulate(read_sweep(swept), "procrustes_mm", ["eta"])
+    values, spreads = [[2.4, 0.0012]], [[3e-11, 23.4]]
+    found = report_table(replace(table, value=np.array(values), deviation=np.array(spreads))).rows[0].cells
+    assert [cell.text for cell in found] == ["2.40 ± 0.00", "0.0 ± 23.4"]
+    found = report_table(replace(table, value=np.array([[2e-7, 150]]), deviation=np.array([[3e-9, 12.0]])))
+    assert [cell.text for cell in found.rows[0].cells] == ["(2.00 ± 0.03)e-7", "150 ± 12"]
 
 
 def test_csv_and_parquet_hold_all_rows(swept):

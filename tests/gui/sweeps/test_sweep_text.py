@@ -8,18 +8,15 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments import read_sweep
+from core.experiments import NUMBERS, find_column, read_sweep
+from core.experiments import apply_filter as core_filter
 from core.experiments.sweep import REDUCTIONS as CORE_REDUCTIONS
-from nrsfm_gui.text.sweep_filter import apply_filter, filter_example, find_column
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import (
-    LATEX,
-    MARKDOWN,
-    NUMBERS,
-    TABS,
     build_rows,
     common_settings,
     count_text,
+    filter_example,
     number_format,
     number_text,
     run_details,
@@ -27,6 +24,7 @@ from nrsfm_gui.text.sweep_rows import (
     runs_text,
     setting_texts,
 )
+from nrsfm_gui.text.table_text import LATEX, MARKDOWN, TABS
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -36,10 +34,17 @@ def rows(swept):
     return build_rows(read_sweep(swept))
 
 
+def apply_filter(rows, pattern):
+    return core_filter(rows.columns, rows.sweep, pattern)
+
+
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
-    assert find_column(rows, "3-d error").heading == "3-D error (mm)" and rows.failed.sum() == 1
+    assert (
+        find_column(rows.columns, rows.sweep, "3-d error").heading == "3-D error (mm)"
+        and rows.failed.sum() == 1
+    )
     assert "penalty wnn" in common_settings(rows) and "rank" not in common_settings(rows)
 
 

@@ -17,7 +17,8 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY
-from nrsfm_gui.text.sweep_rows import LATEX, MARKDOWN, build_rows, run_title
+from nrsfm_gui.text.sweep_rows import build_rows, run_title
+from nrsfm_gui.text.table_text import LATEX, MARKDOWN
 
 
 @pytest.fixture
@@ -244,6 +245,7 @@ def test_a_setting_that_begins_to_vary_fills_the_empty_axis(open_sweep, swept, l
         if row["settings"]["rank"] == first["rank"] and row["settings"]["seed"] == first["seed"]
     ]
     (swept / "runs.jsonl").write_bytes(b"".join(alike))
+    (swept / "plan.json").unlink()
     window = open_sweep(swept, rows=2)
     assert (window._across.key, window._down.key) == ("eta", "")
     (swept / "runs.jsonl").write_bytes(b"".join(whole))
@@ -354,6 +356,7 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
     main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: len(window.rows) == 3)
     assert window._count.text() == "3 of 8 runs"
+    assert window.rows.sweep.varied == ("rank", "eta", "seed")  # also rank, of which there is one value yet
     window.choose(2)
     key = window.rows.sweep.rows[2]["key"]
     file.write_bytes(b"".join(whole))

@@ -5,30 +5,32 @@ from __future__ import annotations
 import math
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nrsfm_gui.model.numbers import MINUS, NONE
-from nrsfm_gui.text.sweep_rows import FAILURE, STATUS, SweepColumn, number_names, setting_text, shortened
+from ...foundation.exceptions import InputError
+from ...io.readers.variables import shortened
+from .columns import FAILURE, MISSING, RunColumn, run_columns, shared_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from core.foundation import Bools, Floats
-    from nrsfm_gui.text.sweep_rows import SweepRows
+    from ...foundation.types import Bools, Floats
+    from .rows import Sweep
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt,
     "=": operator.eq,
 }  # fmt: skip
 CLOSE = 1e-6  # relative difference of numbers that are equal as written
-LONGEST_NAME = 40  # characters of a name in a sentence
 EXAMPLE = 'such as "rank=4"'
 MOST_WORDS = 8  # of a heading
-SEQUENCE = ("object", "camera", "path")
+VERSION = "version"
+SHARED = ("object", "camera", "path", VERSION)  # besides settings
+MINUS = "−"  # as the window writes numbers
 _SIGN = re.compile(r"\s*(<=|>=|!=|<|>|=)\s*")
 # A value, or several with commas; a space may follow a comma where another number comes.
 _VALUE = re.compile(r"\S+(?:(?<=,)\s+[-+]?[\d.]\S*(?=\s|$))*")
@@ -43,13 +45,15 @@ class FilterResult:
     problem: str  # why a part of the pattern cannot be understood, "" where all of it can
 
 
-def apply_filter(rows: SweepRows, pattern: str) -> FilterResult:
+def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> FilterResult:
     """Return which runs a filter keeps.
 
     Parameters
     ----------
-    rows
+    columns
         of a sweep.
+    sweep
+        its runs.
     pattern
         words with spaces between them, all of which a run has: a text that one of its settings, its status or
         its failure contains, or a comparison of a setting or number with a value, such as rank=4,
@@ -60,21 +64,21 @@ def apply_filter(rows: SweepRows, pattern: str) -> FilterResult:
     FilterResult
         a comparison without a value keeps every run, one with an unknown name or value none.
     """
-    kept: Bools = np.ones(len(rows), dtype=bool)
+    kept: Bools = np.ones(len(sweep.rows), dtype=bool)
     problems: list[str] = []
     first, *rest = _SIGN.split(pattern.strip())
     words = first.split()
     for sign, text in zip(rest[::2], rest[1::2], strict=True):
-        column, others = _named(rows, words)
+        column, others = _named(columns, sweep, words)
         found = _VALUE.match(text)
-        name = shortened(words[-1] if words else "", LONGEST_NAME)
+        name = shortened(words[-1] if words else "")
         for word in others:
-            kept &= _containing(rows, word)
+            kept &= _containing(columns, sweep, word)
         words = text[found.end() :].split() if found else []
         if not name:
             problems.append(f"No name before {sign}, {EXAMPLE}")
         elif column is None:
-            problems.append(f"No column {name}{_suggestion(rows, name)}")
+            problems.append(f"No column {name}{_suggestion(columns, sweep, name)}")
             kept &= False
         elif found is None:
             problems.append(f"No value after {name} {sign}")
@@ -87,66 +91,78 @@ def apply_filter(rows: SweepRows, pattern: str) -> FilterResult:
                 problems.append(str(refusal))
                 kept &= False
     for word in words:
-        contained = _containing(rows, word)
-        if not contained.any() and len(rows) and find_column(rows, word) is not None:
-            problems.append(f"No value after {shortened(word, LONGEST_NAME)}, {EXAMPLE}")
+        contained = _containing(columns, sweep, word)
+        if not contained.any() and len(sweep.rows) and find_column(columns, sweep, word) is not None:
+            problems.append(f"No value after {shortened(word)}, {EXAMPLE}")
         else:
             kept &= contained
     return FilterResult(kept, next(iter(problems), ""))
 
 
-def filter_example(rows: SweepRows) -> str:
-    """Return a filter of settings and numbers of a sweep that keeps at least one run, "" without a run."""
-    number = next(iter(number_names(rows.sweep)), "")
-    numbers = None if not number else rows.column(number)
-    known = np.zeros(0) if numbers is None else numbers.numbers[np.isfinite(numbers.numbers)]
-    if not len(rows):
-        return ""
-    best = 0
-    parts = []
-    if numbers is not None and known.size:
-        best = int(np.nanargmin(numbers.numbers))
-        parts.append(f"{numbers.title}<{_above(float(np.median(known)))}")
-    for column in rows.columns:
-        text = column.text(best)
-        if column.name in rows.sweep.varied and text != NONE and len(text.split()) == 1 and "," not in text:
-            parts.insert(0, f"{column.name}={text}")
-            break
-    return " ".join((*parts, *setting_text(rows.sweep.rows[best][STATUS]).split()[:1]))
+def filtered(sweep: Sweep, pattern: str) -> Sweep:
+    """Return a sweep with the runs that a filter keeps.
+
+    Parameters
+    ----------
+    sweep
+        the runs.
+    pattern
+        as `apply_filter` accepts it.
+
+    Returns
+    -------
+    Sweep
+        at least one run, with the columns of all of them.
+
+    Raises
+    ------
+    InputError
+        where a part of the pattern cannot be understood, or no run is kept.
+    """
+    found = apply_filter(run_columns(sweep), sweep, pattern)
+    if found.problem:
+        raise InputError(f"the filter is {pattern!r}: {found.problem}")
+    if not found.kept.any():
+        raise InputError(f"the filter is {pattern!r}, which none of the {len(sweep.rows)} runs matches")
+    return replace(sweep, rows=tuple(sweep.rows[run] for run in np.flatnonzero(found.kept)))
 
 
-def find_column(rows: SweepRows, name: str) -> SweepColumn | None:
+def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunColumn | None:
     """Return a column by its heading, its name or words of its heading, also a setting that all runs share.
 
     Parameters
     ----------
-    rows
+    columns
         of a sweep.
+    sweep
+        its runs.
     name
         the unit, capitals, hyphens and underscores do not matter.
 
     Returns
     -------
-    SweepColumn or None
+    RunColumn or None
         None where there is none; of several with these words the one with the shortest heading.
     """
     wanted = _plain(name)
     if not wanted:
         return None
-    for column in rows.columns:
+    for column in columns:
         if wanted == _plain(column.title) or (wanted == _plain(column.name) and column.name != FAILURE):
             return column
-    shared = next((each for each in _shared_names(rows) if _plain(each) == wanted), None)
+    shared = next((each for each in _shared_names(sweep) if _plain(each) == wanted), None)
     if shared is not None:
-        return _shared_column(rows, shared)
-    partly = [column for column in rows.columns if f" {wanted} " in f" {_plain(column.title)} "]
+        return shared_column(sweep, shared)
+    partly = [column for column in columns if f" {wanted} " in f" {_plain(column.title)} "]
     return min(partly, key=lambda column: len(column.title), default=None)
 
 
-def _named(rows: SweepRows, words: list[str]) -> tuple[SweepColumn | None, list[str]]:
+def _named(
+    columns: Sequence[RunColumn], sweep: Sweep, words: list[str]
+) -> tuple[RunColumn | None, list[str]]:
     """Return the column that the last words name, as many of them as possible, and the words before."""
     for start in range(max(len(words) - MOST_WORDS, 0), len(words)):
-        column = find_column(rows, " ".join(words[start:]))
+        column = find_column(columns, sweep, " ".join(words[start:]))
         if column is not None:
             return column, words[:start]
     return None, words[:-1]
@@ -156,28 +172,19 @@ def _plain(name: str) -> str:
     return " ".join(re.split(r"[\s,_-]+", _UNIT.sub("", name.casefold()))).strip()
 
 
-def _shared_names(rows: SweepRows) -> list[str]:
-    sweep = rows.sweep
+def _shared_names(sweep: Sweep) -> list[str]:
     if not sweep.rows:
         return []
-    return [name for name in (*SEQUENCE, *sweep.settings) if name not in sweep.varied]
+    return [name for name in (*SHARED, *sweep.settings) if name not in sweep.varied]
 
 
-def _shared_column(rows: SweepRows, name: str) -> SweepColumn:
-    """Return the column of a setting that all runs share."""
-    value, count = rows.sweep.rows[0][name], len(rows)
-    number = float(value) if isinstance(value, int | float) else np.nan
-    codes = np.zeros(count, dtype=int)
-    return SweepColumn(name, name, "", "", np.full(count, number), (setting_text(value),), codes)
-
-
-def _suggestion(rows: SweepRows, name: str) -> str:
-    names = {_plain(each): each for each in (*_shared_names(rows), *(c.title for c in rows.columns))}
+def _suggestion(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> str:
+    names = {_plain(each): each for each in (*_shared_names(sweep), *(c.title for c in columns))}
     close = get_close_matches(_plain(name), names, n=1)
-    return f"; {shortened(names[close[0]], LONGEST_NAME)}?" if close else ""
+    return f"; {shortened(names[close[0]])}?" if close else ""
 
 
-def _compared(column: SweepColumn, sign: str, text: str) -> Bools:
+def _compared(column: RunColumn, sign: str, text: str) -> Bools:
     """Return the runs that have the value, one of several values, or a number on one side of it."""
     if sign not in ("=", "!="):
         return _ordered(column, sign, text.rstrip(","))
@@ -186,7 +193,7 @@ def _compared(column: SweepColumn, sign: str, text: str) -> Bools:
     return np.asarray(found if sign == "=" else ~found)
 
 
-def _ordered(column: SweepColumn, sign: str, text: str) -> Bools:
+def _ordered(column: RunColumn, sign: str, text: str) -> Bools:
     value = _number(column, text)
     if value is not None:
         return np.asarray(COMPARISONS[sign](column.numbers, value))
@@ -196,22 +203,25 @@ def _ordered(column: SweepColumn, sign: str, text: str) -> Bools:
     return np.asarray(np.array(kept, dtype=bool)[column.codes])
 
 
-def _equal(column: SweepColumn, text: str) -> Bools:
+def _equal(column: RunColumn, text: str) -> Bools:
     value = _number(column, text)
+    named = None  # the runs whose text it is; that of an object may be a number, too
+    if column.labels is not None and column.codes is not None:
+        equal = [label.casefold() == text.casefold() for label in column.labels]
+        named = np.array(equal, dtype=bool)[column.codes]
     if value is not None:
         exact = np.isclose(column.numbers, value, rtol=CLOSE, atol=0.0)
+        if named is not None:
+            exact |= named
         return exact if exact.any() else _rounded(column.numbers, value, _digits(text))
-    if column.labels is None or column.codes is None:
-        if text in (NONE, "-"):
-            return np.isnan(column.numbers)
+    if named is None and text in (MISSING, "-"):
+        return np.isnan(column.numbers)
+    if named is None or (not named.any() and np.isfinite(column.numbers).all()):
         raise ValueError(_no_number(column, text))
-    kept = np.array([label.casefold() == text.casefold() for label in column.labels], dtype=bool)
-    if not kept.any() and np.isfinite(column.numbers).all():
-        raise ValueError(_no_number(column, text))
-    return np.asarray(kept[column.codes])
+    return np.asarray(named)
 
 
-def _number(column: SweepColumn, text: str) -> float | None:
+def _number(column: RunColumn, text: str) -> float | None:
     """Return the number of a text, which may have the unit of the column, None where it is none."""
     plain = text.casefold().removesuffix(column.unit.casefold()).replace(MINUS, "-")
     try:
@@ -221,8 +231,8 @@ def _number(column: SweepColumn, text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _no_number(column: SweepColumn, text: str) -> str:
-    return f"{shortened(column.title, LONGEST_NAME)}: {shortened(text, LONGEST_NAME)} is no number"
+def _no_number(column: RunColumn, text: str) -> str:
+    return f"{shortened(column.title)}: {shortened(text)} is no number"
 
 
 def _digits(text: str) -> int:
@@ -238,23 +248,15 @@ def _rounded(numbers: Floats, value: float, digits: int) -> Bools:
         return np.isclose(np.round(numbers / step) * step, value, rtol=CLOSE, atol=0.0)
 
 
-def _above(value: float) -> str:
-    """Return the next number of two digits above a value."""
-    if value == 0.0 or not math.isfinite(value):
-        return "1"
-    step = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
-    return f"{(math.floor(value / step) + 1) * step:.3g}"
-
-
-def _containing(rows: SweepRows, word: str) -> Bools:
+def _containing(columns: Sequence[RunColumn], sweep: Sweep, word: str) -> Bools:
     """Return the runs of which a text contains a word; of shared settings only texts are looked at."""
     folded = word.casefold()
-    found: Bools = np.zeros(len(rows), dtype=bool)
-    for column in rows.columns:
-        if column.labels is not None and column.codes is not None and len(rows):
+    found: Bools = np.zeros(len(sweep.rows), dtype=bool)
+    for column in columns:
+        if column.labels is not None and column.codes is not None and len(sweep.rows):
             found |= np.array([folded in label.casefold() for label in column.labels])[column.codes]
-    for name in _shared_names(rows):
-        value = rows.sweep.rows[0][name]
-        if isinstance(value, str) and folded in value.casefold():
+    for name in _shared_names(sweep):
+        value = sweep.rows[0][name]
+        if name != VERSION and isinstance(value, str) and folded in value.casefold():
             found |= True
     return found

@@ -1,0 +1,186 @@
+"""The runs of a sweep by columns: what was varied, the numbers with their titles, how runs ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.representation import one_line_repr
+from ..job_store import has_result
+from .rows import distinct_values
+
+if TYPE_CHECKING:
+    from ...foundation.types import Floats, Ints
+    from .rows import Sweep
+
+# Title, unit and tip of the numbers of a run; of any other one the name is the title.
+NUMBERS = {
+    "procrustes_mm": (
+        "3-D error",
+        "mm",
+        "Mean distance from the ground truth, each frame aligned by a similarity",
+    ),
+    "procrustes_mm_reference": ("3-D error, reference", "mm", "3-D error at the reference frame only"),
+    "procrustes_mm_mirror": (
+        "3-D error, mirror",
+        "mm",
+        "3-D error where the mirror image of the shape counts as right, too",
+    ),
+    "procrustes_mm_inliers": ("3-D error, inliers", "mm", "3-D error without the outliers of the truth"),
+    "reprojection_px": ("reprojection", "px", "RMS distance of reprojections and tracks"),
+    "reprojection_px_metric": (
+        "reprojection, metric",
+        "px",
+        "RMS distance of the tracks and the reprojections of the metric shape",
+    ),
+    "challenge_v02": ("Challenge", "mm", "Score of the NRSfM Challenge at the reference frame"),
+    "e3d_global": ("e3D, global", "", "Error of published tables: one alignment of all frames, no scaling"),
+    "frobenius_relative": ("relative", "", "Relative Frobenius error of published tables"),
+    "loss": ("loss", "", "Loss of the bilinear problem at the end of the run"),
+    "log10_loss": ("log10 loss", "", "Logarithm of the loss to base 10"),
+    "gradient": ("gradient", "", "Relative gradient at the end of the run: 0 at a minimum"),
+    "iterations": ("iterations", "", "Iterations of the run"),
+    "seconds": ("time", "s", "Seconds that the run took"),
+    "memory_mb": ("memory", "MB", "Highest memory of its process"),
+}
+# In this order; what is not named comes between the reprojection and the loss.
+FIRST_NUMBERS = ("procrustes_mm", "reprojection_px", "challenge_v02")
+LAST_NUMBERS = ("loss", "log10_loss", "gradient", "iterations", "seconds", "memory_mb")
+STATUS, FAILURE = "status", "error"
+VARIED_TIP = "Varied in this sweep"
+TIPS = {
+    STATUS: "How the run ended",
+    FAILURE: "Why a run has no result",
+    "version": "Version of the program that made the run: the sweep has runs of several",
+    "data": "Hash of the sequence: it was changed between runs",
+}
+MISSING = "–"  # what a run does not have
+DATA_DIGITS = 8  # of the hash of a sequence in a table
+
+
+@dataclass(frozen=True, eq=False)
+class RunColumn:
+    """One column of the runs of a sweep; R rows."""
+
+    name: str  # as on the command line
+    title: str
+    unit: str  # "" where there is none
+    tip: str
+    numbers: Floats  # (R,) NaN of what is no number
+    values: tuple[Any, ...] | None  # of a setting, each once, in their order; None of numbers
+    codes: Ints | None  # (R,) the value of every row
+
+    __repr__ = one_line_repr
+
+    @cached_property
+    def labels(self) -> tuple[str, ...] | None:
+        """The values as text."""
+        return None if self.values is None else tuple(map(cell_text, self.values))
+
+
+def run_columns(sweep: Sweep) -> tuple[RunColumn, ...]:
+    """Return the columns of a sweep: settings that vary first, then numbers, then how runs ended.
+
+    Parameters
+    ----------
+    sweep
+        the runs.
+
+    Returns
+    -------
+    tuple[RunColumn, ...]
+        the sentences on failures come last, and only where a run failed.
+    """
+    columns = [_coded(sweep, name, name, TIPS.get(name, VARIED_TIP)) for name in sweep.varied]
+    for name in number_names(sweep):
+        title, unit, tip = NUMBERS.get(name, (name, "", name))
+        numbers = np.array([np.nan if row[name] is None else row[name] for row in sweep.rows], dtype=float)
+        columns.append(RunColumn(name, title, unit, tip, numbers, None, None))
+    columns.append(_coded(sweep, STATUS, STATUS, TIPS[STATUS]))
+    if not all(map(has_result, sweep.rows)):
+        columns.append(_coded(sweep, FAILURE, "failure", TIPS[FAILURE]))
+    return tuple(columns)
+
+
+def shared_column(sweep: Sweep, name: str) -> RunColumn:
+    """Return the column of a setting that all runs share.
+
+    Parameters
+    ----------
+    sweep
+        one run or more.
+    name
+        of the setting.
+    """
+    value, count = sweep.rows[0][name], len(sweep.rows)
+    number = float(value) if isinstance(value, int | float) else np.nan
+    return RunColumn(name, name, "", "", np.full(count, number), (value,), np.zeros(count, dtype=int))
+
+
+def _coded(sweep: Sweep, name: str, title: str, tip: str) -> RunColumn:
+    """Return a column of few values that are numbers, texts or missing, in the order of tables."""
+    rows = sweep.rows
+    values = [each for (each,) in distinct_values(rows, (name,))]
+    code = {value: k for k, value in enumerate(values)}
+    codes = np.array([code[row[name]] for row in rows], dtype=int)
+    known = [value if isinstance(value, int | float) else np.nan for value in values]
+    numbers = np.array(known, dtype=float)[codes] if rows else np.zeros(0)
+    return RunColumn(name, title, "", tip, numbers, tuple(shown_value(name, v) for v in values), codes)
+
+
+def number_names(sweep: Sweep) -> list[str]:
+    """Return the numbers of a sweep, errors first.
+
+    Parameters
+    ----------
+    sweep
+        the runs.
+
+    Returns
+    -------
+    list[str]
+        names of columns.
+    """
+    first = [name for name in FIRST_NUMBERS if name in sweep.numbers]
+    last = [name for name in LAST_NUMBERS if name in sweep.numbers]
+    others = (name for name in sweep.numbers if name not in (*FIRST_NUMBERS, *LAST_NUMBERS))
+    return [*first, *others, *last]
+
+
+def shown_value(name: str, value: Any) -> Any:
+    """Return a value of a column as tables have it: of the hash of a sequence its beginning.
+
+    Parameters
+    ----------
+    name
+        of the column.
+    value
+        a number, a text, or None.
+
+    Returns
+    -------
+    Any
+        the value, but of a hash its first digits.
+    """
+    return value[:DATA_DIGITS] if name == "data" and isinstance(value, str) else value
+
+
+def cell_text(value: Any) -> str:
+    """Return a setting as text; what a run does not have is a dash.
+
+    Parameters
+    ----------
+    value
+        a number, a text, or None.
+
+    Returns
+    -------
+    str
+        a number with six digits.
+    """
+    if value is None or value == "":
+        return MISSING
+    return f"{value:g}" if isinstance(value, float) else str(value)
