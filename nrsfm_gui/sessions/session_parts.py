@@ -88,19 +88,19 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
             f"{node.archive.path}: {node.where} has {columns.shape[1]} columns; accepted are "
             f"{FEWEST_COLUMNS} to {COLUMNS}"
         )
-    names = [""] * len(columns)
-    for phase in node.child("phases").items():
-        first, name = _pair(phase)
-        first_record = first.integer(0, max(len(columns) - 1, 0))
-        names[first_record:] = [name.sentence()] * (len(columns) - first_record)
+    last = max(len(columns) - 1, 0)
+    phases = {
+        first.integer(0, last): name.sentence() for first, name in map(_pair, node.child("phases").items())
+    }
     if not (np.abs(columns[:, :2]) <= LARGEST_COUNT).all():  # written so that NaN is refused, too
         raise InputError(
             f"{node.archive.path}: {node.where} counts iterations or seconds that are no such numbers"
         )
-    return tuple(
-        HistoryEntry(int(iteration), seconds, loss, name, *map(_number, others))
-        for (iteration, seconds, loss, *others), name in zip(columns.tolist(), names, strict=True)
-    )
+    records, phase = [], ""
+    for index, (iteration, seconds, loss, *others) in enumerate(columns.tolist()):
+        phase = phases.get(index, phase)
+        records.append(HistoryEntry(int(iteration), seconds, loss, phase, *map(_number, others)))
+    return tuple(records)
 
 
 def _pair(node: Node) -> tuple[Node, Node]:
