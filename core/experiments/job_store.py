@@ -11,6 +11,7 @@ one with a result counts, else the last one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -40,6 +41,7 @@ RESULTS = "results"  # the folder of the arrays
 LONGEST_LINE = 1_000_000  # bytes; a longer one is damaged
 BUFFER = 1 << 20  # bytes that are read at a time
 SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
+WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # how a file system says that it has none
 FAILED, TIME_LIMIT, DIED = "failed", "time limit", "died"  # how a job without a result ended
 WITHOUT_RESULT = (FAILED, TIME_LIMIT, DIED)
 _RUNS_NAME = re.compile(r"runs(-\d+-of-\d+)?\.jsonl")
@@ -289,8 +291,7 @@ class JobStore:
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file)
             _cut_torn_line(file)
         except BlockingIOError:
             os.close(file)
@@ -301,6 +302,23 @@ class JobStore:
             os.close(file)
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         return file
+
+
+def _lock(file: int) -> None:
+    """Keep other processes from writing to a file, where its file system has locks: some of clusters do not.
+
+    Raises
+    ------
+    BlockingIOError
+        where another process does.
+    """
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in WITHOUT_LOCKS:
+            raise
 
 
 def _cut_torn_line(file: int) -> None:

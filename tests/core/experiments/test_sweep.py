@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
 import multiprocessing
@@ -286,6 +287,16 @@ def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
 def test_two_commands_do_not_write_the_same_file(swept):
     with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
         JobStore(swept)
+
+
+def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch):
+    def flock(_file, _operation):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(pytest.importorskip("fcntl"), "flock", flock)
+    with JobStore(tmp_path) as store:
+        store.append({"key": "a", "status": "converged"})
+    assert (tmp_path / "runs.jsonl").stat().st_size
 
 
 def test_a_line_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path):
