@@ -226,61 +226,52 @@ class _Array:
 class _StandIn:
     """A name in a pickle that stands for a function of NumPy; a pickle cannot change it."""
 
-    __slots__ = ("allowance",)
+    __slots__ = ("_allowance", "_function")
 
-    def __init__(self, allowance: Allowance) -> None:
-        self.allowance = allowance
+    def __init__(self, function: Callable[..., Any], allowance: Allowance) -> None:
+        self._function = function
+        self._allowance = allowance
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(self._allowance, *arguments)
 
     def __setstate__(self, state: Any) -> None:
         raise _Refused("it changes a function")
 
 
-class _ArrayClass(_StandIn):
-    __slots__ = ()
+def _call_class(_allowance: Allowance, *_: Any) -> None:
+    raise _Refused("it calls numpy.ndarray")
 
 
-class _MakeType(_StandIn):
-    __slots__ = ()
-
-    def __call__(self, code: Any, *_: Any) -> _Type:
-        return _Type(code, self.allowance)
+def _make_type(allowance: Allowance, code: Any, *_: Any) -> _Type:
+    return _Type(code, allowance)
 
 
-class _Reconstruct(_StandIn):
-    __slots__ = ()
-
-    def __call__(self, *_: Any) -> _Array:
-        return _Array()
+def _reconstruct(_allowance: Allowance, *_: Any) -> _Array:
+    return _Array()
 
 
-class _FromBuffer(_StandIn):
-    __slots__ = ()
-
-    def __call__(self, data: Any, kind: Any, shape: Any, order: Any, axes: Any = None) -> _Array:
-        """Return the array, whose axes were put into another order where these are given."""
-        array = _Array()
-        array.__setstate__((1, shape, kind, order == "F", data))
-        if order == "K" and axes is not None:
-            array.value = array.value.transpose(axes)
-        return array
-
-
-class _Scalar(_StandIn):
-    __slots__ = ()
-
-    def __call__(self, kind: Any, data: Any) -> _Array:
-        array = _Array()
-        array.__setstate__((1, (), kind, False, data))
-        return array
+def _from_buffer(
+    _allowance: Allowance, data: Any, kind: Any, shape: Any, order: Any, axes: Any = None
+) -> _Array:
+    """Return the array, whose axes were put into another order where these are given."""
+    array = _Array()
+    array.__setstate__((1, shape, kind, order == "F", data))
+    if order == "K" and axes is not None:
+        array.value = array.value.transpose(axes)
+    return array
 
 
-class _Encode(_StandIn):
-    __slots__ = ()
+def _scalar(_allowance: Allowance, kind: Any, data: Any) -> _Array:
+    array = _Array()
+    array.__setstate__((1, (), kind, False, data))
+    return array
 
-    def __call__(self, text: Any, encoding: Any = "latin1") -> bytes:
-        if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
-            raise _Refused("it encodes a text")
-        return _encoded(text, self.allowance)
+
+def _encode(allowance: Allowance, text: Any, encoding: Any = "latin1") -> bytes:
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise _Refused("it encodes a text")
+    return _encoded(text, allowance)
 
 
 def _encoded(text: str, allowance: Allowance) -> bytes:
@@ -289,18 +280,14 @@ def _encoded(text: str, allowance: Allowance) -> bytes:
     return text.encode("latin1")
 
 
-_STAND_INS: dict[tuple[str, str], type[_StandIn]] = {
-    ("numpy", "ndarray"): _ArrayClass,
-    ("numpy", "dtype"): _MakeType,
-    ("_codecs", "encode"): _Encode,
-} | {
-    (f"numpy.{core}.{module}", name): kind
-    for core in ("core", "_core")
-    for module, name, kind in (
-        ("multiarray", "_reconstruct", _Reconstruct),
-        ("multiarray", "scalar", _Scalar),
-        ("numeric", "_frombuffer", _FromBuffer),
-    )
+_CORES = ("numpy.core", "numpy._core")  # of NumPy 1 and 2
+_FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy", "ndarray"): _call_class,
+    ("numpy", "dtype"): _make_type,
+    ("_codecs", "encode"): _encode,
+    **{(f"{core}.multiarray", "_reconstruct"): _reconstruct for core in _CORES},
+    **{(f"{core}.multiarray", "scalar"): _scalar for core in _CORES},
+    **{(f"{core}.numeric", "_frombuffer"): _from_buffer for core in _CORES},
 }
 
 
@@ -353,10 +340,10 @@ class _Unpickler(pickle._Unpickler):
         _Refused
             for any other name.
         """
-        kind = _STAND_INS.get((module, name))
-        if kind is None:
+        function = _FUNCTIONS.get((module, name))
+        if function is None:
             raise _Refused(f"it names {shortened(module)}.{shortened(name)}")
-        return kind(self.allowance)
+        return _StandIn(function, self.allowance)
 
     def persistent_load(self, pid: Any) -> Any:
         """Refuse a value that is stored elsewhere."""
