@@ -8,12 +8,30 @@ from pathlib import Path
 
 import pytest
 
+import core
+
 ROOT = Path(__file__).resolve().parents[2]
 WITH_EXAMPLES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in sorted((ROOT / "core").rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def solved_once():
+    """Let examples that begin with the same reconstruction share it."""
+    solve, solved = core.reconstruct, {}
+
+    def reconstruct(sequence, settings=None, **options):
+        key = sequence.content, settings, str(sorted(options.items()))
+        if "start" in options or key not in solved:
+            solved[key] = solve(sequence, settings, **options)
+        return solved[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core, "reconstruct", reconstruct)
+        yield
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
