@@ -71,20 +71,15 @@ def test_every_public_name_is_there():
         assert getattr(core, name) is not None
 
 
-def test_the_example_of_the_package_runs(tmp_path):
-    lines = core.__doc__.splitlines()
-    example = [line[4:] for line in lines if line.startswith("    ")]
-    assert len(example) == 5
-    done = python("\n".join(example), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["result.npz"]
-
-
-def test_the_example_of_the_readme_runs(tmp_path):
+def test_the_examples_of_the_readme_and_of_the_package_run(tmp_path):
+    """They differ in their last lines alone, and are run as one."""
     (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len([line for line in example.splitlines() if line]) == 5
-    done = python(example, tmp_path)
+    readme = [line.partition("  #")[0] for line in example.splitlines() if line]
+    package = [line[4:] for line in core.__doc__.splitlines() if line.startswith("    ")]
+    assert len(readme) == len(package) == 5 and readme[:4] == package[:4]
+    done = python(f"{example}\n{package[4]}", tmp_path)
     assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"balloon.ply", "result.npz"}
     assert re.match(
         r"Result\('balloon circle': .* log10 loss -?\d\.\d\d, \w+\) \{'procrustes_mm': ", done.stdout
     )
