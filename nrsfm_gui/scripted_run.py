@@ -11,6 +11,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
+from PyQt6.QtGui import QGuiApplication
 
 from core.foundation import protecting
 from nrsfm_gui.model.standard_error import report
@@ -180,6 +181,8 @@ class ScriptedRun(QObject):
             report(f"stopped by {self._signal.name}" + (f"; {what}" if what else ""))
             QCoreApplication.exit(SIGNALED + self._signal)
         elif self._arguments.exit:
+            # Qt would end the program with code 0 as its last window closes, before or after this does.
+            QGuiApplication.setQuitOnLastWindowClosed(False)
             self._window.close()
             QCoreApplication.exit(code)
 

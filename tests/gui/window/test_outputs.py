@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -160,7 +159,8 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
     assert result.read_bytes() == before
 
 
-def test_a_script_refuses_its_input_as_its_output_before_it_solves(tmp_path):
+def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "input.npz"
     write_npz(simulate("balloon", frames=6, points=16, seed=3), path)
     before = path.read_bytes()
@@ -169,12 +169,8 @@ def test_a_script_refuses_its_input_as_its_output_before_it_solves(tmp_path):
         (("--export", "a.csv", "--export", "./a.csv"), "is another output (--export)"),
         (("--export", "a.csv", "--screenshot", "a.csv"), "is another output (--export)"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "nrsfm_gui", str(path), "--run", "--exit", *words],
-            capture_output=True, text=True, timeout=120, cwd=tmp_path,
-            env=os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-        assert done.returncode == 2 and sentence in done.stderr
+        assert run_script(str(path), "--run", *words) == 2
+        assert sentence in capsys.readouterr().err
         assert not (tmp_path / "a.csv").exists()
     assert path.read_bytes() == before
 
