@@ -172,6 +172,7 @@ class LostSession:
 
     path: Path
     lock: QLockFile
+    saved: float  # when, in seconds since 1970
 
     @property
     def mark(self) -> Path:
@@ -180,7 +181,7 @@ class LostSession:
 
     def describe(self) -> str:
         """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
-        when = datetime.fromtimestamp(self.path.stat().st_mtime)
+        when = datetime.fromtimestamp(self.saved)
         today = when.date() == datetime.now().date()
         time = f"{when:%H:%M} today" if today else f"{when:%H:%M on %d %B %Y}"
         try:
@@ -208,9 +209,9 @@ def lost_sessions(folder: Path) -> list[LostSession]:
         lock = lock_of(path)
         if not lock.tryLock(0):
             continue
-        if path.exists():
-            found.append(LostSession(path, lock))
-        else:
+        try:
+            found.append(LostSession(path, lock, path.stat().st_mtime))
+        except OSError:
             path.with_suffix(MARK).unlink(missing_ok=True)
             lock.unlock()
-    return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)
+    return sorted(found, key=lambda lost: lost.saved, reverse=True)

@@ -342,6 +342,16 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_wi
     lock.unlock()
 
 
+def test_a_lost_session_that_is_removed_while_it_is_offered_is_a_sentence(qtbot, make_session_window, kept):
+    window = make_session_window()
+    path = lose(kept, window.session_saver.folder)
+    window.session_saver.begin(scripted=False)
+    path.unlink()
+    with qtbot.waitSignal(window.sequence_opening.failed) as failed:
+        window.session_saver.recovery.bar.buttons["Recover"].click()
+    assert failed.args == [f"{path}: there is no such file", ""]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
 def test_nobody_else_can_read_what_is_saved_by_itself(qtbot, autosave, tmp_path):
     folder = tmp_path / "data"
