@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, protecting
+from ..io.readers import named_path
 from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 from .console import print_lines
@@ -117,8 +118,9 @@ def run(args: argparse.Namespace) -> None:
     _check_applicable(given, args.output)
     result = load_result(args.result)
     inputs = {args.result: "the input"}
-    if result.meta.get("source"):
-        inputs[Path(result.meta["source"])] = "the sequence of the result"
+    source = named_path(str(result.meta["source"]), args.result) if result.meta.get("source") else None
+    if source is not None:
+        inputs[source] = "the sequence of the result"
     check_outputs([("-o", path) for path in args.output], inputs)
     if args.scale is not None:
         result = result.with_scale(args.scale)

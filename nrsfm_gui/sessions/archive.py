@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import zipfile
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,8 @@ import numpy as np
 from core import InputError
 from core.foundation import replacing
 from core.io.readers import (
-    check_file,
-    check_unpacked,
     naming,
+    opened_archive,
     parse_array,
     parse_json,
     read_member,
@@ -109,25 +109,25 @@ class ArchiveReader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        size = check_file(path)
-        try:
-            self._archive = zipfile.ZipFile(path)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except Exception as error:  # damaged archives raise nearly anything: zip, struct, value errors
-            raise InputError(f"{path}: is not a session, or only a part of one ({reason(error)})") from error
-        try:
-            check_unpacked(self._archive, size, path, ratio=LARGEST_RATIO)
+        with ExitStack() as opened:
+            try:
+                self._archive = opened.enter_context(opened_archive(path, path, ratio=LARGEST_RATIO))
+            except InputError:
+                raise
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+            except Exception as error:  # damaged archives raise nearly anything: zip, struct, value errors
+                raise InputError(
+                    f"{path}: is not a session, or only a part of one ({reason(error)})"
+                ) from error
             self.document = self._document()
-        except BaseException:
-            self._archive.close()
-            raise
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> ArchiveReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._archive.close()
+        self._opened.close()
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return an array, read-only; the same one each time.

@@ -7,7 +7,6 @@ so again.
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,11 +29,12 @@ from core.data import GROUND_TRUTH
 from core.io.readers import (
     FileContents,
     challenge_file,
-    check_file,
     entry_of,
     inspect_file,
     installed_readers,
     is_sequence_folder,
+    named_path,
+    names_in,
     recording_files,
     refusing_damage,
     sample_name,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | OpenedResult | Path"]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
-RESULT_ARRAYS = {"B.npy", "C.npy", "weights.npy", "meta.npy"}  # which no sequence file has
+RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
 
 
@@ -445,9 +445,7 @@ def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
 def is_result(path: Path) -> bool:
     """Return whether a file holds the arrays that only a result has."""
     try:
-        check_file(path)
-        with zipfile.ZipFile(path) as archive:
-            return RESULT_ARRAYS <= set(archive.namelist())
+        return RESULT_ARRAYS <= set(names_in(path, path))
     except Exception:  # whatever a damaged archive raises; another reader gives the reason
         return False
 
@@ -466,7 +464,7 @@ def read_opened_result(path: Path) -> OpenedResult:
 
 def _opened(result: Result, path: Path) -> OpenedResult:
     """Return the sequence and the run of a result that was read from a file."""
-    sequence = _from_its_file(result) or _from_itself(result, path)
+    sequence = _from_its_file(result, path) or _from_itself(result, path)
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
     lowest = [None] * len(result.history) if result.best_losses is None else result.best_losses.tolist()
@@ -498,14 +496,17 @@ def _opened(result: Result, path: Path) -> OpenedResult:
     return OpenedResult(sequence, run)
 
 
-def _from_its_file(result: Result) -> Sequence | None:
-    """Return the sequence that the result was made of, None where that is gone or has changed."""
+def _from_its_file(result: Result, path: Path) -> Sequence | None:
+    """Return the sequence that the result was made of, None where that is gone, elsewhere, or has changed."""
     names = ("source", "digest", "content", "reading")
     source, known, content, reading = (result.meta.get(name) for name in names)
     if not isinstance(source, str) or not known or not isinstance(reading, dict | None):
         return None
+    file = named_path(source, path)
+    if file is None:
+        return None
     try:
-        sequence = read_unchanged(Path(source), Recorded(known, content or "", reading or {}))
+        sequence = read_unchanged(file, Recorded(known, content or "", reading or {}))
     except (InputError, TypeError, ValueError):
         return None
     same = sequence is not None and sequence.visible.shape == result.visible.shape
@@ -531,7 +532,7 @@ def _from_itself(result: Result, path: Path) -> Sequence:
         truth_name=str(meta.get("truth_name") or GROUND_TRUTH),
         image_size=meta.get("image_size"),
         frame_rate=meta.get("frame_rate"),
-        video=Path(str(meta["video"])) if meta.get("video") else None,
+        video=named_path(str(meta["video"]), path) if meta.get("video") else None,
         video_frames=None if meta.get("video_frames") is None else np.array(meta["video_frames"]),
         point_names=meta.get("point_names"),
         provenance=f"the tracks in {path.name}",

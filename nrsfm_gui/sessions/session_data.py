@@ -20,6 +20,7 @@ from core.io.readers import (
     digest,
     entries_of,
     is_self_contained,
+    named_path,
     naming,
     read_bytes,
     resolve,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 
+ELSEWHERE = "is on another computer or leads out of the folder, and is not looked at"
 LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named
 
 
@@ -103,23 +105,31 @@ def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
         entries[key] = node.archive.array(arrays.child(key).text())
     with naming(node.archive.path):
         made = sequence_from(entries)
-        path = None if file is None else _resolved(file)
-    sequence = replace(made, source=path, digest=recorded.digest, reading=recorded.reading)
-    return sequence, "" if path is None else _change(path, recorded, sequence.name)
+    video = None if made.video is None else named_path(str(made.video), node.archive.path)
+    path = None if file is None else _resolved(file, node.archive.path)
+    sequence = replace(made, source=path, digest=recorded.digest, reading=recorded.reading, video=video)
+    if file is None:
+        return sequence, ""
+    if path is None:
+        return sequence, f"{file} {ELSEWHERE}: {sequence.name} is shown as the session contains it."
+    return sequence, _change(path, recorded, sequence.name)
 
 
 def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
     """Read a large sequence from its file, or from one of that name in the folder of the session."""
-    path, known = _resolved(file), recorded.digest
-    beside = node.archive.path.parent / path.name
-    movable = challenge_file(path) is None  # else it is read with what lies around it there
-    for candidate in (path, beside) if movable else (path,):
+    path, known = _resolved(file, node.archive.path), recorded.digest
+    beside = node.archive.path.parent / Path(file).name
+    movable = path is None or challenge_file(path) is None  # else it is read with what lies around it there
+    for candidate in filter(None, (path, beside) if movable else (path,)):
         sequence = read_unchanged(candidate, recorded)
         if sequence is not None:
             return sequence
     where = "there or in the folder of the session" if movable else "there"
     became, what = "which has changed since", f"the file as it was (SHA-256 {known[:12]}…) {where}"
-    if not os.path.exists(path):
+    if path is None:
+        became, where = f"which {ELSEWHERE}", "in the folder of the session"
+        what = f"the file as it was (SHA-256 {known[:12]}…) {where}"
+    elif not os.path.exists(path):
         became = "which is not there"
     elif recorded.are_bytes_of(path):
         became, what = "beside which something that is read with it has changed since", "that as it was"
@@ -156,11 +166,13 @@ def _change(path: Path, recorded: Recorded, name: str) -> str:
     return ""
 
 
-def _resolved(file: str) -> Path:
+def _resolved(file: str, session: Path) -> Path | None:
+    """Return the file of a sequence that a session names, None where it is not looked at."""
     try:
-        return resolve(Path(file))
+        found = resolve(Path(file))
     except InputError:  # a sample that is not installed here
         return Path(file)
+    return named_path(file, session) if found == Path(file) else found
 
 
 def _reading(node: Node) -> dict[str, str | int | float]:

@@ -6,6 +6,7 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 from core import InputError, Settings
 from core.foundation import PROGRAM, printable, protecting
+from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.model.standard_error import report
@@ -270,6 +272,14 @@ class SessionSaver(QObject):
         except InputError as error:
             self._notifier.warn(f"{path}: {error}. The session is shown from the front instead.")
             return
+        file = None if state.background is None else state.background.path
+        # What this program has saved by itself names what the user has opened.
+        if file is not None and not self._recovered and named_path(str(file), path) != file:
+            state = replace(state, background=None)
+            self._notifier.warn(
+                f"The session's background {file} is on another computer or in no folder: it is opened by "
+                "View > Background"
+            )
         state.show(self._session, theme=not self.keeps_theme)
         self._display.refresh()
         self._view.set_orbit(state.orbit)
@@ -277,9 +287,10 @@ class SessionSaver(QObject):
     def _offer_file(self, saved: SavedSequence) -> None:
         """Report a change of a sequence's file, and offer to open the file as it is now."""
         source = saved.sequence.source
-        assert source is not None  # something has become of it
-        again = (("Open the file as it is now", lambda: self._opening.open(source)),)
-        self._notifier.warn(saved.change, action=again if os.path.exists(source) else ())
+        again: tuple[tuple[str, Callable[[], object]], ...] = ()
+        if source is not None and os.path.exists(source):
+            again = (("Open the file as it is now", lambda: self._opening.open(source)),)
+        self._notifier.warn(saved.change, action=again)
 
     # -- what the window calls ------------------------------------------------------------------------------
 

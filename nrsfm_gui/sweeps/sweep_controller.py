@@ -12,7 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 
 from core import InputError
 from core.foundation import printable, protecting
-from core.io.readers import resolve
+from core.io.readers import named_path, resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.text.sweep_map import map_text
@@ -388,7 +388,7 @@ class SweepController(QObject):
         source = self._found(made.source)
         if source is None:
             self.notifier.warn(
-                f"{made.source} is not there any more",
+                f"{made.source} is not there any more, or is on another computer",
                 action=("Show where it is…", lambda: self._ask_where(made, live=live)),
             )
             return
@@ -413,9 +413,13 @@ class SweepController(QObject):
         self._set_pending(lambda: self._start(made, live=live))
 
     def _found(self, source: str) -> str | None:
-        """Return where a sequence is now, None where that is not known."""
+        """Return where a sequence is now, None where that is not known, or it is on another computer."""
+        assert self._reader is not None  # it has read the run
         with suppress(InputError):  # of a bundled sequence that is not installed
-            if resolve(Path(source)).exists():
+            found: Path | None = resolve(Path(source))
+            if found == Path(source):
+                found = named_path(source, self._reader.folder / "runs.jsonl")
+            if found is not None and found.exists():
                 return source
         for old, new in self._moved.items():
             if Path(source).is_relative_to(old):

@@ -33,6 +33,7 @@ MOST_LINES, WIDTH = 4, 110
 READ = "(read)"
 NRSFM, WINDOW = [sys.executable, "-m", "core"], [sys.executable, "-m", "nrsfm_gui"]
 CONFIGURATION = Path("nrsfm", "nrsfm-gui.json")  # where the window has its settings, below XDG_CONFIG_HOME
+VIDEO_SUFFIXES = (".avi", ".gif", ".mkv", ".mov", ".mp4", ".mpg", ".webm", ".y4m")
 SAMPLE = "sample:balloon/circle"
 
 
@@ -64,6 +65,8 @@ def commands(path: Path, folder: Path) -> Iterator[list[str]]:
         yield [*NRSFM, "evaluate", str(path)]
     elif name.startswith("store_"):
         yield [*NRSFM, "solve", SAMPLE, "--intrinsics", str(path), "-o", str(folder / "result.npz")]
+    elif path.suffix in VIDEO_SUFFIXES:
+        yield [*NRSFM, "track", str(path), "-o", str(folder / "tracks.npz")]
     else:
         yield [*NRSFM, "info", str(path)]
     if name.startswith("result_open_"):

@@ -27,6 +27,7 @@ from core.experiments.benchmark.known_cameras import read_scene
 from core.io.writers import WRITERS
 from core.reconstruction import load_start
 from core.tracking import Video
+from core.tracking.decoding import VideoDecoder
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.scene.mesh_files import read_triangulation
@@ -166,7 +167,8 @@ def _picture(path: Path, options: tuple[str, ...]) -> str:
 
 
 def _video(path: Path, options: tuple[str, ...]) -> str:
-    video = Video(path)
+    # A decoder that crashes is a finding, though the program goes on: its own process takes 0.4 s to start.
+    video = (VideoDecoder if zlib.crc32(path.read_bytes()) % 8 else Video)(path)
     try:
         shapes = [video.read(index).shape for index in {0, video.count - 1}]
         return f"{video.size} {video.frame_rate} {shapes}"

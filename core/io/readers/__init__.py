@@ -5,10 +5,11 @@ from .array_shapes import SHAPES
 from .challenge import challenge_file
 from .contents import (
     check_file,
-    check_unpacked,
     digest,
     load_arrays,
+    names_in,
     naming,
+    opened_archive,
     parse_array,
     parse_json,
     parse_matrix,
@@ -23,6 +24,7 @@ from .entry import SequenceEntry, entry_of
 from .inspection import ArrayEntry, FileContents, inspect_file
 from .layouts import LAYOUTS
 from .listing import list_sequences
+from .named_paths import named_path
 from .npz import entries_of, sequence_from, write_npz, write_tracks
 from .plugins import ReaderPlugin
 from .read import read_sequence
@@ -50,7 +52,6 @@ __all__ = [
     "bundled_samples",
     "challenge_file",
     "check_file",
-    "check_unpacked",
     "describe",
     "digest",
     "entries_of",
@@ -63,7 +64,10 @@ __all__ = [
     "list_sequences",
     "load_arrays",
     "memory_limit",
+    "named_path",
+    "names_in",
     "naming",
+    "opened_archive",
     "parse_array",
     "parse_json",
     "parse_matrix",

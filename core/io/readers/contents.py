@@ -20,7 +20,7 @@ import zipfile
 from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -162,10 +162,9 @@ def read_bytes(path: Path) -> bytes:
         as `check_file`, and where the file cannot be read, is empty, or larger than `memory_limit`.
     """
     with _refused_by_system(path):
-        check_file(path)
-        # What is put in its place meanwhile does not block, and is checked again.
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
-            size, limit = _checked(os.fstat(stream.fileno()), path), memory_limit()
+        stream, size = _opened_file(path)
+        with stream:
+            limit = memory_limit()
             if size > limit:
                 raise InputError(
                     f"{path}: has {size / 1e6:.0f} MB; accepted are up to {limit / 1e6:.0f} MB "
@@ -175,6 +174,17 @@ def read_bytes(path: Path) -> bytes:
     if not content or content.isspace():
         raise InputError(f"{path}: the file is empty")
     return content
+
+
+def _opened_file(path: Path) -> tuple[BinaryIO, int]:
+    """Return a file and its size. What is put in its place meanwhile does not block, and is checked again."""
+    check_file(path)
+    stream = open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb")
+    try:
+        return stream, _checked(os.fstat(stream.fileno()), path)
+    except BaseException:
+        stream.close()
+        raise
 
 
 LONGEST_REASON = 90  # characters of what a library says
@@ -435,6 +445,7 @@ def _what_is_wrong(lines: list[str], path: Path) -> str | None:
 MOST_MEMBERS = 100_000
 MOST_ARRAYS = 20_000  # each of which is opened when the file is
 _LISTED = b"PK\x01\x02"  # begins the entry of a part in the list of an archive
+_LONGEST_LIST = 64_000_000  # bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zlib alone unpacks no more than it is asked for
 _ENCRYPTED = 1  # in the flags of a part
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
@@ -445,32 +456,82 @@ def is_zip(content: bytes) -> bool:
     return content.startswith(_ZIP_MAGIC)
 
 
-def check_unpacked(
-    archive: zipfile.ZipFile, stored: int, path: Path, *, ratio: float = LARGEST_RATIO
-) -> None:
-    """Refuse an archive by the sizes that it states, before any of it is unpacked.
+@contextmanager
+def opened_archive(
+    source: Path | bytes, path: Path, *, most: int = MOST_MEMBERS, ratio: float = LARGEST_RATIO
+) -> Iterator[zipfile.ZipFile]:
+    """Yield an archive whose parts are as many, and unpack to as much, as they may; none is unpacked yet.
 
     Parameters
     ----------
-    archive, stored, path
-        the archive, the bytes that it takes as it is, and its name.
+    source, path
+        the file or its bytes, and its name in messages.
+    most
+        parts that it may have. They are counted before they are listed, which takes 10 s for a million.
     ratio
         how many times as large it may become, above `LEAST_SIZE_LIMIT`.
+
+    Yields
+    ------
+    zipfile.ZipFile
+        open in the block.
 
     Raises
     ------
     InputError
         where it has too many parts, two of one name, or they are too large: a small file could fill the
-        memory.
+        memory; and where the file cannot be opened.
+    Exception
+        whatever zipfile raises where it is no archive, or a damaged one.
     """
-    members = archive.infolist()
-    if len(members) > MOST_MEMBERS:
-        raise InputError(f"{path}: holds {len(members)} parts; accepted are up to {MOST_MEMBERS}")
-    with naming(path):
-        for name, count in Counter(member.filename for member in members).most_common(1):
-            if count > 1:
-                raise InputError(f"holds {count} parts named {shortened(name)}; accepted is one of each name")
-        Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
+    if isinstance(source, bytes):
+        stream: BinaryIO = io.BytesIO(source)
+        stored = len(source)
+    else:
+        with _refused_by_system(path):
+            stream, stored = _opened_file(source)
+    with stream:
+        listing = _Listing(stream, most, path)
+        with zipfile.ZipFile(cast("BinaryIO", listing)) as archive:
+            listing.end()
+            members = archive.infolist()
+            with naming(path):
+                for name, count in Counter(member.filename for member in members).most_common(1):
+                    if count > 1:
+                        raise InputError(
+                            f"holds {count} parts named {shortened(name)}; accepted is one of each name"
+                        )
+                Allowance(stored, ratio=ratio).use(sum(member.file_size for member in members))
+            yield archive
+
+
+class _Listing:
+    """The stream of an archive; until `end`, what is read of it is the list of its parts, which is bounded.
+
+    zipfile finds the list by numbers of the file that need not be true, so that what it reads is counted.
+    """
+
+    def __init__(self, stream: BinaryIO, most: int, path: Path) -> None:
+        self._stream, self._most, self._path = stream, most, path
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+        self.read = self._checked
+
+    def _checked(self, size: int = -1, /) -> bytes:
+        """Return the next bytes, where they are not too many, and list not too many parts."""
+        if size > _LONGEST_LIST:
+            raise InputError(
+                f"{self._path}: has a list of parts of {size / 1e6:.0f} MB; accepted are up to "
+                f"{_LONGEST_LIST / 1e6:.0f} MB"
+            )
+        content = self._stream.read(size)
+        count = content.count(_LISTED)
+        if count > self._most:
+            raise InputError(f"{self._path}: holds {count} parts; accepted are up to {self._most}")
+        return content
+
+    def end(self) -> None:
+        """Read as the stream does from now on."""
+        self.read = self._stream.read
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -636,12 +697,9 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     if not is_zip(content):
         found = "a single array (.npy)" if content.startswith(b"\x93NUMPY") else "no zip archive"
         raise InputError(f"{path}: is not an .npz file: it is {found}")
-    if (count := content.count(_LISTED)) > MOST_ARRAYS:  # before the list is read
-        raise InputError(f"{path}: holds {count} parts; accepted are up to {MOST_ARRAYS}")
     arrays = {}
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, naming(path):
-            check_unpacked(archive, len(content), path)
+        with opened_archive(content, path, most=MOST_ARRAYS) as archive, naming(path):
             allowance = Allowance(len(content))
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
@@ -666,7 +724,23 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def names_in(content: bytes) -> list[str]:
-    """Return the names of all arrays of an .npz that `load_arrays` reads, of those that it leaves out too."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+def names_in(source: Path | bytes, path: Path) -> list[str]:
+    """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too.
+
+    Parameters
+    ----------
+    source, path
+        the file or its bytes, and its name in messages.
+
+    Returns
+    -------
+    list[str]
+        of those that are no arrays with their suffix.
+
+    Raises
+    ------
+    Exception
+        as `opened_archive`.
+    """
+    with opened_archive(source, path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]

@@ -30,6 +30,7 @@ from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from .contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
 from .layouts import parts_of
+from .named_paths import named_path
 from .variables import LoadedFile, Parts, PythonObjects, without_unseen
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def load_npz(path: Path, content: bytes) -> LoadedFile:
         where the file is broken.
     """
     arrays = load_arrays(content, path)
-    return LoadedFile(path, content, dict.fromkeys(names_in(content), PythonObjects()) | arrays)
+    return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PythonObjects()) | arrays)
 
 
 def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
@@ -78,8 +79,7 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
         raise InputError(f"format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
     sequence = sequence_from(arrays)
     check_camera(sequence.camera, options.camera_model, file.path)
-    folder = file.path.absolute().parent
-    video = None if sequence.video is None else folder / sequence.video
+    video = None if sequence.video is None else named_path(str(sequence.video), file.path)
     return replace(sequence, source=file.path.absolute(), digest=digest(file.content), video=video)
 
 

@@ -201,6 +201,25 @@ def test_texts_of_a_session_are_escaped_where_they_cannot_be_printed(parts, tmp_
     assert run.title == run.note == "a\\x1b[31m\\u202e\nb"
 
 
+def test_files_on_another_computer_that_a_session_names_are_not_looked_at(parts, tmp_path):
+    document = parts[DOCUMENT]
+    for way in (("source",), ("texts", "video")):
+        document = changed(document, ("sequences", 0, *way), "//elsewhere/share/a.mp4")
+    path = archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document})
+    (saved,) = read_session(path).sequences
+    assert (saved.sequence.source, saved.sequence.video) == (None, None)
+    assert saved.change.startswith(
+        "//elsewhere/share/a.mp4 is on another computer or leads out of the folder"
+    )
+    document = changed(document, ("sequences", 0, "arrays"), None)
+    document = changed(document, ("sequences", 0, "digest"), "0" * 64)
+    archive_of(path, parts | {DOCUMENT: document})
+    with pytest.raises(
+        InputError, match=r"no copy of the tracks of //elsewhere/share/a\.mp4, which is on ano"
+    ):
+        read_session(path)
+
+
 @pytest.mark.parametrize("value", [1e308, -1e300, np.inf, np.nan])
 def test_a_history_of_far_too_many_seconds_is_refused(parts, tmp_path, value):
     """A plot over them has no range."""

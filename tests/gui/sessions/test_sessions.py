@@ -18,6 +18,7 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.foundation.atomic
 from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.session_file import (
     SavedRun,
@@ -334,6 +335,20 @@ def test_a_view_with_too_few_numbers_is_a_sentence(solved):
     values["orbit"]["center"] = [0.0, 1.0]
     with pytest.raises(InputError, match="the view cannot be read"):
         ViewState.from_plain(values)
+
+
+def test_a_background_on_another_computer_is_not_opened_with_a_session(
+    qtbot, make_session_window, solved, tmp_path, opened
+):
+    window, _run = solved()
+    view = ViewState.of(window.session, window.scene_view.orbit).as_plain()
+    view["background"] = Background(Path("//elsewhere/share/a.mp4")).as_plain()
+    saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
+    path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")
+    other = make_session_window()
+    opened(qtbot, other, path)
+    assert other.session.background is None
+    assert "background //elsewhere/share/a.mp4 is on another computer" in other.message_bar.text
 
 
 @pytest.mark.parametrize("solution", ["bilinear", "refined"])
