@@ -62,6 +62,12 @@ class DaskProcesses:
         with distributed.Client(scheduler_file=str(self.file), set_as_default=False) as client:
             client.wait_for_workers(count, timeout=DEADLINE)
 
+    def executed(self) -> dict[int, int]:
+        """Return how many jobs each worker that is connected has ended, by its process."""
+        with distributed.Client(scheduler_file=str(self.file), set_as_default=False) as client:
+            found = client.run(lambda dask_worker: (os.getpid(), dask_worker.state.executed_count))
+        return dict(found.values())
+
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """End the scheduler or a worker at once, with the processes that it started."""
         if process.poll() is None:

@@ -100,11 +100,14 @@ def on_dask(data, folder):
         command.wait_for_rows(COUNT // 3)
         killed = len(command.keys())
         cluster.kill(workers[0])
-        cluster.start_worker()
+        late = cluster.start_worker()
         code, spent, estimate = command.end()
         assert code == 0
         spent += cluster.cpu_seconds()
-    return spent, f"a worker killed at {killed} rows, another one started; expected to take {estimate}"
+        executed = cluster.executed()
+        assert executed[late.pid] > 0, f"the worker that joined late computed no run: {executed}"
+    note = f"a worker killed at {killed} rows, another one computed {executed[late.pid]}"
+    return spent, f"{note}; expected to take {estimate}"
 
 
 def interrupted(data, folder, jobs, times, seed):

@@ -122,10 +122,18 @@ class Sweep:
 
         Where the program or a sequence was changed between runs, `version` and `data` are among them.
         """
-        names = (*SEQUENCE_COLUMNS[:-1], *self.settings, "version")
+        names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
         varied = [name for name in names if name in self.swept or len({row[name] for row in self.rows}) > 1]
-        states = {tuple(row[name] for name in (*SEQUENCE_COLUMNS, "data")) for row in self.rows}
-        return (*varied, "data") if len({state[:-1] for state in states}) < len(states) else tuple(varied)
+        return (*varied, *self.changed)
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """Of `version` and `data` what was changed between runs of the same sequence."""
+        states = {tuple(row[name] for name in ("sequence", "data", "version")) for row in self.rows}
+        versions = {version for _, _, version in states}
+        contents = {(sequence, data) for sequence, data, _ in states}
+        changed = len(versions) > 1, len({sequence for sequence, _ in contents}) < len(contents)
+        return tuple(name for name, several in zip(("version", "data"), changed, strict=True) if several)
 
     def result(self, row: Mapping[str, Any]) -> Path | None:
         """Return the result file of a run, None where there is none: it failed, or results were left out."""

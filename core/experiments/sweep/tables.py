@@ -106,7 +106,7 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "
             reduced[cell] = REDUCTIONS[reduction](values)
             deviation[cell] = np.std(values, ddof=1) if group.size > 1 else math.nan
     heads = tuple(value for (value,) in columns)
-    mixed = tuple(text for name, text in ORIGINS.items() if name in sweep.varied and name not in names)
+    mixed = tuple(text for name, text in ORIGINS.items() if name in sweep.changed and name not in names)
     return SweepTable(
         number, names, tuple(rows), heads, reduced.reshape(shape), deviation.reshape(shape), counts, failed,
         cells, reduction, mixed,
