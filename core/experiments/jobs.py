@@ -284,7 +284,7 @@ def run_jobs(
                     del waiting[key]
                     left.learn(job, result)
                     failed += bool(result.failure)
-                    pace.add(job.cost)
+                    pace.add(job.cost, result.seconds)
                     report(job.label)
         except InputError:
             raise
@@ -380,9 +380,12 @@ class _Pace:
     def fraction(self) -> float:
         return self._done / self._work if self._work else 1.0
 
-    def add(self, cost: float) -> None:
+    def add(self, cost: float, seconds: float) -> None:
+        now = time.monotonic()
+        if self._done == 0.0:  # the first job began when its worker had started
+            self._marks[0] = max(self._began, now - seconds), 0.0
         self._done += cost
-        self._marks.append((time.monotonic(), self._done))
+        self._marks.append((now, self._done))
 
     def seconds_left(self) -> float | None:
         (first, before), (last, done) = self._marks[0], self._marks[-1]

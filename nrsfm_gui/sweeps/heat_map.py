@@ -78,6 +78,7 @@ class HeatMap(Themed, QWidget):
         self._plot.getViewBox().invertY(True)  # the first value is on top, as in a table
         for side in ("left", "bottom"):
             self._plot.getAxis(side).enableAutoSIPrefix(False)
+            self._plot.getAxis(side).setStyle(tickLength=0)  # a mark would run into the cells
         self._image = pg.ImageItem(axisOrder="row-major")
         self._plot.addItem(self._image)
         self._bar = pg.ColorBarItem(interactive=False, width=BAR_WIDTH, colorMap=_color_map())

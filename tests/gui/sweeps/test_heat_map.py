@@ -43,6 +43,18 @@ def test_the_label_of_the_color_bar_is_beside_its_numbers(qtbot, heat_map, rows,
     assert label.left() + margin >= axis.sceneBoundingRect().left() + axis.textWidth
 
 
+def test_no_mark_of_an_axis_runs_into_a_cell(heat_map):
+    image, box = heat_map.grab().toImage(), heat_map._plot.getViewBox()
+
+    def color(x, y, beside=(0, 0)):
+        place = heat_map._widget.mapFromScene(box.mapViewToScene(QPointF(x, y)))
+        return image.pixelColor(place.x() + beside[0], place.y() + beside[1])
+
+    for row in range(len(heat_map.state.rows)):
+        marks = {color(0, row + 0.5, (across, down)).rgb() for across in (3, 4) for down in (-1, 0, 1)}
+        assert marks == {color(0.1, row + 0.2).rgb()}
+
+
 def drawn_by_poppler(path):
     program = shutil.which("pdftoppm")
     if program is None:
