@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
+
+from .stop_signals import end_at_stop_signals
 
 
 def run() -> int:
@@ -18,14 +18,10 @@ def run() -> int:
     int
         the exit code.
     """
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
-    heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    for number in heard:
-        signal.signal(number, lambda received, _frame: os._exit(128 + received))
+    restore = end_at_stop_signals()
     from .cli import main
 
-    return main(started=lambda: [signal.signal(*each) for each in heard.items()])
+    return main(started=restore)
 
 
 if __name__ == "__main__":

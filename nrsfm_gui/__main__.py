@@ -1,8 +1,8 @@
 """The command `nrsfm-gui`, which is `python -m nrsfm_gui`, too."""
 
-import os
-import signal
 import sys
+
+from core.stop_signals import end_at_stop_signals
 
 
 def run() -> int:
@@ -11,10 +11,7 @@ def run() -> int:
     There is nothing to keep before its window is there: until then Ctrl-C and the signals of a batch system
     or of a closed terminal end the process at once, without a traceback.
     """
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows has the first two
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda received, _frame: os._exit(128 + received))
+    end_at_stop_signals()
     from nrsfm_gui.app import main
 
     return main()

@@ -31,6 +31,7 @@ def main(argv: Collection[str] | None = None) -> int:
     import_qt(FAILED)
     from PyQt6.QtCore import QEvent
 
+    from core.stop_signals import SIGNALED
     from nrsfm_gui.model.app_store import AppStore
 
     store = AppStore()
@@ -39,7 +40,7 @@ def main(argv: Collection[str] | None = None) -> int:
         app = make_application()
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.scripted_run import ScriptedRun
-    from nrsfm_gui.shell.stop_signals import SIGNALED, StopSignals
+    from nrsfm_gui.shell.stop_signals import StopSignals
 
     signals = StopSignals(app)
     # The command line is for this time, the preference for all others.

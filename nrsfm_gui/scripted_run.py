@@ -14,8 +14,8 @@ from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PyQt6.QtGui import QGuiApplication
 
 from core.foundation import protecting
+from core.stop_signals import SIGNALED
 from nrsfm_gui.model.standard_error import report
-from nrsfm_gui.shell.stop_signals import SIGNALED
 from nrsfm_gui.widgets.plots.plot_export import save_image
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 The module of a command has `add_arguments(parser)` and `run(args)`, which may return an exit code. Only the
 module of the command that was asked for is imported.
-Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130. SIGTERM and
-SIGHUP do what Ctrl-C does, with exit codes 143 and 129.
+Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130. The other signals that stop a
+program (`core.stop_signals`) do what Ctrl-C does, with exit codes of their own: 143 for SIGTERM.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
+from ..stop_signals import SIGNALED, STOP_SIGNALS
 from .checked_parser import BAD_INPUT, CheckedParser
 from .streams import standard_streams
 
@@ -40,7 +41,7 @@ COMMANDS = {
     "reproduce": "run the paper's experiments again and write a report",
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }
-INTERRUPTED = 130
+INTERRUPTED = SIGNALED + signal.SIGINT
 BROKEN_PIPE = 141
 
 
@@ -93,7 +94,7 @@ def _module(command: str) -> Any:
 
 
 def main(arguments: Collection[str] | None = None, *, started: Callable[[], object] = lambda: None) -> int:
-    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 and 129.
+    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
             raise
         _print_last(f"{command}: stopped")  # what was interrupted has made an error of its own of that
         code = INTERRUPTED
-    return 128 + received[0] if received and code == INTERRUPTED else code
+    return SIGNALED + received[0] if received and code == INTERRUPTED else code
 
 
 def _print_last(line: str) -> None:
@@ -168,8 +169,7 @@ def _interrupting(received: list[int]) -> Iterator[None]:
         if len(received) == 1 or number == signal.SIGINT:
             raise KeyboardInterrupt
 
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     heard = {
         number: handler
         for number, handler in before.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shlex
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from ..evaluation import solve_hiding_outliers
 from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable, protecting
+from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
@@ -35,7 +36,7 @@ from .options import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..data.sequence import Sequence
     from ..reconstruction.progress import HistoryEntry, Iterate
@@ -145,17 +146,15 @@ def run(args: argparse.Namespace) -> int:
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
     _warn_of_pixels(sequence, steps[0].settings)
-    records, last, interrupted = _drain(_iterates(args, steps, sequence), quiet=args.quiet)
-    if last is None:  # interrupted before there was anything to keep
-        raise KeyboardInterrupt
-    result = finish(sequence, last.settings, last, records)
-    known = None if last.provenance is None else last.provenance.flatten()
-    if known is not None:
-        result.meta["command"] = command_for(sequence, known, args.output[0])
-    with protecting(inputs):
-        written = _write(result, args.output)
-    if args.history:
-        _write_history(args.history, records)
+    solved, interrupted = _Solved(), False
+    try:
+        _drain(_iterates(args, steps, sequence), solved, quiet=args.quiet)
+        result, written = _keep(args, sequence, solved, inputs)
+    except KeyboardInterrupt:  # the first signal, also one that arrives while the result is being written
+        if solved.last is None:
+            raise
+        interrupted = True
+        result, written = _keep(args, sequence, solved, inputs)
     summary = summary_of(result) | {"output": written}
     summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
     if args.json:
@@ -214,29 +213,51 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
         )
 
 
-def _drain(iterates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEntry], Iterate | None, bool]:
-    """Run to the end or to Ctrl-C; return the records, the last iterate and whether it was Ctrl-C."""
-    records: list[HistoryEntry] = []
+@dataclass
+class _Solved:
+    """What there is of a run, at any moment."""
+
+    records: list[HistoryEntry] = field(default_factory=list)
     last: Iterate | None = None
+
+
+def _drain(iterates: Iterator[Iterate], solved: _Solved, *, quiet: bool) -> None:
+    """Run to the end."""
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
         for each in iterates:
-            if last is None and each.origin is not None and each.origin.remark and not quiet:
+            if solved.last is None and each.origin is not None and each.origin.remark and not quiet:
                 print_lines(f"nrsfm solve: {each.origin.remark}", stream=sys.stderr)
-            last = each
-            records.append(each.record)
+            solved.last = each
+            solved.records.append(each.record)
             line.show(each)
-    except KeyboardInterrupt:
-        if last is not None and records[-1:] != [last.record]:  # interrupted between the two lines above
-            records.append(last.record)
-        return records, last, True
     finally:
         line.clear()
-    return records, last, False
 
 
-def _write(result: Result, outputs: list[Path]) -> list[str]:
-    """Write every output; one that fails does not keep the others from being written."""
+def _keep(
+    args: argparse.Namespace, sequence: Sequence, solved: _Solved, inputs: Mapping[Path, str]
+) -> tuple[Result, list[str]]:
+    """Write what there is of a run; return the result, and the names of its files."""
+    last, records = solved.last, solved.records
+    assert last is not None  # a run yields at least where it begins
+    if records[-1:] != [last.record]:  # a signal came between the two
+        records = [*records, last.record]
+    result = finish(sequence, last.settings, last, records)
+    known = None if last.provenance is None else last.provenance.flatten()
+    if known is not None:
+        result.meta["command"] = command_for(sequence, known, args.output[0])
+    with protecting(inputs):
+        return result, _write(result, args.output, records, args.history)
+
+
+def _write(
+    result: Result, outputs: list[Path], records: list[HistoryEntry], history: Path | None
+) -> list[str]:
+    """Write every output; one that fails does not keep the others from being written.
+
+    Where no file holds the result then, it is written elsewhere.
+    """
     written: list[str] = []
     failed: list[InputError] = []
     for path in outputs:
@@ -244,9 +265,16 @@ def _write(result: Result, outputs: list[Path]) -> list[str]:
             written += [str(file) for file in export(result, path)]
         except InputError as error:
             failed.append(error)
-    if failed:
+    if history is not None:
+        try:
+            _write_history(history, records)
+        except InputError as error:
+            failed.append(error)
+    if not failed:
+        return written
+    if any(name.endswith(".npz") for name in written):
         raise failed[0]
-    return written
+    raise saved_elsewhere(failed[0], "result", ".npz", lambda path: export(result, path))
 
 
 def _write_history(path: Path, records: list[HistoryEntry]) -> None:

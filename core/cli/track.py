@@ -6,13 +6,14 @@ import argparse
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.outputs import check_outputs, check_writable
+from ..foundation.outputs import check_outputs, check_writable, saved_elsewhere
 from ..io.readers import write_csv, write_npz
 from ..tracking import (
     CHECK,
@@ -27,7 +28,7 @@ from .command_line import INTERRUPTED
 from .console import INTERVAL, ProgressLine, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from ..data.sequence import Sequence
     from ..foundation.types import Floats
@@ -103,8 +104,18 @@ def run(args: argparse.Namespace) -> int:
         step=args.step,
     )
     began = time.monotonic()
-    sequence, interrupted = _drain(following, ProgressLine(sys.stderr, shown=not args.quiet))
-    write(sequence, args.output)
+    tracked, interrupted = _Tracked(), False
+    try:
+        _drain(following, tracked, ProgressLine(sys.stderr, shown=not args.quiet))
+        sequence = _keep(tracked, write, args.output)
+    except KeyboardInterrupt:  # the first signal, also one that arrives while the tracks are being written
+        interrupted = True
+        if tracked.sequence is None and tracked.last is not None:
+            with suppress(InputError):  # of too few frames
+                tracked.sequence = tracked.last.sequence()
+        if tracked.sequence is None:
+            raise
+        sequence = _keep(tracked, write, args.output)
     if not args.quiet:
         warning = plugin_warning()
         lines = [
@@ -120,24 +131,39 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _drain(following: Generator[TrackingStep, None, Sequence], line: ProgressLine) -> tuple[Sequence, bool]:
-    """Return the sequence, and whether Ctrl-C has ended it early."""
-    began = drawn = time.monotonic()
+@dataclass
+class _Tracked:
+    """What was followed, at any moment."""
+
     last: TrackingStep | None = None
+    sequence: Sequence | None = None  # at the end
+
+
+def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Path) -> Sequence:
+    """Write the tracks, elsewhere where they cannot be written to their file."""
+    sequence = tracked.sequence
+    assert sequence is not None
+    try:
+        write(sequence, path)
+    except InputError as refusal:
+        raise saved_elsewhere(
+            refusal, "sequence", path.suffix, lambda other: write(sequence, other)
+        ) from None
+    return sequence
+
+
+def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
+    """Follow the points to the end."""
+    began = drawn = time.monotonic()
     try:
         while True:
-            last = next(following)
+            tracked.last = step = next(following)
             now = time.monotonic()
             if now - drawn >= INTERVAL:
                 drawn = now
-                line.write(_progress_text(last, now - began))
+                line.write(_progress_text(step, now - began))
     except StopIteration as end:
-        return end.value, False
-    except KeyboardInterrupt:
-        with suppress(InputError):  # of too few frames
-            if last is not None:
-                return last.sequence(), True
-        raise
+        tracked.sequence = end.value
     finally:
         following.close()
         line.clear()

@@ -6,7 +6,14 @@ from .exceptions import InputError, printable
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
-from .outputs import check_outputs, check_replaceable, check_writable, make_folder, protecting
+from .outputs import (
+    check_outputs,
+    check_replaceable,
+    check_writable,
+    make_folder,
+    protecting,
+    write_elsewhere,
+)
 from .parameters import (
     CheckedParameters,
     Parameter,
@@ -71,4 +78,5 @@ __all__ = [
     "rotation_from_vector",
     "versions",
     "why_ended",
+    "write_elsewhere",
 ]

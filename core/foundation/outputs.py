@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+import tempfile
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING
 from .exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -83,6 +85,58 @@ def check_writable(path: Path) -> Path:
     if use is not None:
         raise InputError(_overwriting(path, use))
     return target
+
+
+def saved_elsewhere(
+    refusal: InputError, what: str, suffix: str, write: Callable[[Path], object]
+) -> InputError:
+    """Write what cannot be written where it belongs, so that it is not lost; return a sentence that says so.
+
+    Parameters
+    ----------
+    refusal
+        why it cannot be written there.
+    what
+        what it is: "result".
+    suffix
+        of its file.
+    write
+        writes it to a path.
+
+    Returns
+    -------
+    InputError
+        the refusal, and where it is now.
+    """
+    path = write_elsewhere(what, suffix, write)
+    rest = f"The {what} is saved in {path}" if path is not None else f"The {what} is lost"
+    return InputError(f"{str(refusal).rstrip('.')}. {rest}")
+
+
+def write_elsewhere(what: str, suffix: str, write: Callable[[Path], object]) -> Path | None:
+    """Write a file to the temporary folder, or to another where that cannot be.
+
+    Parameters
+    ----------
+    what, suffix, write
+        as of `saved_elsewhere`.
+
+    Returns
+    -------
+    Path | None
+        the file, which nobody but its owner may read; None where it can be written nowhere.
+    """
+    for folder in (tempfile.gettempdir, Path.home, Path.cwd):
+        with suppress(InputError, OSError, RuntimeError):  # there is no such folder, or it is full, too
+            path = Path(folder(), f"nrsfm-{what}-{secrets.token_hex(8)}{suffix}")
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            try:
+                write(path)
+            except BaseException:
+                path.unlink()
+                raise
+            return path
+    return None
 
 
 def check_replaceable(files: Iterable[Path]) -> None:

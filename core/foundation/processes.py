@@ -22,6 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..stop_signals import STOP_SIGNALS
+
 if sys.platform == "linux":
     import fcntl
     import resource
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5  # between two reports of a process
 END_SECONDS = 5.0  # that a process may take to end once it is killed: the system may be waiting for a disk
-STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
 _starting = threading.Lock()
 
 
@@ -417,8 +418,7 @@ def signals_blocked() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 forgets what is blocked
-    names = [getattr(signal, name) for name in STOP_SIGNALS]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, names)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
         yield
     finally:

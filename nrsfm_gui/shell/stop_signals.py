@@ -1,4 +1,4 @@
-"""Signals that end the application: of a terminal that is closed, of a system that shuts down, Ctrl-C.
+"""Signals that end the application: of a terminal that is closed, a system that shuts down, a job, Ctrl-C.
 
 Python calls the handler of a signal only between two of its instructions, and there are none while Qt waits
 for events. But the number of a signal is written to a socket at once, which Qt watches.
@@ -12,8 +12,7 @@ import socket
 from PyQt6.QtCore import QObject, QSocketNotifier, pyqtSignal
 from PyQt6.sip import voidptr
 
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
-SIGNALED = 128  # the exit code of a program that a signal ends is this and the number of the signal
+from core.stop_signals import STOP_SIGNALS, handle_stop_signals
 
 
 class StopSignals(QObject):
@@ -37,12 +36,9 @@ class StopSignals(QObject):
         self._notifier = QSocketNotifier(voidptr(self._read.fileno()), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_written)
         signal.set_wakeup_fd(self._written.fileno(), warn_on_full_buffer=False)
-        self._numbers = {getattr(signal, name) for name in NAMES if hasattr(signal, name)}
-        for number in self._numbers:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, lambda *_: None)
+        handle_stop_signals(lambda *_: None)
 
     def _on_written(self) -> None:
         for number in self._read.recv(64):
-            if number in self._numbers:
+            if number in STOP_SIGNALS:
                 self.received.emit(number)

@@ -8,21 +8,23 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
 
-from core import load_result, simulate
+from core import load_result, read_sequence, simulate
 from core.cli import main
 from core.cli.console import ProgressLine
+from core.stop_signals import STOP_SIGNALS
 
 QUICK = ["--rank", "2", "--rotations", "truth", "--refine", "none"]
+TRACKING = ["track", "sample:sheet", "--points", "40", "--end", "12"]
 
 
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
-def test_a_signal_writes_the_best_so_far(tracks, tmp_path, monkeypatch, capsys, name, code):
-    number = getattr(signal, name)
-    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_a_signal_writes_the_best_so_far(tracks, tmp_path, monkeypatch, capsys, number):
+    handlers = [signal.getsignal(each) for each in STOP_SIGNALS]
     shown = []
 
     def stop(_line, _iterate):
@@ -32,10 +34,54 @@ def test_a_signal_writes_the_best_so_far(tracks, tmp_path, monkeypatch, capsys, 
 
     monkeypatch.setattr(ProgressLine, "show", stop)
     path = tmp_path / "a.npz"
-    assert main(["solve", tracks, *QUICK, "-o", str(path)]) == code
+    assert main(["solve", tracks, *QUICK, "-o", str(path)]) == 128 + number
     assert "stopped; the best so far is in" in capsys.readouterr().err
     assert load_result(path).iterations < 5
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == handlers
+    assert [signal.getsignal(each) for each in STOP_SIGNALS] == handlers
+
+
+def test_a_signal_while_the_end_is_being_written_loses_nothing(tracks, tmp_path, monkeypatch, capsys):
+    replace, sent = os.replace, []
+
+    def signaled(*names):
+        if not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGTERM))
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", signaled)
+    result, followed = tmp_path / "a.npz", tmp_path / "b.npz"
+    assert main(["solve", tracks, *QUICK, "-o", str(result)]) == 143
+    assert f"stopped; the best so far is in {result}" in capsys.readouterr().err
+    assert load_result(result).meta["status"] == "converged"
+    sent.clear()
+    assert main([*TRACKING, "-o", str(followed)]) == 143
+    assert f"stopped; what was followed so far is in {followed}" in capsys.readouterr().err
+    assert read_sequence(followed).frame_count == 12
+
+
+def test_what_cannot_be_written_in_the_end_is_written_elsewhere(tracks, tmp_path, monkeypatch, capsys):
+    elsewhere, gone = tmp_path / "elsewhere", tmp_path / "gone"
+    elsewhere.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    clear = ProgressLine.clear
+
+    def removing(line):  # at the end of what is computed
+        gone.rmdir()
+        clear(line)
+
+    monkeypatch.setattr(ProgressLine, "clear", removing)
+    for words, what, read in (
+        (["solve", tracks, *QUICK], "result", load_result),
+        (TRACKING, "sequence", read_sequence),
+    ):
+        gone.mkdir()
+        assert main([*words, "-o", str(gone / "a.npz")]) == 2
+        (path,) = elsewhere.iterdir()
+        assert capsys.readouterr().err.endswith(
+            f"the folder {gone} does not exist. The {what} is saved in {path}\n"
+        )
+        assert read(path).frame_count > 1 and path.stat().st_mode & 0o777 == 0o600
+        path.unlink()
 
 
 def nrsfm(words, redirection="", **options):

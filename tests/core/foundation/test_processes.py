@@ -16,6 +16,7 @@ import pytest
 
 from core import InputError
 from core.foundation import ProcessDied, ProcessPool, WorkerProcess, call_in_process
+from core.stop_signals import STOP_SIGNALS
 
 FUNCTIONS = """
 import os, signal, time
@@ -88,7 +89,7 @@ def test_what_a_receiver_raises_ends_the_call(functions):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks of signals")
 def test_a_process_does_not_see_the_signals_that_stop_this_one(process, functions):
-    blocked = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    blocked = set(STOP_SIGNALS)
     assert blocked <= set(process.call(functions.mask))
     assert not blocked & set(functions.mask())
 
