@@ -128,7 +128,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
     """
     row = StormRow(f"SIGTERM, SIGINT, SIGHUP: {stopping.name}")
     longest = _seconds_of_start(folder)
-    ended = 0
+    ended = before = 0
     for moment in range(moments):
         choice = random.Random(f"{seed} {stopping.name} {moment}")
         number, delay = SIGNALS[moment % len(SIGNALS)], choice.uniform(0, longest)
@@ -143,7 +143,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
                 command.send(number)
                 code = command.end()
                 command.seconds_until_gone(longest)
-            ended += code == 0
+            ended, before = ended + (code == 0), before + (observed > 0)
             if code not in (0, 128 + number) or "Traceback" in command.printed:
                 raise Wrong(f"it ended with {code}: {command.printed[-800:]}")
             stopping.check(place, observed, command.printed)
@@ -151,7 +151,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
             if left:
                 raise Wrong(f"temporary files are left: {', '.join(left)}")
         shutil.rmtree(place)
-    row.notes.append(f"within {longest:.1f} s; {ended} had ended before")
+    row.notes.append(f"within {longest:.1f} s; {ended} had ended before, {before} had saved something")
     return row
 
 
