@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.sessions.session_file import SavedSession
 
+Mark = tuple[int, int]  # of a file: what differs where it was replaced
 LAST = f"last{SUFFIX}"
 LAST_MILLISECONDS = 10_000  # at most, until another window has written the last session
 PREFIX = "autosave-"  # of the file of a process
@@ -78,7 +79,7 @@ class Autosave(QObject):
         self._seconds = seconds
         self._path = _new_path(folder)
         self._lock: QLockFile | None = None  # acquired with the first file
-        self._known_last = _mark(folder / LAST)  # of the last session that this window may replace
+        self._known_last = mark_of(folder / LAST)  # of the last session that this window may replace
         self._changed = self._failing = self._over = False
         self._changes = self._written = 0  # of the open session; how many of them the own file has
         self._job: Job | None = None  # that writes the own file
@@ -242,11 +243,11 @@ class Autosave(QObject):
         if not lock.tryLock(LAST_MILLISECONDS):
             raise InputError(f"{last} cannot be written: its lock cannot be made, or another window holds it")
         try:
-            found = _mark(last)
+            found = mark_of(last)
             if found is not None and found != self._known_last:
                 last.replace(_new_path(self._folder))
             self._write(saved, last)
-            self._known_last = _mark(last)
+            self._known_last = mark_of(last)
         except OSError as error:
             raise InputError(f"{last} cannot be written: {error.strerror or error}") from error
         finally:
@@ -267,12 +268,17 @@ class Autosave(QObject):
 
     def _acquire_lock(self) -> None:
         """Acquire the lock before the file exists, so that no other process treats the file as lost."""
-        if self._lock is None:
-            make_folder(self._folder)
-            lock = lock_of(self._path)
-            if not lock.tryLock(0):
-                raise InputError(f"no file can be made in {self._folder}")
-            self._lock = lock
+        lock = self._lock or lock_of(self._path)
+        if lock.isLocked() and os.path.exists(lock.fileName()):
+            return
+        make_folder(self._folder)
+        if lock.isLocked():  # somebody has removed the folder with all that is in it
+            with suppress(OSError):
+                self._path.with_suffix(".lock").touch()  # Qt warns where there is nothing to remove
+            lock.unlock()
+        if not lock.tryLock(0):
+            raise InputError(f"no file can be made in {self._folder}")
+        self._lock = lock
 
     def _write(self, saved: SavedSession, path: Path) -> Path:
         make_folder(self._folder)
@@ -301,7 +307,12 @@ def _new_path(folder: Path) -> Path:
     return folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
 
 
-def _mark(path: Path) -> tuple[int, int] | None:
+def is_automatic(path: Path) -> bool:
+    """Return whether a file has a name of those that are written by themselves."""
+    return path.name == LAST or path.name.startswith(PREFIX)
+
+
+def mark_of(path: Path) -> Mark | None:
     """Return what differs where a file was replaced, None where there is no file."""
     try:
         found = path.stat()

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
-import tempfile
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 from core import InputError, Settings
-from core.foundation import PROGRAM, printable, protecting
+from core.foundation import PROGRAM, printable, protecting, write_elsewhere
 from core.io.readers import named_path
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.model.standard_error import report
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.sessions.autosave import LAST, Autosave
+from nrsfm_gui.sessions.autosave import LAST, Autosave, Mark, is_automatic, mark_of
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import (
     SUFFIX,
@@ -35,6 +31,7 @@ from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PyQt6.QtWidgets import QMainWindow
 
@@ -50,6 +47,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.sessions.opening import SequenceOpening
 
 ONCE = Qt.ConnectionType.SingleShotConnection
+CHANGED = "has been written by another window or program since; it is not replaced"
 NOT_KEPT = "The session that was closed without being saved is not kept as the last one"
 FILTER = f"Sessions (*{SUFFIX})"
 
@@ -111,6 +109,7 @@ class SessionSaver(QObject):
         self._notifier, self._commit, self._fit = session.notifier, commit, fit
         self.keeps_theme = False  # whether a session that is opened does not bring its own
         self.file: Path | None = None  # where the session was saved last
+        self._known: tuple[Path | None, Mark | None] = None, None  # that file, as it was read or written here
         self._saved_edits = self._autosaved_edits = session.edits
         self._recovered = False  # whether the user has not saved the open session since it was recovered
         self._opened = 0  # how many sessions were opened
@@ -153,13 +152,15 @@ class SessionSaver(QObject):
         if self.file is None:
             self.save_as()
         else:
-            self.save_to(self.file)
+            self.save_to(self.file, over_others=False)
 
     def save_as(self) -> None:
         """Ask for a file, and save there."""
         self._ask("Save the session", self.save_to)
 
-    def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
+    def save_to(
+        self, path: Path, *, then: Callable[[], object] = lambda: None, over_others: bool = True
+    ) -> None:
         """Write the present session to a file in the background, after those that are being written.
 
         Parameters
@@ -168,6 +169,9 @@ class SessionSaver(QObject):
             the file.
         then
             called when it is written.
+        over_others
+            whether a file is replaced that another window or program has written since it was read or written
+            here; otherwise that is reported, and can be chosen.
         """
         saved = self._snapshot(file=path)
         if saved is None:
@@ -179,16 +183,35 @@ class SessionSaver(QObject):
             self._finish_saving(path, opened, edits)
             then()
 
-        self._write(saved, path, finish)
+        def write(*, replacing: bool) -> None:
+            if not replacing and self._known[0] == path and mark_of(path) not in (None, self._known[1]):
+                raise InputError(f"{path} {CHANGED}")
+            write_session(saved, path)
+            if opened == self._opened:
+                self._known = path, mark_of(path)
 
-    def _write(self, saved: SavedSession, path: Path, done: Callable[[object], object]) -> None:
+        def fail(reason: str, details: str) -> None:
+            elsewhere = ("Save elsewhere…", lambda: self._ask("Save the session", self.save_to))
+            over = ("Replace it", lambda: self._write(lambda: write(replacing=True), finish))
+            actions = (elsewhere, over) if reason.endswith(CHANGED) else (elsewhere,)
+            self._notifier.fail(reason, details, action=actions)
+
+        self._write(lambda: write(replacing=over_others), finish, failed=fail)
+
+    def _write(
+        self,
+        write: Callable[[], object],
+        done: Callable[[object], object],
+        *,
+        failed: Callable[[str, str], object] | None = None,
+    ) -> None:
         inputs = self._session.inputs()
 
-        def write(_job: Job) -> Path:
+        def write_protected(_job: Job) -> None:
             with protecting(inputs):
-                return write_session(saved, path)
+                write()
 
-        self._jobs.start(Job(write, done=done, failed=self._notifier.fail))
+        self._jobs.start(Job(write_protected, done=done, failed=failed or self._notifier.fail))
 
     def _ask(self, title: str, then: Callable[[Path], object]) -> None:
         ask_for_path(
@@ -213,7 +236,8 @@ class SessionSaver(QObject):
     def show(self, saved: SavedSession, path: Path) -> None:
         """Put a session that was read in place of what is open."""
         session = self._session
-        automatic = path.parent == self.folder  # of a file that the user did not choose
+        automatic = path.parent == self.folder and is_automatic(path)  # the user did not choose it
+        known = (saved.file, _mark_before(saved.file, path)) if automatic else (path, mark_of(path))
         self._commit()
         self._control.cancel()
         adopted = self.autosave.begin_session(
@@ -222,6 +246,7 @@ class SessionSaver(QObject):
         if adopted:
             self.recovery.follow(self.autosave.path)
         self._opened += 1
+        self._known = known
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
         current = saved.sequences[saved.current]
@@ -366,11 +391,8 @@ class SessionSaver(QObject):
         """Write the session to the temporary folder; return a sentence that names the file."""
         saved = self._snapshot()
         assert saved is not None  # there are runs
-        for folder in (tempfile.gettempdir, Path.home):
-            with suppress(InputError, OSError, RuntimeError):  # there is no such folder, or it is full, too
-                path = Path(folder()) / f"{PROGRAM}-session-{secrets.token_hex(4)}{SUFFIX}"
-                return f"The session is saved in {write_session(saved, path, private=True)}"
-        return self.autosave.describe_rest()
+        path = write_elsewhere("session", SUFFIX, lambda path: write_session(saved, path, private=True))
+        return self.autosave.describe_rest() if path is None else f"The session is saved in {path}"
 
     def show_title(self) -> None:
         """Name the session and its sequence in the title bar, with a mark where it is not saved."""
@@ -438,9 +460,11 @@ class SessionSaver(QObject):
         """Offer to save a session elsewhere that was left for another one."""
 
         def save() -> None:
-            self._ask(
-                "Save the session before",
-                lambda path: self._write(saved, path, lambda _path: self._notifier.inform(f"Saved {path}")),
+            self._ask("Save the session before", write)
+
+        def write(path: Path) -> None:
+            self._write(
+                lambda: write_session(saved, path), lambda _done: self._notifier.inform(f"Saved {path}")
             )
 
         self._report_not_kept(reason, details, action=("Save it elsewhere…", save))
@@ -459,6 +483,15 @@ class SessionSaver(QObject):
     def _proposed(self) -> Path:
         stem = summaries.file_stem(self._session.sequence, "session")
         return self._store.writing_folder() / f"{stem}{SUFFIX}"
+
+
+def _mark_before(file: Path | None, copy: Path) -> Mark | None:
+    """Return the mark of the file of a session, None where it was written after an automatic copy of that."""
+    try:
+        before = file is not None and file.stat().st_mtime_ns <= copy.stat().st_mtime_ns
+    except OSError:
+        return None
+    return mark_of(file) if file is not None and before else None
 
 
 def _with_runs(saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run | None]:

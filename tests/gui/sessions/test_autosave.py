@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,6 +69,16 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
         pass
     with qtbot.waitSignal(autosave.saved):
         autosave.save_when_idle()
+
+
+def test_a_folder_that_is_removed_is_made_again_with_the_lock_of_its_file(qtbot, autosave, tmp_path):
+    for _ in range(2):
+        shutil.rmtree(tmp_path / "data", ignore_errors=True)
+        with qtbot.waitSignal(autosave.saved):
+            autosave.schedule_save()
+            autosave.save()
+        assert autosave.has_copy
+        assert lost_sessions(tmp_path / "data") == []  # its lock is held
 
 
 def test_what_is_saved_by_itself_is_in_the_log(qtbot, solved):

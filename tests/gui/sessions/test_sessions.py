@@ -163,18 +163,77 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     assert len(other.session.runs) == 2
 
 
+def button_of(window, text):
+    """Return a button of the message bar."""
+    return next(
+        child for child in window.message_bar.findChildren(object) if getattr(child, "text", str)() == text
+    )
+
+
+def test_what_another_window_has_saved_is_not_replaced_without_a_question(
+    qtbot, solved, kept, tmp_path, saved_to
+):
+    window, run = solved()
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    saver = window.session_saver
+    saver.save()
+    saver.save()  # what it has written itself is no change
+    qtbot.waitUntil(lambda: not saver.busy)
+    assert window.message_bar.text == f"Saved {path}"
+    write_session(kept, path)
+    before = path.read_bytes()
+    with qtbot.waitSignal(window.session.notifier.failed) as reported:
+        saver.save()
+    assert reported.args == [
+        f"{path} has been written by another window or program since; it is not replaced"
+    ]
+    assert path.read_bytes() == before
+    run.title = "of this window"
+    button_of(window, "Replace it").click()
+    qtbot.waitUntil(lambda: not saver.busy)
+    assert path.read_bytes() != before
+    saver.save()
+    qtbot.waitUntil(lambda: not saver.busy)
+    assert read_session(path).sequences[0].runs[0].title == "of this window"
+    path.unlink()
+    saved_to(qtbot, window, path)
+
+
+def test_a_file_that_was_written_after_the_copy_that_is_recovered_is_not_replaced_without_a_question(
+    qtbot, make_session_window, kept, tmp_path, opened
+):
+    path = tmp_path / "my.nrsfm"
+    window = make_session_window()
+    saver = window.session_saver
+    saver.folder.mkdir(parents=True)
+    lost = write_session(replace(kept, file=path), saver.folder / "autosave-1-a.nrsfm")
+    write_session(kept, path)
+    os.utime(lost, (1e9, 1e9))
+    opened(qtbot, window, lost)
+    with qtbot.waitSignal(window.session.notifier.failed) as reported:
+        saver.save()
+    assert "has been written by another window" in reported.args[0]
+
+
+def test_a_session_of_the_user_stays_where_it_is_beside_those_that_are_saved_by_themselves(
+    qtbot, make_session_window, kept, opened
+):
+    window = make_session_window()
+    folder = window.session_saver.folder
+    folder.mkdir(parents=True)
+    path = write_session(kept, folder / "mine.nrsfm")
+    opened(qtbot, window, path)
+    assert path.exists() and window.session_saver.file == path
+
+
 def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tmp_path, sequence, opened):
     path = write_session(kept, tmp_path / "my.nrsfm")
     write_npz(replace(sequence, name="newer"), sequence.source)
     other = make_session_window()
     opened(qtbot, other, path)
     assert "has changed since" in other.message_bar.text
-    button = next(
-        child for child in other.message_bar.findChildren(object) if getattr(child, "text", str)() ==
-        "Open the file as it is now"
-    )  # fmt: skip
     with qtbot.waitSignal(other.sequence_opening.opened):
-        button.click()
+        button_of(other, "Open the file as it is now").click()
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
