@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,9 @@ COMMANDS = {
 }
 INTERRUPTED = SIGNALED + signal.SIGINT
 BROKEN_PIPE = 141
+_received: ContextVar[Collection[int]] = ContextVar(
+    "received", default=()
+)  # signals, by the command that runs
 
 
 class _CommandParser(CheckedParser):
@@ -109,6 +113,7 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
         the exit code.
     """
     received: list[int] = []
+    _received.set(received)
     command = "nrsfm"
     try:
         with standard_streams():
@@ -154,6 +159,20 @@ def _sentence_of(error: OSError) -> str:
         except OSError:
             return "the working folder is not there any more; change to another"
     return str(InputError.of(error))
+
+
+def check_stopped() -> None:
+    """Raise KeyboardInterrupt where a signal has come: a library may have lost the one that it raised.
+
+    A function of C that a signal finds in a call of Python may clear every exception.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        where the command is to stop.
+    """
+    if _received.get():
+        raise KeyboardInterrupt
 
 
 @contextmanager

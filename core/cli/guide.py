@@ -20,6 +20,7 @@ from ..evaluation.cross_validation import (
 from ..evaluation.parameter_grid import REFINE, parameters_of, parse_value, suggest_values, value_text
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
+from .command_line import check_stopped
 from .console import ProgressLine, as_json, print_lines
 from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 
@@ -101,10 +102,12 @@ def _trials(
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings.with_changes(refine="none")):
         line.show(start)
+        check_stopped()
     assert start is not None  # a run yields at least where it begins
     trials = []
     for trial in sweep(sequence, start, settings, plan):
         trials.append(trial)
+        check_stopped()
         left = trial.seconds / trial.done * (trial.count - trial.done)
         line.write(f"{trial.done} of {trial.count} solves  ETA {left:.0f} s")
     return trials

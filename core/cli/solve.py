@@ -24,7 +24,7 @@ from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
-from .command_line import INTERRUPTED
+from .command_line import INTERRUPTED, check_stopped
 from .console import ProgressLine, as_json, as_lines, print_lines, summary_of
 from .options import (
     RefusingParser,
@@ -231,6 +231,7 @@ def _drain(iterates: Iterator[Iterate], solved: _Solved, *, quiet: bool) -> None
             solved.last = each
             solved.records.append(each.record)
             line.show(each)
+            check_stopped()
     finally:
         line.clear()
 

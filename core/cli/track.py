@@ -24,7 +24,7 @@ from ..tracking import (
     track_video,
     video_path,
 )
-from .command_line import INTERRUPTED
+from .command_line import INTERRUPTED, check_stopped
 from .console import INTERVAL, ProgressLine, print_lines
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked
             if now - drawn >= INTERVAL:
                 drawn = now
                 line.write(_progress_text(step, now - began))
+            check_stopped()
     except StopIteration as end:
         tracked.sequence = end.value
     finally:

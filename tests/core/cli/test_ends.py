@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -38,6 +39,20 @@ def test_a_signal_writes_the_best_so_far(tracks, tmp_path, monkeypatch, capsys, 
     assert "stopped; the best so far is in" in capsys.readouterr().err
     assert load_result(path).iterations < 5
     assert [signal.getsignal(each) for each in STOP_SIGNALS] == handlers
+
+
+def test_a_signal_whose_exception_a_library_has_lost_ends_the_run(tracks, tmp_path, monkeypatch, capsys):
+    shown = []
+
+    def stop(_line, _iterate):
+        shown.append(None)
+        if len(shown) == 2:
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(ProgressLine, "show", stop)
+    assert main(["solve", tracks, *QUICK, "-o", str(tmp_path / "a.npz")]) == 143
+    assert "stopped; the best so far is in" in capsys.readouterr().err
 
 
 def test_a_signal_while_the_end_is_being_written_loses_nothing(tracks, tmp_path, monkeypatch, capsys):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing takes its time, in which nothing hears a signal
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     Handler = Callable[[int, FrameType | None], object]
+
+__all__ = ["SIGNALED", "STOP_SIGNALS", "end_at_stop_signals", "handle_stop_signals"]
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGXCPU")  # Windows has the first two
 STOP_SIGNALS: tuple[signal.Signals, ...] = tuple(
