@@ -206,7 +206,7 @@ def track_video(
         corners = None if region is None else _checked_region(region, video.size)
         tracker = _PointFollower(cv2, video, points, corners, check, kept)
         for picture in pictures:
-            image = video.read(picture)
+            image = _of_one_size(video, picture)
             tracker.follow(image)
             if picture in kept:
                 yield tracker.keep(picture, image)
@@ -262,7 +262,7 @@ def follow_places(
         follower = _PointFollower(cv2, video, max(len(begin), 1), None, check, numbers.tolist(), begin)
         for done, picture in enumerate(range(int(numbers[0]), int(numbers[-1]) + 1), 1):
             watch(done, int(numbers[-1] - numbers[0]) + 1)
-            image = video.read(picture)
+            image = _of_one_size(video, picture)
             follower.follow(image)
             if picture in numbers:
                 step = follower.keep(picture, image)
@@ -475,6 +475,18 @@ class _PointFollower:
             similar = self._similar[:frames, name]
             sure = np.flatnonzero(similar >= enough)
             tracks[(sure[-1] + 1 if sure.size else 0) :, :, name] = np.nan
+
+
+def _of_one_size(video: Video, picture: int) -> Pixels:
+    """Return a frame, as large as the video says that all are."""
+    image = video.read(picture)
+    height, width = image.shape[:2]
+    if (width, height) != video.size:
+        raise InputError(
+            f"{video.path}: frame {picture + 1} is {width} x {height} pixels, not {video.size[0]} x "
+            f"{video.size[1]}; points are followed through frames of one size"
+        )
+    return image
 
 
 def jumps(places: Singles, velocities: Singles, before: Singles) -> npt.NDArray[np.bool_]:

@@ -206,6 +206,23 @@ def test_a_region_without_texture_is_refused(tmp_path):
         next(track_video(tmp_path / "gray.mp4"))
 
 
+def test_frames_that_change_their_size_are_refused(tmp_path):
+    av = pytest.importorskip("av")
+    content = b""
+    for scale in (1, 2):
+        with av.open(str(tmp_path / "part.h264"), "w") as written:
+            stream = written.add_stream("libx264", rate=30)
+            stream.width, stream.height, stream.pix_fmt = scale * SIZE[0], scale * SIZE[1], "yuv420p"
+            image = np.random.default_rng(0).integers(0, 255, (stream.height, stream.width, 3), np.uint8)
+            for _ in range(3):
+                written.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+            written.mux(stream.encode(None))
+        content += (tmp_path / "part.h264").read_bytes()
+    (tmp_path / "grows.h264").write_bytes(content)
+    with pytest.raises(InputError, match=r"grows\.h264: frame \d is \d+ x \d+ pixels, not \d+ x \d+; points"):
+        list(track_video(tmp_path / "grows.h264"))
+
+
 def test_the_command_writes_a_sequence_that_names_its_video(rendered, tmp_path, capsys):
     _, path, _ = rendered
     words = [

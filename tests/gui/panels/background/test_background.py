@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background import image_sources
 from nrsfm_gui.panels.background.background_controller import doubts
-from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
 from nrsfm_gui.sessions.view_state import ViewState
 from nrsfm_gui.shell.actions import resolve_situation
@@ -465,7 +466,9 @@ def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path)
     assert "removed meanwhile" in reported.args[0] and reader.wait(5000)
 
 
-def test_the_video_that_a_sequence_names_lies_behind_it(qtbot, session, background, shown, sequence, video):
+def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_has_ended(
+    qtbot, session, background, shown, sequence, video
+):
     named = replace(sequence, video=video, video_frames=10 + 3 * np.arange(8), digest="b" * 64)
     session.set_sequence(named)
     assert session.background == Background(video)
@@ -477,6 +480,14 @@ def test_the_video_that_a_sequence_names_lies_behind_it(qtbot, session, backgrou
     for frame in (0, 5):
         session.set_frame(frame)
         qtbot.waitUntil(lambda frame=frame: shows(10 + 3 * frame))
+    qtbot.waitUntil(lambda: background._reader.kept(25 + AHEAD) is not None)
+    for process in active_children():
+        process.kill()  # as FFmpeg ends at a damaged file
+        process.join()
+    with qtbot.waitSignal(session.notifier.failed) as failed:
+        session.set_frame(7)
+    assert "clip.mp4: frame 32 cannot be read: its library ends with code -9" in failed.args[0]
+    session.set_frame(5)
     background.set_offset(-1)
     qtbot.waitUntil(lambda: shows(24))
     session.set_sequence(replace(sequence, video=video.with_name("gone.mp4"), digest="c" * 64))
