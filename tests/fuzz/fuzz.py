@@ -5,8 +5,8 @@
     python tests/fuzz/fuzz.py --guided --inputs 10000
 
 What an input is follows from the words of the second line alone. With --guided, atheris finds the inputs by
-the code that they reach. Exits with 1 where there are findings; they
-are in out/fuzz, one file for each cause, made smaller, with a text that says what it is.
+the code that they reach. Exits with 1 where there are findings; they are in out/fuzz, one file for each
+cause, made smaller, with a text that says what it is.
 """
 
 from __future__ import annotations
