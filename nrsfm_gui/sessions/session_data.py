@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core import Sequence
+    from core.io.readers import Allowance
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 
@@ -80,8 +81,10 @@ def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]
     return entry
 
 
-def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
+def read_sequence_entry(node: Node, allowance: Allowance) -> tuple[Sequence, str]:
     """Return a sequence and a sentence on a change of its file, "" where there is none.
+
+    Its arrays are counted, because it copies them: a session can have one array as that of many sequences.
 
     Raises
     ------
@@ -104,6 +107,7 @@ def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
     for key in arrays.keys():
         entries[key] = node.archive.array(arrays.child(key).text())
     with naming(node.archive.path):
+        allowance.use(sum(entries[key].nbytes for key in arrays.keys()))
         made = sequence_from(entries)
     video = None if made.video is None else named_path(str(made.video), node.archive.path)
     path = None if file is None else _resolved(file, node.archive.path)

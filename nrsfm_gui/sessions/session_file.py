@@ -55,11 +55,11 @@ from typing import TYPE_CHECKING, Any
 
 from core import InputError, Settings
 from core.foundation import versions
-from core.io.readers import refusing_damage
+from core.io.readers import Allowance, check_file, refusing_damage
 from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
-from nrsfm_gui.sessions.archive import ArchiveReader, ArchiveWriter
+from nrsfm_gui.sessions.archive import LARGEST_RATIO, ArchiveReader, ArchiveWriter
 from nrsfm_gui.sessions.json_reader import Node
 from nrsfm_gui.sessions.session_data import read_sequence_entry, sequence_entry
 from nrsfm_gui.sessions.session_parts import (
@@ -231,7 +231,8 @@ def read_session(path: Path) -> SavedSession:
                 f"{path}: is a session of version {found!r}; this program reads version {VERSION}"
             )
         settings = read_settings(document.child("settings"))
-        sequences = tuple(_read_saved(node) for node in document.child("sequences").items())
+        allowance = Allowance(check_file(path), ratio=LARGEST_RATIO)
+        sequences = tuple(_read_saved(node, allowance) for node in document.child("sequences").items())
         if not sequences:
             raise document.child("sequences").refused("at least one sequence")
         file = document.optional("file")
@@ -246,8 +247,8 @@ def read_session(path: Path) -> SavedSession:
         )
 
 
-def _read_saved(node: Node) -> SavedSequence:
-    sequence, change = read_sequence_entry(node)
+def _read_saved(node: Node, allowance: Allowance) -> SavedSequence:
+    sequence, change = read_sequence_entry(node, allowance)
     runs = tuple(_read_run(item, sequence) for item in node.child("runs").items())
     numbers = [run.number for run in runs]
     if len(set(numbers)) < len(numbers):

@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 from core import InputError, Settings
-from nrsfm_gui.sessions.archive import DOCUMENT
+from core.io.readers import Allowance
+from nrsfm_gui.sessions.archive import DOCUMENT, ArchiveReader
+from nrsfm_gui.sessions.json_reader import Node
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
+from nrsfm_gui.sessions.session_data import read_sequence_entry
 from nrsfm_gui.sessions.session_file import (
     SavedRun,
     SavedSequence,
@@ -183,6 +186,17 @@ def test_a_result_of_a_later_kind_of_zip_is_no_result(known, tmp_path):
     end = content.rindex(b"PK\x01\x02")
     path.write_bytes(content[: end + 6] + b"\xc8\x00" + content[end + 8 :])  # version 20.0 is needed
     assert not is_result(path)
+
+
+def test_arrays_of_many_sequences_are_counted_for_each(parts, tmp_path):
+    with ArchiveReader(archive_of(tmp_path / "a.nrsfm", parts)) as archive:
+        node = Node(archive, "", archive.document).child("sequences").items()[0]
+        size = sum(archive.array(name).nbytes for name in node.value["arrays"].values())
+        allowance = Allowance(0)
+        allowance.use(allowance.left - 2 * size + 1)
+        read_sequence_entry(node, allowance)
+        with pytest.raises(InputError, match=r"a\.nrsfm: needs 64 MB of memory"):
+            read_sequence_entry(node, allowance)
 
 
 def test_a_pipe_is_no_session(tmp_path):
