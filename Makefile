@@ -28,7 +28,7 @@ run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 	    .ci/system-packages --optional; \
 	    exec $(BIN)/nrsfm-gui "$(SAMPLE)" --preset recommended --run; \
 	else \
-	    .ci/system-packages && mkdir -p out; \
+	    .ci/system-packages && mkdir -p out || exit 1; \
 	    echo "There is no display here (DISPLAY and WAYLAND_DISPLAY are empty):"; \
 	    echo "the same window is drawn on a virtual one, to out/window.png, and its result to out/reconstruction.npz."; \
 	    $(VIRTUAL_DISPLAY) $(BIN)/nrsfm-gui "$(SAMPLE)" --preset recommended --run --screenshot out/window.png \
