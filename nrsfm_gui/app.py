@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nrsfm_gui.model.arguments import Arguments, parse
-from nrsfm_gui.platform_errors import explained, import_qt
+from nrsfm_gui.platform_errors import NO_FONT, explained, import_qt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -108,7 +108,7 @@ def enlarged(environment: Any, percent: int) -> Iterator[None]:
 def make_application() -> QApplication:
     """Return the QApplication, with what has to be set before it exists."""
     from PyQt6.QtCore import QCoreApplication, Qt
-    from PyQt6.QtGui import QSurfaceFormat
+    from PyQt6.QtGui import QFontMetrics, QSurfaceFormat
     from PyQt6.QtWidgets import QApplication
 
     from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
@@ -127,6 +127,8 @@ def make_application() -> QApplication:
     app.setApplicationDisplayName(APPLICATION)
     app.setDesktopFileName(APPLICATION)
     Collector(app)
+    if sys.stderr is not None and not QFontMetrics(app.font()).inFont("a"):
+        sys.stderr.write(f"nrsfm-gui: {NO_FONT}\n")
     return app
 
 

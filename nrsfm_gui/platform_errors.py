@@ -35,6 +35,18 @@ DISPLAYS = {
 REQUIREMENT = "nrsfm-gui needs PyQt6 6.11 (6.11.2 or newer of PyQt6-Qt6)"
 C_LIBRARY = "2.34"  # the glibc that the wheels of PyQt6-Qt6 are built for
 DEFAULT_PLATFORMS = tuple(DISPLAYS) if sys.platform.startswith("linux") else ()
+# The libraries of GLib and zlib that have no Debian package of their own name.
+PACKAGES = {
+    "libgio-2.0.so.0": "libglib2.0-0",
+    "libgmodule-2.0.so.0": "libglib2.0-0",
+    "libgobject-2.0.so.0": "libglib2.0-0",
+    "libgthread-2.0.so.0": "libglib2.0-0",
+    "libz.so.1": "zlib1g",
+}
+NO_FONT = (
+    "there is no font here, so that text is drawn as boxes; install one, on Debian and Ubuntu: "
+    "sudo apt-get install fonts-dejavu-core"
+)
 VIRTUAL = (
     "start it on a desktop, or on a virtual display: xvfb-run -a nrsfm-gui (system package xvfb: "
     "sudo apt-get install xvfb)"
@@ -142,7 +154,7 @@ def platform_refusal(environment: Mapping[str, str], message: str) -> str:
 
 
 def _libraries_refusal(missing: list[str]) -> str:
-    packages = " ".join(_package(name) for name in missing)
+    packages = " ".join(dict.fromkeys(map(_package, missing)))
     return (
         f"Qt needs libraries that are missing here ({', '.join(missing)}); install the system packages that "
         f"hold them, on Debian and Ubuntu: sudo apt-get install {packages}"
@@ -151,7 +163,9 @@ def _libraries_refusal(missing: list[str]) -> str:
 
 def _package(library: str) -> str:
     """Return the Debian package of a library: its name and version by section 8.1 of the Debian policy."""
-    name, _, version = library.lower().partition(".so")
+    if library in PACKAGES:
+        return PACKAGES[library]
+    name, _, version = library.lower().replace("_", "-").partition(".so")
     name = re.sub(r"-(?=\d+\.\d)", "", name)  # libglib-2.0 is in libglib2.0-0
     return name + ("-" if name[-1].isdigit() else "") + version.lstrip(".")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import PyQt6
 import pytest
 
-from nrsfm_gui.platform_errors import C_LIBRARY, REQUIREMENT, platform_refusal
+from nrsfm_gui.platform_errors import C_LIBRARY, NO_FONT, REQUIREMENT, platform_refusal
 
 ROOT = Path(__file__).parents[3]
 UNREACHABLE = ":1977"
@@ -174,11 +174,22 @@ def test_help_needs_no_display(tmp_path):
 
 
 @only_linux
+def test_where_there_is_no_font_a_sentence_names_a_package(tmp_path):
+    (tmp_path / "fonts.conf").write_text("<fontconfig></fontconfig>")
+    done = start(tmp_path, "--screenshot", str(tmp_path / "window.png"), "--exit",
+                 QT_QPA_PLATFORM="offscreen", FONTCONFIG_FILE=str(tmp_path / "fonts.conf"))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"nrsfm-gui: {NO_FONT}\n" in done.stderr
+    assert "fonts-dejavu-core" in NO_FONT
+
+
+@only_linux
 def test_packages_are_named_as_debian_does(monkeypatch):
     found = [
         "libEGL.so.1",
         "libdbus-1.so.3",
         "libglib-2.0.so.0",
+        "libgthread-2.0.so.0",
         "libxcb-icccm.so.4",
         "libxkbcommon-x11.so.0",
     ]
