@@ -66,7 +66,7 @@ def test_a_process_computes_one_call_after_another(process):
 def test_what_the_function_raises_is_raised_here_and_the_process_continues(process, functions):
     with pytest.raises(InputError, match="no such file"):
         process.call(functions.refuse, "no such file")
-    with pytest.raises(RuntimeError, match="pickle"):
+    with pytest.raises(RuntimeError, match="unpicklable"):
         process.call(functions.unpicklable)
     with pytest.raises(EOFError):  # as a closed connection raises
         process.call(marshal.loads, b"")

@@ -76,6 +76,7 @@ def check_same(ours: Any, theirs: Any) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
 @pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}])
 def test_what_scipy_writes_is_read_as_scipy_reads_it(options):
     rng = np.random.default_rng(0)
