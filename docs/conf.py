@@ -51,7 +51,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path: list[str] = []
 html_show_sourcelink = False
+# Pages without pages below them have nothing to list at the side.
+html_sidebars = {name: [] for name in ("index", "own_tracks", "formats", "metrics", "sweeps", "benchmarks")}
 html_theme_options = {
+    "logo": {"text": project},
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
