@@ -73,6 +73,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
         with _refusing(path):
             remove_temporaries(target.parent)
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
+            _let_owner(temporary, 0o600)
             yield temporary
             _adopt(temporary, target, private=private)
             _to_disk(temporary)
@@ -113,9 +114,9 @@ def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Pat
     try:
         with _refusing(path):
             remove_temporaries(parent)
-            folder.mkdir(0o700)
-            (folder / _NEW).mkdir()
-            (folder / _OLD).mkdir()
+            for each in (folder, folder / _NEW, folder / _OLD):
+                each.mkdir(0o700)
+                _let_owner(each, 0o700)
             yield folder / _NEW
             _rename_all(folder, removed)
     finally:
@@ -131,6 +132,13 @@ def _refusing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def _let_owner(path: Path, permissions: int) -> None:
+    """Let the owner of a new file or folder read and write it, whatever the umask takes away."""
+    found = stat.S_IMODE(path.stat().st_mode)
+    if found & permissions != permissions:
+        path.chmod(found | permissions)
+
+
 def _adopt(temporary: Path, target: Path, *, private: bool = False) -> None:
     """Give a file the permissions and the owner of the one that it replaces."""
     try:
@@ -142,7 +150,8 @@ def _adopt(temporary: Path, target: Path, *, private: bool = False) -> None:
         if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
             with suppress(PermissionError):  # only the superuser gives files away
                 os.chown(temporary, found.st_uid, found.st_gid)
-    temporary.chmod(found.st_mode & (0o600 if private else 0o777))
+    with suppress(PermissionError):  # a file system without permissions of files may refuse to change them
+        temporary.chmod(found.st_mode & (0o600 if private else 0o777))
 
 
 def _to_disk(file: Path) -> None:
@@ -175,6 +184,7 @@ def _rename_all(folder: Path, removed: Collection[str]) -> None:
     new, old, renames = folder / _NEW, folder / _OLD, folder / _RENAMES
     targets = {file: check_writable(folder.parent / file.name) for file in sorted(new.iterdir())}
     for file, target in targets.items():
+        _let_owner(file, 0o600)
         _adopt(file, target)
         _to_disk(file)
         with suppress(FileNotFoundError):

@@ -71,7 +71,8 @@ def check_writable(path: Path) -> Path:
     folder = target.parent
     where = path.parent if target.name == path.name and not path.is_symlink() else folder
     if not os.path.isdir(folder):
-        raise InputError(f"{path} cannot be written: the folder {where} does not exist")
+        problem = _no_folder(where) or f"the folder {where} does not exist"
+        raise InputError(f"{path} cannot be written: {problem}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path} cannot be written: no permission to write in the folder {where}")
     if found is not None:
@@ -273,10 +274,19 @@ def _first_use(target: Path, uses: Mapping[object, str]) -> str | None:
 
 
 def _identities(path: Path) -> list[object]:
-    """Return the path without links, and what the file system knows a file by, whatever its names are."""
+    """Return the path without links, and what the file system knows it by, whatever its names are.
+
+    A file that is not there yet is known by its folder, which can be mounted at several places.
+    """
     try:
         found = _status(path)
-        real: list[object] = [os.path.realpath(path)]
+        real = Path(os.path.realpath(path))
+        folder = _status(real.parent)
     except (OSError, ValueError):  # what cannot be read is not overwritten
         return []
-    return real if found is None else [*real, (found.st_dev, found.st_ino)]
+    known: list[object] = [str(real)]
+    if folder is not None:
+        known.append((folder.st_dev, folder.st_ino, real.name))
+    if found is not None:
+        known.append((found.st_dev, found.st_ino))
+    return known

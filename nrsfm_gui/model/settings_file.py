@@ -62,6 +62,8 @@ class SettingsFile:
             lock = QLockFile(f"{self.path}.lock")
             lock.tryLock(LOCK_MILLISECONDS)  # released when it is deleted
             self._follow()
+            if self._damaged and self.path.is_file():  # somebody may have written it by hand
+                os.replace(self.path, f"{self.path}.damaged")
             texts = {name: text for name, text in (self._texts | self._unwritten).items() if text is not None}
             with replacing(self.path, private=True) as temporary:
                 temporary.write_text(json.dumps(texts, indent=1), encoding="utf-8")

@@ -192,12 +192,13 @@ def test_no_object_is_restored_from_settings(tmp_path):
 @pytest.mark.parametrize(
     "content", ["[1]", "{", "[" * 100_000, " " * (MOST_BYTES + 1)], ids=lambda text: text[:3]
 )
-def test_a_file_that_holds_no_settings_is_named_and_replaced(file, content):
+def test_a_file_that_holds_no_settings_is_named_kept_and_replaced(file, content):
     file.write_text(content)
     store = opened(file)
     assert store.refused() == (file.name,)
     store.set_theme("dark")
     assert store.refused() == () and opened(file).theme() == "dark"
+    assert Path(f"{file}.damaged").read_text() == content  # what somebody has written by hand is not lost
 
 
 def test_two_windows_keep_the_settings_of_each_other(file):
