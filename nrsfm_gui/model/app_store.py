@@ -16,7 +16,7 @@ from PyQt6.QtCore import QByteArray, QStandardPaths
 
 from core import InputError, Settings
 from core.foundation import PROGRAM
-from core.io.readers import ReadingOptions, parse_json
+from core.io.readers import ReadingOptions, named_path, parse_json
 from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
 from nrsfm_gui.model.settings_file import SettingsFile
@@ -244,7 +244,10 @@ class AppStore:
         names = self._json(key, [])
         if not isinstance(names, list):
             return []
-        return [Path(name) for name in names if isinstance(name, str) and os.path.exists(name)]
+        found = [name for name in names if isinstance(name, str)]
+        # Another computer is asked for a file when that is opened: it may not answer for a minute.
+        elsewhere = [name for name in found if named_path(name, self._file.path) is None]
+        return [Path(name) for name in found if name in elsewhere or os.path.exists(name)]
 
     def _add_path(self, key: str, path: Path) -> None:
         path = path.absolute()

@@ -116,6 +116,14 @@ def test_files_are_written_where_they_were_last_and_first_among_the_documents(fi
     assert store.writing_folder() == first
 
 
+def test_recent_files_on_another_computer_are_listed_without_asking_it(file, monkeypatch):
+    asked = []
+    monkeypatch.setattr(os.path, "exists", lambda path: asked.append(path))
+    SettingsFile(file).change({"recent": json.dumps(["//elsewhere/share/a.npz", "/here/a.npz"])})
+    assert opened(file).recent() == [Path("//elsewhere/share/a.npz")]
+    assert asked == ["/here/a.npz"]
+
+
 def test_recent_files_that_are_no_list_count_as_absent(file):
     SettingsFile(file).change({"recent": "5"})
     assert opened(file).recent() == []
