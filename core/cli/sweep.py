@@ -222,7 +222,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
             print(text, flush=True)
 
         def show(now: JobsProgress) -> None:
-            workers = "" if cluster is None else f"{cluster.workers} workers  "
+            workers = "" if cluster is None else f"{_workers_text(cluster)}  "
             line.write(workers + jobs_progress_text(now))
 
         try:
@@ -241,11 +241,9 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
             print_lines(f"nrsfm sweep: stopped; {_kept(plan, store, args)}", stream=sys.stderr)
             return INTERRUPTED
         except InputError as error:
-            if cluster is None or cluster.connected:
-                raise
-            raise InputError(
-                f"the scheduler {args.scheduler} has ended; {_kept(plan, store, args)}"
-            ) from error
+            gone = cluster is not None and not cluster.connected
+            reason = f"the scheduler {args.scheduler} has ended" if gone else str(error)
+            raise InputError(f"{reason}; {_kept(plan, store, args)}") from error
         finally:
             line.clear()
         lost = sum(not store.has_result(job.key) for job in plan.jobs)
@@ -361,12 +359,16 @@ def _plan_lines(
     if waiting:
         where = f"{count} process{'es' if count != 1 else ''}"
         if not isinstance(workers, int):
-            where = f"{workers.workers} workers that have {count} threads"
+            where = f"{_workers_text(workers)} that run {count} at a time"
         costs = [job.cost for job in waiting]
         text += f"; about {duration_text(max(pace * max(sum(costs) / count, max(costs)), 1.0))} with {where}"
     lines = [text]
     lines += [f"{number} runs are left out: {reason}" for reason, number in plan.refused]
     return lines
+
+
+def _workers_text(cluster: Cluster) -> str:
+    return f"{cluster.workers} worker{'s' if cluster.workers != 1 else ''}"
 
 
 def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:

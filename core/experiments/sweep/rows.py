@@ -153,11 +153,12 @@ class Sweep:
         InputError
             where no run has it.
         """
-        name = METRIC_ALIASES.get(name, name)
-        if name not in self.numbers:
-            known = ", ".join(self.numbers) or "none, because no run has a result"
-            raise InputError(f"the number is {name!r}; the runs of {self.folder} have {known}")
-        return name
+        found = METRIC_ALIASES.get(name, name)
+        if found not in self.numbers:
+            known = ", ".join(self.numbers) or "none"
+            failed = "" if any(map(has_result, self.rows)) else ", because none of them has a result"
+            raise InputError(f"the number is {name!r}; the runs of {self.folder} have {known}{failed}")
+        return found
 
     def setting_name(self, name: str) -> str:
         """Return the name of a column of sequences or settings, given with dashes or underscores.

@@ -284,6 +284,14 @@ def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
     assert row["status"] == "converged" and len(lines(tmp_path)) == 2
 
 
+def test_a_table_of_runs_without_a_result_says_so(swept, tmp_path, capsys):
+    row = lines(swept)[0] | {"status": "time limit", "metrics": {}, "loss": None}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["sweep", str(tmp_path), "--table", "mean_mm", "--by", "rank"]) == 2
+    found = capsys.readouterr().err
+    assert "the number is 'mean_mm'" in found and "because none of them has a result" in found
+
+
 def test_two_commands_do_not_write_the_same_file(swept):
     with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
         JobStore(swept)
@@ -329,7 +337,8 @@ def test_a_result_that_the_disk_refuses_ends_the_sweep_and_is_no_failure_of_its_
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith(f"nrsfm sweep: {tmp_path / 'results'}") and done.stderr.count("\n") == 1
-    assert done.stderr.endswith(".npz cannot be written: File too large\n")
+    kept = f"0 of 8 runs are kept in {tmp_path}, and the same command continues from there"
+    assert done.stderr.endswith(f".npz cannot be written: File too large; {kept}\n")
     assert lines(tmp_path) == []
     assert main([*data, "--jobs", "1", "-o", str(tmp_path)]) == 0
     assert comparable(tmp_path) == comparable(swept)

@@ -109,7 +109,7 @@ def test_a_killed_worker_and_a_late_one_leave_every_row_once_and_equal_to_serial
     cluster.workers.append(cluster.start_worker())
     text, errors = sweep.communicate(timeout=DEADLINE)
     assert sweep.returncode == 0, errors
-    assert f"{COUNT} runs of 2 sequences; about " in text and "with 3 workers that have 3 threads" in text
+    assert f"{COUNT} runs of 2 sequences; about " in text and "with 3 workers that run 3 at a time" in text
     keys = [json.loads(line)["key"] for line in (output / "runs.jsonl").read_text().splitlines()]
     assert len(keys) == len(set(keys)) == COUNT
     assert rows_of(output) == serial
