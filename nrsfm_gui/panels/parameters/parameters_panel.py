@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
@@ -12,6 +13,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScroll
 from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
+from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, Deferred, PanelUpdater
@@ -33,7 +35,6 @@ from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -549,6 +550,10 @@ def _resolve(
     sequence: Sequence, source: str | Path | tuple[float, float, float, float], model: str
 ) -> Calibration | str:
     """Return the K that a run would begin with, or why there is none."""
+    # A session of somebody else can name any file; a run reads it, and is asked for.
+    absolute = isinstance(source, Path) and source.is_absolute()
+    if absolute and named_path(str(source), Path.home() / "settings") is None:
+        return f"{source} is read when a run begins."
     camera = sequence.camera if model == "auto" else CameraModel(model)
     try:
         return resolve_intrinsics(sequence, source, camera)

@@ -224,6 +224,14 @@ def test_eta_does_not_apply_to_orthogonal_tracks(panel, form, known):
     assert form.field("eta").isEnabled()
 
 
+def test_intrinsics_in_a_file_on_another_computer_are_read_when_a_run_begins(panel, form, known):
+    panel.set_sequence(known.sequence)
+    panel.set_settings(Settings(intrinsics="/elsewhere/K.txt"))
+    assert "/elsewhere/K.txt: there is no such file" in form.note("intrinsics")
+    panel.set_settings(Settings(intrinsics="//elsewhere/K.txt"))
+    assert form.note("intrinsics") == "//elsewhere/K.txt is read when a run begins."
+
+
 def test_given_intrinsics_are_edited_as_focal_length_and_principal_point(qtbot, panel, form):
     panel.set_settings(Settings(intrinsics=(1.0, 2.0, 3.0, 4.0)))
     assert panel.settings.intrinsics == (1.0, 2.0, 3.0, 4.0)
