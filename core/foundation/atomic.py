@@ -17,6 +17,7 @@ links led to stays new after a kill.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -155,10 +156,13 @@ def _adopt(temporary: Path, target: Path, *, private: bool = False) -> None:
 
 
 def _to_disk(file: Path) -> None:
-    """Wait until the bytes of a file are on the disk."""
+    """Wait until the bytes of a file are on the disk, where its file system can."""
     handle = os.open(file, os.O_RDWR)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
 

@@ -70,7 +70,7 @@ class Recovery(QObject):
 
     def _remove_mark(self) -> None:
         if self._mark is not None:
-            self._mark.unlink(missing_ok=True)
+            _remove(self._mark)
             self._mark = None
 
     def _update_bar(self) -> None:
@@ -195,9 +195,14 @@ class LostSession:
 
     def discard(self) -> None:
         """Delete its file."""
-        self.path.unlink(missing_ok=True)
-        self.mark.unlink(missing_ok=True)
+        _remove(self.path)
+        _remove(self.mark)
         self.lock.unlock()
+
+
+def _remove(file: Path) -> None:
+    with suppress(OSError):  # it is gone, or stays in a folder that cannot be written
+        file.unlink()
 
 
 def lost_sessions(folder: Path) -> list[LostSession]:
@@ -212,6 +217,6 @@ def lost_sessions(folder: Path) -> list[LostSession]:
         try:
             found.append(LostSession(path, lock, path.stat().st_mtime))
         except OSError:
-            path.with_suffix(MARK).unlink(missing_ok=True)
+            _remove(path.with_suffix(MARK))
             lock.unlock()
     return sorted(found, key=lambda lost: lost.saved, reverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -61,6 +62,20 @@ def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(tmp_p
         monkeypatch.setattr(os, name, call)
     write(tmp_path / "a.txt", "new")
     assert calls == ["fsync", "replace", "folder"]
+
+
+def test_a_file_system_that_cannot_wait_for_its_disk_is_written_to(tmp_path, monkeypatch):
+    def refuse(number):
+        raise OSError(number, os.strerror(number))
+
+    for number, text in ((errno.EINVAL, "new"), (errno.ENOTSUP, "newer")):
+        monkeypatch.setattr(os, "fsync", lambda _handle, number=number: refuse(number))
+        write(tmp_path / "a.txt", text)
+        assert contents(tmp_path) == {"a.txt": text}
+    monkeypatch.setattr(os, "fsync", lambda _handle: refuse(errno.EIO))
+    with pytest.raises(InputError, match="Input/output error"):
+        write(tmp_path / "a.txt", "damaged")
+    assert contents(tmp_path) == {"a.txt": "newer"}
 
 
 def test_permissions_of_a_file_are_kept_and_those_of_a_new_one_follow_the_umask(tmp_path):

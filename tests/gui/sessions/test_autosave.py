@@ -309,6 +309,10 @@ def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
     assert not path.with_suffix(".lock").exists()
     window.session_saver.begin(scripted=False)
     assert bar.text == ""
+    path.mkdir()  # what cannot be removed is offered again
+    window.session_saver.begin(scripted=False)
+    bar.buttons["Discard"].click()
+    assert bar.text == "" and path.exists()
 
 
 WRITING = """
