@@ -23,7 +23,7 @@ GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
 
 def python(code, folder):
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, timeout=300
     )
 
 

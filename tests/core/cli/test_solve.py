@@ -296,7 +296,7 @@ def test_ctrl_c_writes_the_best_so_far_and_prints_where(long_run, tmp_path):
 def test_a_closed_pipe_is_no_error(solved):
     done = subprocess.run(
         f"{shlex.quote(sys.executable)} -m core export --help | head -n 1",
-        shell=True, capture_output=True, text=True, timeout=60,
+        shell=True, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.stdout.startswith("usage: nrsfm export") and done.stderr == ""
 

@@ -188,7 +188,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "stopped" in err and BENCHMARK_METHODS["bilinear"].title in out
     rows = read(tmp_path / "benchmark.csv")

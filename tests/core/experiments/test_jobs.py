@@ -69,7 +69,7 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
             break
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     kept = {path: path.stat().st_mtime_ns for path in results_in(jobs)}
     if len(kept) == 2:
         assert process.returncode in (0, 130), errors

@@ -200,7 +200,7 @@ def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
         subprocess.Popen(["sh", "-c", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(k)})
         for k in (1, 2)
     ]
-    assert [task.wait(timeout=120) for task in tasks] == [0, 0]
+    assert [task.wait(timeout=300) for task in tasks] == [0, 0]
     assert comparable(tmp_path) == comparable(swept)
     assert not (tmp_path / "runs.jsonl").exists() and (tmp_path / "table.csv").is_file()
 
@@ -245,7 +245,7 @@ def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < 2):
         time.sleep(0.002)
     process.send_signal(getattr(signal, f"SIG{kind}"))
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == code
     kept = len(lines(tmp_path))
     assert 2 <= kept < 320

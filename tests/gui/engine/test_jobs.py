@@ -46,10 +46,10 @@ def test_jobs_are_held_while_they_run_and_destroyed_after_they_have_reported(qtb
     jobs, go_on, reported, destroyed = Jobs(), threading.Event(), [], []
 
     def wait_and_refuse(_job):
-        go_on.wait(10)
+        go_on.wait(60)
         raise InputError("cannot be read")
 
-    for function in (lambda _job: go_on.wait(10), wait_and_refuse):
+    for function in (lambda _job: go_on.wait(60), wait_and_refuse):
         job = Job(function, done=reported.append, failed=lambda sentence, _details: reported.append(sentence))
         job.destroyed.connect(lambda: destroyed.append(True))
         jobs.start(job)
@@ -101,7 +101,7 @@ def test_a_cancelled_job_cleans_up_and_keeps_its_results(qtbot):
     job.cancelled.connect(lambda: ends.append("cancelled"))
     with qtbot.waitSignal(jobs.ended):
         jobs.start(job)
-        assert entered.wait(10)
+        assert entered.wait(60)
         jobs.cancel()
     assert (found, ends, cleared) == (["first"], ["cancelled"], [True])
     assert not jobs
@@ -129,7 +129,7 @@ def test_jobs_that_wait_for_one_another(qtbot, order, expected):
 
     def work(job, number):
         together.append(inside.acquire(blocking=False))
-        go_on.wait(10)
+        go_on.wait(60)
         inside.release()
         job.watch()
         return number

@@ -107,7 +107,7 @@ def test_a_thread_that_raises_is_reported_in_the_window(qtbot, kind, capsys, log
         thread = QThread()
         thread.run = work
         thread.start()
-        assert thread.wait(5000)
+        assert thread.wait(60_000)
     else:
         thread = threading.Thread(target=work)
         thread.start()

@@ -139,7 +139,7 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
         [sys.executable, "-c", CUT],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=os.environ | {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"},  # 533 by 533
     )
     assert done.returncode == 0, done.stderr

@@ -86,7 +86,7 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     read = module._read
 
     def slow(path, reading):
-        go_on.wait(10)
+        go_on.wait(60)
         return read(path, reading)
 
     monkeypatch.setattr(module, "_read", slow)

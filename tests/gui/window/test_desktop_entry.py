@@ -64,7 +64,7 @@ def files_in(folder) -> list[str]:
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=60, env=os.environ | variables
+        [*map(str, command)], capture_output=True, text=True, timeout=300, env=os.environ | variables
     )
 
 

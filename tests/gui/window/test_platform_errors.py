@@ -37,7 +37,7 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Complet
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=environment,
     )
 

@@ -211,7 +211,7 @@ def test_only_the_newest_request_is_served(qtbot, folder):
     qtbot.waitUntil(lambda: served == [7, 2])
     qtbot.waitUntil(lambda: reader.kept(0) is not None)  # read ahead, the way it went
     reader.cancel()
-    assert reader.wait(5000)
+    assert reader.wait(60_000)
 
 
 def seen_at(view, x: float, y: float) -> QColor:
@@ -427,7 +427,7 @@ def test_a_movie_keeps_the_background_that_the_window_loses(
 
     def meanwhile():
         lose(session)
-        assert reader.wait(5000)  # it has let go of the video
+        assert reader.wait(60_000)  # it has let go of the video
 
     assert made("kept", meanwhile) == whole and len(set(whole) - set(bare)) == 8
     qtbot.waitUntil(lambda: users._users == 0)
@@ -463,7 +463,7 @@ def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path)
     reader.cancel()
     with qtbot.waitSignal(reader.failed) as reported:
         reader.start()
-    assert "removed meanwhile" in reported.args[0] and reader.wait(5000)
+    assert "removed meanwhile" in reported.args[0] and reader.wait(60_000)
 
 
 def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_has_ended(
