@@ -230,7 +230,7 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
     window.session_saver.autosave.save()
     with qtbot.waitSignal(window.sequence_opening.opened):
         window.session_saver.recovery.bar.buttons["Recover"].click()
-    qtbot.wait(700)
+    qtbot.waitUntil(lambda: not window.session_saver.autosave._jobs)
     assert not lost.exists()
     assert titles(own_file(window)) == ["recovered"]
     last, _ = window.session_saver.last_session()
