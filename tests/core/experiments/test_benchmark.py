@@ -183,7 +183,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
     command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not (tmp_path / "benchmark.csv").exists() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(1.0)

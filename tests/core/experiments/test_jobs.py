@@ -63,7 +63,7 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None:
         if has_workers(process) if moment == "workers begin" else results_in(jobs):
             break

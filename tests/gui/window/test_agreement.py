@@ -100,7 +100,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
     rng = np.random.default_rng(14)
     window.parameters_controller.run()
     moments, records, losses, steered = 0, set(), set(), False
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + 300
     while (moments < MOMENTS or window.run_control.current is not None) and time.monotonic() < ends:
         pass_time(rng)
         assert disagreement(window) == ""
