@@ -195,7 +195,7 @@ def _compared(column: RunColumn, sign: str, text: str) -> Bools:
 
 def _ordered(column: RunColumn, sign: str, text: str) -> Bools:
     value = _number(column, text)
-    if value is not None:
+    if value is not None and (column.labels is None or np.isfinite(column.numbers).any()):
         return np.asarray(COMPARISONS[sign](column.numbers, value))
     if column.labels is None or column.codes is None:
         raise ValueError(_no_number(column, text))

@@ -396,7 +396,9 @@ class SweepReader:
             *MEASURED_COLUMNS,
         )
         rows = [self._rows[key] for key in sorted(self._rows)]
-        for name in reversed((*SEQUENCE_COLUMNS, *settings)):  # sorting keeps the order of what is equal
+        for name in reversed(
+            (*SEQUENCE_COLUMNS, *settings, "version", "data")
+        ):  # sorting keeps the order of what is equal
             place = self._places[name]
             values = sorted({row.value_at(place) for row in rows}, key=_order)
             if len(values) > 1:

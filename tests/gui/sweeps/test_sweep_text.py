@@ -66,7 +66,7 @@ def test_a_failed_run_has_its_sentence_and_no_numbers(rows):
         ("rank!=1,3", 4), ("RANK=2", 4), ("eta=0", 0), ("eta = 0.20 converged", 3), ("time (s) < 1", 8),
         ("3-D error >= 0 rank=2", 3), ("Error>=0 mm rank=2", 3), ("procrustes-mm>=0mm", 7), ("loss>=0", 7),
         ("tolerance<1 penalty=WNN starts=1", 8), ("penalty=other", 0), ("balloon", 8), ("rank=", 8),
-        ("wnn rank=2", 4), ("failure!=–", 1), ("rank=2 nothing", 0),
+        ("wnn rank=2", 4), ("failure!=–", 1), ("rank=2 nothing", 0), ("version>0", 8), ("version=0", 0),
     ],
 )  # fmt: skip
 def test_a_filter_keeps_the_runs_that_have_all_its_words(rows, pattern, count):
