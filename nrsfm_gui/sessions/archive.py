@@ -30,7 +30,7 @@ from core.io.readers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -108,6 +108,7 @@ class ArchiveReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.derived: dict[Hashable, npt.NDArray[Any]] = {}  # of several runs, by what made them
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         with ExitStack() as opened:
             try:

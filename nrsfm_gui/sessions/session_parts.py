@@ -23,6 +23,7 @@ from core import (
 )
 from core.cameras import calibrate, origin_from
 from core.depth import DepthEnd, DepthPoint, DepthStep
+from core.foundation import read_only
 from core.penalties import ConcavePenalty
 from core.reconstruction import (
     Geometry,
@@ -252,8 +253,10 @@ def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence, camera: 
     rank, tail = len(weights), node.optional("tail")
     try:
         if node.optional("tracks") is None:
-            tracks, visible = _posed_tracks(kind, intrinsics, sequence, camera), sequence.visible
-            tracks.setflags(write=False)
+            key = kind, intrinsics.tobytes(), sequence, camera
+            if key not in node.archive.derived:  # each run of its own would need as much memory as its tracks
+                node.archive.derived[key] = read_only(_posed_tracks(kind, intrinsics, sequence, camera))
+            tracks, visible = node.archive.derived[key], sequence.visible
         else:
             tracks = node.child("tracks").array(frames, 2, points)
             visible = node.child("visible").array(frames, points, kind="b")

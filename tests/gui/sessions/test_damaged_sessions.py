@@ -199,6 +199,18 @@ def test_arrays_of_many_sequences_are_counted_for_each(parts, tmp_path):
             read_sequence_entry(node, allowance)
 
 
+def test_runs_of_a_sequence_share_the_tracks_that_they_pose(parts, tmp_path):
+    document = json.loads(parts[DOCUMENT])
+    runs = document["sequences"][0]["runs"]
+    del runs[0]["update"]["current"]["tracks"]  # they are posed from those of the sequence
+    runs.append(runs[0] | {"number": runs[0]["number"] + 1})
+    session = read_session(
+        archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: json.dumps(document).encode()})
+    )
+    first, second = (run.iterate.current.problem.tracks for run in session.sequences[0].runs)
+    assert np.shares_memory(first, second) and not first.flags.writeable
+
+
 def test_a_pipe_is_no_session(tmp_path):
     path = tmp_path / "pipe.nrsfm"
     os.mkfifo(path)
