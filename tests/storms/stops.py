@@ -38,13 +38,14 @@ STOPPED = "stopped; the best so far is in"
 class Stopping:
     """A command that is stopped.
 
-    `prepare` gets an empty folder and returns the words after `python` and the environment; `observe` is
-    called before the signal, and `check` with what it returned and what was printed.
+    `prepare` gets an empty folder and returns the words after `python` and the environment; `observe`, where
+    something is saved while the command runs, is called before the signal and returns how much that is, and
+    `check` is called with it and with what was printed.
     """
 
     name: str
     prepare: Callable[[Path], tuple[list[str], dict[str, str]]]
-    observe: Callable[[Path], int]
+    observe: Callable[[Path], int] | None
     check: Callable[[Path, int, str], None]
 
 
@@ -105,15 +106,17 @@ def stopped(folder: Path, sweep: Sweep) -> tuple[Stopping, ...]:
             raise Lost(f"{observed} iterations were saved, {iterations} are")
 
     return (
-        Stopping("solve", solve, lambda _place: 0, check_solved),
+        Stopping("solve", solve, None, check_solved),
         Stopping("sweep", run_sweep, count_rows, check_sweep),
-        Stopping("track", track, lambda _place: 0, check_tracks),
+        Stopping("track", track, None, check_tracks),
         Stopping("the window", open_window, saved_iterations, check_window),
     )
 
 
 def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path) -> StormRow:
     """Send one of the signals at random moments, from the first at which the command can hear it.
+
+    Where something is saved meanwhile, every second moment comes after the first time.
 
     Parameters
     ----------
@@ -129,6 +132,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
     row = StormRow(f"SIGTERM, SIGINT, SIGHUP: {stopping.name}")
     longest = _seconds_of_start(folder)
     ended = before = 0
+    observe = stopping.observe
     for moment in range(moments):
         choice = random.Random(f"{seed} {stopping.name} {moment}")
         number, delay = SIGNALS[moment % len(SIGNALS)], choice.uniform(0, longest)
@@ -137,9 +141,12 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
         words, environment = stopping.prepare(place)
         with row.noting(f"moment {moment}, {number.name} after {delay:.3f} s"):
             with running(words, folder / f"{moment}.log", environment) as command:
-                if command.wait_until(lambda command=command, number=number: command.handles(number)):
+                hears = command.wait_until(lambda command=command, number=number: command.handles(number))
+                if hears and observe is not None and moment % 2:
+                    command.wait_until(lambda place=place: observe(place) > 0)
+                if hears:
                     time.sleep(delay)
-                observed = stopping.observe(place)
+                observed = 0 if observe is None else observe(place)
                 command.send(number)
                 code = command.end()
                 command.seconds_until_gone(longest)
@@ -151,7 +158,8 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
             if left:
                 raise Wrong(f"temporary files are left: {', '.join(left)}")
         shutil.rmtree(place)
-    row.notes.append(f"within {longest:.1f} s; {ended} had ended before, {before} had saved something")
+    saved = "" if observe is None else f", {before} had saved something"
+    row.notes.append(f"within {longest:.1f} s; {ended} had ended before{saved}")
     return row
 
 
