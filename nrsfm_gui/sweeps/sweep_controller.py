@@ -15,7 +15,6 @@ from core.foundation import printable, protecting
 from core.io.readers import named_path, resolve
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.notifier import Notifier
-from nrsfm_gui.text.sweep_map import map_text
 from nrsfm_gui.text.table_text import TABS, shortened
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure
@@ -190,6 +189,8 @@ class SweepController(QObject):
 
     def copy_map(self, form: str = TABS) -> None:
         """Put the heat map as a table onto the clipboard, in one of TABLE_FORMS."""
+        from nrsfm_gui.text.sweep_map import map_text
+
         state = None if self.window is None else self.window.map.state
         if state is None:
             self.notifier.inform("There is no heat map to copy")
