@@ -65,6 +65,8 @@ def _escape(character: str) -> str:
 
 def _shortened(message: str) -> str:
     """Return a message without the middle of one that is far too long: four lines, wherever these break."""
+    if len(message) <= _WIDTH - len(_COMMAND):
+        return message  # One line. A damaged file of a million lines has as many messages.
     folder = min(len(message.partition(": ")[0].rpartition("/")[0]), LONGEST_FOLDER)
     shown = message
     for most in range(MOST_CHARACTERS, _FEWEST, -_FEWER):

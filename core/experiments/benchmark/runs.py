@@ -27,6 +27,7 @@ QUICK = 0.5  # seconds below which a run is repeated, because small times scatte
 REPEATS = 10
 BUDGET = 1.0  # seconds for the repetitions
 STOPPED = "stopped"
+_FAILED = "failed: "
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,11 @@ class MethodRun:
     def limited(self) -> bool:
         """Whether it was ended before its own criterion."""
         return self.status in (TIME_LIMIT, STOPPED)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was ended by an error."""
+        return self.status.startswith(_FAILED)
 
     @property
     def iterations(self) -> int:
@@ -130,7 +136,7 @@ def run_method(
     try:
         done: MethodRun = call_in_process(_measure, case, method, start, seconds, receive=receive)
     except ProcessDied as end:
-        return MethodRun(case, method, f"failed: {end}", tuple(curve))
+        return MethodRun(case, method, f"{_FAILED}{end}", tuple(curve))
     except KeyboardInterrupt:
         raise BenchmarkInterrupted(MethodRun(case, method, STOPPED, tuple(curve))) from None
     return done
@@ -159,7 +165,7 @@ def run_benchmark(
     progress
         called about twice a second.
     store
-        where runs that ended are kept; those that are there are not measured again.
+        where runs that ended are kept; those that are there are not measured again, but for those that failed.
 
     Yields
     ------
@@ -180,7 +186,7 @@ def run_benchmark(
         start = None
         for method in methods:
             known = None if store is None else _load_run(store, case, method, seconds)
-            if known is not None:
+            if known is not None and not known.failed:
                 yield known
                 done += 1
                 continue
@@ -237,7 +243,7 @@ def _measure(
     try:
         return measure_method(case, method, start, seconds, _CurveSender(send))
     except (InputError, ArithmeticError, MemoryError, ValueError) as error:
-        return MethodRun(case, method, f"failed: {error or type(error).__name__}", ())
+        return MethodRun(case, method, f"{_FAILED}{error or type(error).__name__}", ())
 
 
 def measure_method(

@@ -40,6 +40,7 @@ from core.experiments.benchmark import (
     run_method,
     solve_bilinear,
 )
+from core.foundation.processes import ProcessDied
 
 CASE = BenchmarkCase(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
@@ -207,6 +208,21 @@ def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
     for before, after in zip((second, first), again, strict=True):
         assert after.curve == before.curve and after.status == before.status and after.case == CASE
         assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
+
+
+def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
+    def die(*_arguments, **_options):
+        raise ProcessDied(-9)
+
+    with JobStore(tmp_path) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr("core.experiments.benchmark.runs.call_in_process", die)
+            (failed,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
+        (again,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
+        (known,) = run_benchmark([CASE], ["bilinear"], 5.0, store=store)
+        assert len(store.path.read_text().splitlines()) == 2
+    assert failed.failed and not again.failed
+    assert known.curve == again.curve
 
 
 def read(path):
