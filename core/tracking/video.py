@@ -7,8 +7,10 @@ it, so that nothing of it is left when they are killed.
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +23,10 @@ from .decoding import PIXEL, VideoServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ..foundation.types import Pixels
 
+SHARED = Path("/dev/shm")  # where Linux has the memory that processes share; small in containers
 MOST_SECONDS = 20.0  # without a sign of progress
 MOST_DEATHS = 3  # of processes that decode one video
 
@@ -129,7 +131,14 @@ class Video:
         """Let the process write pictures of so many bytes to memory that both have."""
         if self._memory is not None:
             self._memory.close()
-        self._memory = SharedMemory(create=True, size=max(size, 1))
+        # More than there is room for can be shared; a process that writes to it is killed.
+        free = shutil.disk_usage(SHARED).free if SHARED.is_dir() else size
+        if free < size:
+            raise InputError(f"{what}: a picture has {size} bytes; {SHARED} has {free}")
+        try:
+            self._memory = SharedMemory(create=True, size=max(size, 1))
+        except OSError as error:
+            raise InputError(f"{what}: no memory can be shared: {error.strerror}") from None
         name = self._memory.name
         try:
             self._guarded(what, lambda process: process.call("share", name, timeout=MOST_SECONDS))

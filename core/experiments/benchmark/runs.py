@@ -165,7 +165,7 @@ def run_benchmark(
     progress
         called about twice a second.
     store
-        where runs that ended are kept; those that are there are not measured again, but for those that failed.
+        where runs that ended are kept: those that are there are not measured again, except where they failed.
 
     Yields
     ------

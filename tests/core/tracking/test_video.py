@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import struct
+from collections import namedtuple
 from multiprocessing import active_children
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -289,6 +290,15 @@ def test_a_header_of_a_huge_picture_takes_no_memory(tmp_path):
     (tmp_path / "m.y4m").write_bytes(header + bytes(1000))
     with pytest.raises(InputError, match=r"m\.y4m (has pictures of 30000 x 30000|cannot be read as a video)"):
         VideoDecoder(tmp_path / "m.y4m")
+
+
+def test_a_picture_for_which_no_memory_can_be_shared_is_refused(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.mp4", "libx264", {})
+    usage = namedtuple("Usage", "total used free")
+    monkeypatch.setattr(video, "SHARED", tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: usage(4096, 0, 4096))
+    with pytest.raises(InputError, match=rf"x\.mp4 cannot be .*a picture has \d+ bytes; {tmp_path} has 4096"):
+        Video(path)
 
 
 def test_files_without_pictures_are_refused(tmp_path):
