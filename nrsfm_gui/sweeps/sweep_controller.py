@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 LEAST_SECONDS = 2.0  # between two looks at the files of a sweep
 SHARE = 10.0  # and at least so many times as long as the last one took
+MOST_SECONDS = 30.0  # and at most, also where the files could not be read
 MOST_COPIED = 20_000  # rows: a clipboard is no place for more
 LOWER_PART = 0.45  # of the main window, which the window covers where the screen has no room beside it
 FIGURE_SIZE = FigureSize(14.0, 10.0)
@@ -83,6 +84,7 @@ class SweepController(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.refresh)
+        self._refusal = ""  # the sentence of the last read, where it failed
         self._pending: Callable[[], object] | None = None  # follows what is being opened
         opening.sweep_found.connect(self.open)
         opening.started.connect(lambda *_: self._set_pending(None))
@@ -282,18 +284,25 @@ class SweepController(QObject):
             return
         if rows is not None:
             window.set_rows(rows)
-        if window.isVisible():
-            self._timer.start(round(1000 * max(LEAST_SECONDS, SHARE * seconds)))
+        self._refusal = ""
+        self._read_again_after(max(LEAST_SECONDS, SHARE * seconds))
 
     def _on_failed(self, reader: SweepReader, sentence: str, details: str) -> None:
         window = self.window
         if reader is self._reader and window is not None:
             if window.rows is None:
                 window.set_reading(printable(sentence))
-            else:
+            elif sentence != self._refusal:
                 self.notifier.warn(sentence)
+            self._refusal = sentence
         if details:
             self._session.notifier.fail(sentence, details)
+        else:
+            self._read_again_after(MOST_SECONDS)
+
+    def _read_again_after(self, seconds: float) -> None:
+        if self.window is not None and self.window.isVisible():
+            self._timer.start(round(1000 * min(seconds, MOST_SECONDS)))
 
     # -- runs -----------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from core.experiments import read_sweep
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.sweeps import sweep_controller
 from nrsfm_gui.sweeps.sweep_window import ALL_FAILED, NO_MATCH, STILL_EMPTY
 from nrsfm_gui.text.sweep_rows import build_rows, run_title
 from nrsfm_gui.text.table_text import LATEX, MARKDOWN
@@ -363,6 +364,22 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
     main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: len(window.rows) == 8)
     assert window.rows.sweep.rows[window.chosen]["key"] == key and window._count.text().startswith("8 runs")
+
+
+def test_a_sweep_is_followed_after_its_files_could_not_be_read(
+    qtbot, main, open_sweep, swept, monkeypatch
+):
+    monkeypatch.setattr(sweep_controller, "MOST_SECONDS", 0.02)
+    window = open_sweep(swept)
+    file, aside = swept / "runs.jsonl", swept / "aside"
+    file.rename(aside)
+    file.mkdir()
+    qtbot.waitUntil(lambda: window.messages.warns)
+    assert "runs.jsonl" in window.messages.text and len(window.rows) == 8
+    file.rmdir()
+    lines = aside.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:5]))
+    qtbot.waitUntil(lambda: len(window.rows) == 5)
 
 
 def test_the_table_is_copied_and_written_as_it_is_shown(qtbot, main, open_sweep, swept, tmp_path):
