@@ -366,9 +366,7 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
     assert window.rows.sweep.rows[window.chosen]["key"] == key and window._count.text().startswith("8 runs")
 
 
-def test_a_sweep_is_followed_after_its_files_could_not_be_read(
-    qtbot, main, open_sweep, swept, monkeypatch
-):
+def test_a_sweep_is_followed_after_its_files_could_not_be_read(qtbot, main, open_sweep, swept, monkeypatch):
     monkeypatch.setattr(sweep_controller, "MOST_SECONDS", 0.02)
     window = open_sweep(swept)
     file, aside = swept / "runs.jsonl", swept / "aside"
