@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.sequence import CameraModel
+from ..data.sequence import LARGEST_COORDINATE, CameraModel, checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
 from ..foundation.representation import one_line_repr
@@ -73,7 +73,15 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     K = checked_intrinsics(intrinsics)
     if camera is CameraModel.ORTHOGONAL and K[0, 1] != 0:
         raise InputError(f"K of an orthogonal camera has skew {K[0, 1]:g}; accepted is 0")
-    return from_pixels(observations.tracks, K)
+    with np.errstate(over="ignore"):
+        calibrated = from_pixels(observations.tracks, K)
+    seen = calibrated.transpose(0, 2, 1)[observations.visible]
+    if not (np.abs(seen) <= LARGEST_COORDINATE).all():
+        raise InputError(
+            f"K, with focal lengths {K[0, 0]:g} and {K[1, 1]:g}, turns the tracks into coordinates above "
+            f"{LARGEST_COORDINATE:g}; accepted is the K of the camera that saw them"
+        )
+    return calibrated
 
 
 def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
@@ -153,29 +161,6 @@ def spread(tracks: Floats, visible: Bools) -> float:
     return size
 
 
-def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
-    """Return K divided by its last entry.
-
-    Raises
-    ------
-    InputError
-        where it is not a finite upper triangular 3x3 matrix with positive focal lengths.
-    """
-    K = np.asarray(intrinsics, dtype=float)
-    if K.shape != (3, 3):
-        raise InputError(f"{name} has shape {K.shape}; accepted is (3, 3)")
-    if not np.isfinite(K).all():
-        raise InputError(f"{name} holds a value that is not finite; accepted are finite numbers")
-    if K[2, 2] == 0 or (K[[1, 2, 2], [0, 0, 1]] != 0).any():
-        raise InputError(
-            f"{name} is {K.tolist()}; accepted is [[fx, skew, cx], [0, fy, cy], [0, 0, 1]] with zeros there"
-        )
-    K = np.asarray(K / K[2, 2])
-    if not (K[0, 0] > 0 and K[1, 1] > 0):
-        raise InputError(f"{name} has focal lengths {K[0, 0]:g} and {K[1, 1]:g}; both must be positive")
-    return K
-
-
 # -- intrinsics ----------------------------------------------------------------------------------------------
 
 LEAST_POINTS = 6
@@ -250,6 +235,7 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
             "the points of the ground-truth frame that are seen are planar, or nearly so, and do not "
             f"determine the intrinsics; {ADVICE}"
         )
+    spread(x[None], np.ones((1, x.shape[1]), dtype=np.bool_))  # refuses tracks that coincide
     estimate = _refine(X, x, *_resection(X, x))
     _check(estimate, X, x)
     return estimate

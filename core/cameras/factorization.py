@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 RANDOM_STARTS = 5
 NEGLIGIBLE = 1e-10  # a singular value relative to the largest, below which it may be rounding
+_LEAST_SQUARE = 1e-100  # of the length of a row, whose fourth power and its inverse are numbers
 TILTED = 0.3  # of the largest tilt out of the image plane
 RIGHTWARD = np.array([1.0, 0.2])
 FLIP = np.diag([1.0, 1.0, -1.0])
@@ -279,7 +280,7 @@ def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
     """
     a, b = motion[:, 0] @ g, motion[:, 1] @ g
     aa = np.einsum("fc,fc->f", a, a)
-    aa = np.where(aa > 0, aa, np.finfo(float).tiny)
+    aa = np.maximum(aa, _LEAST_SQUARE)
     bb, ab = np.einsum("fc,fc->f", b, b), np.einsum("fc,fc->f", a, b)
     r = np.stack((1.0 - bb / aa, 2.0 * ab / aa), axis=1)
     # d|a|^2 = 2 a' da with da = dg' m_1, and so on.

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.sequence import checked_intrinsics
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
-from .calibration import checked_intrinsics
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
-from ..foundation.exceptions import InputError
+from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
 from ..io.readers import entry_of, inspect_file, is_sequence_folder, list_sequences, resolve
 from .console import print_lines
 from .options import add_frame_base, add_reading_options, reading_from
@@ -34,6 +34,7 @@ HEADER = (
     "edges",
 )
 ALL_SAMPLES = "sample:"
+MOST_ARRAYS = 1000  # that are listed
 NUMERIC = ("frames", "points", "visible", "edges")
 
 
@@ -140,16 +141,19 @@ def _lines(contents: FileContents) -> list[str]:
     """Return how a file is understood, in words."""
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
-    rows = [(entry.role, entry.name, entry.size, entry.dtype) for entry in contents.arrays]
+    arrays = contents.arrays[:MOST_ARRAYS]
+    rows = [(entry.role, printable_name(entry.name), entry.size, entry.dtype) for entry in arrays]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
     lines = [f"read as {contents.producer}:"]
     lines += ["  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    more = len(contents.arrays) - len(rows)
+    lines += [f"  and {more} more"] if more else []
     lines += [f"camera: {_camera(sequence)}"]
     if sequence.image_size is not None:
         lines += [f"picture: {sequence.image_size[0]} x {sequence.image_size[1]} px"]
     if contents.reading:
         chosen = " ".join(f"--{name} {shlex.quote(value)}" for name, value in contents.reading.items())
-        lines += [f"the same by options: {chosen}"]
+        lines += [printable_name(f"the same by options: {chosen}", LONGEST_SENTENCE)]
     lines += [f"guessed: {guess}" for guess in contents.guesses]
     return lines
 

@@ -11,6 +11,8 @@ from .sequence import (
     GroundTruth,
     Observations,
     Sequence,
+    check_rotations,
+    checked_intrinsics,
 )
 from .triangulation import delaunay, edges_of, oriented, reference_frame, triangulate_tracks
 
@@ -22,6 +24,8 @@ __all__ = [
     "GroundTruth",
     "Observations",
     "Sequence",
+    "check_rotations",
+    "checked_intrinsics",
     "connect",
     "delaunay",
     "do_nothing",

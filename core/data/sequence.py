@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.exceptions import InputError, printable
+from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
 from ..foundation.types import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MIN_FRAMES = 2
 MIN_POINTS = 4
+NOT_A_ROTATION = 1e-2  # largest accepted entry of R R' - I of true rotations
 LARGEST_COORDINATE = 1e30
 FRAME_RATES = 1e-6, 1e9  # frames per second, from one in eleven days on
 
@@ -171,6 +172,13 @@ class GroundTruth:
             raise InputError(
                 f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)}, 3, points)"
             )
+        far = (np.abs(self.points) > LARGEST_COORDINATE).any(axis=1)  # an infinity is, NaN is not
+        if far.any():
+            g, p = np.argwhere(far)[0]
+            raise InputError(
+                f"ground truth is {self.points[g, :, p]} at frame {self.frames[g]}, point {p} (0-based); "
+                f"accepted are coordinates up to {LARGEST_COORDINATE:g}, and NaN where it is unknown"
+            )
         if (np.diff(self.frames) <= 0).any() or (self.frames < 0).any():
             raise InputError("ground truth has frames that do not increase from 0 or more")
         if self.reference not in self.frames:
@@ -271,8 +279,9 @@ class Sequence:
         except ValueError as error:
             names = ", ".join(repr(model.value) for model in CameraModel)
             raise InputError(f"camera is {self.camera!r}; accepted are {names}") from error
-        for name in ("name", "units", "truth_units", "truth_name", "provenance"):
-            object.__setattr__(self, name, printable(getattr(self, name)))
+        for name in ("name", "units", "truth_units", "truth_name"):
+            object.__setattr__(self, name, printable_name(getattr(self, name)))
+        object.__setattr__(self, "provenance", printable_name(self.provenance, LONGEST_SENTENCE))
         seen = Observations(tracks, visible)
         object.__setattr__(self, "tracks", seen.tracks)
         object.__setattr__(self, "visible", seen.visible)
@@ -291,7 +300,13 @@ class Sequence:
                 raise InputError(f"{name} of {self.name!r} have shape {array.shape}; accepted is {shape}")
             if not np.isfinite(array).all():
                 raise InputError(f"{name} of {self.name!r} hold a value that is not finite")
+            if (np.abs(array) > LARGEST_COORDINATE).any():
+                raise InputError(f"{name} of {self.name!r} hold a number above {LARGEST_COORDINATE:g}")
             object.__setattr__(self, name, array)
+        if self.intrinsics is not None:
+            checked_intrinsics(self.intrinsics, f"intrinsics of {self.name!r}")
+        if self.rotations is not None:
+            check_rotations(self.rotations, f"rotations of {self.name!r}")
         if self.truth is not None:
             if self.truth.points.shape[2] != points:
                 raise InputError(
@@ -373,6 +388,72 @@ class Sequence:
             yield [self.truth.reference]
 
 
+def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
+    """Return K divided by its last entry.
+
+    Parameters
+    ----------
+    intrinsics
+        (3, 3) K.
+    name
+        what it is, in messages.
+
+    Returns
+    -------
+    Floats
+        (3, 3), its last entry 1.
+
+    Raises
+    ------
+    InputError
+        where it is not a finite upper triangular 3x3 matrix with positive focal lengths.
+    """
+    K = np.asarray(intrinsics, dtype=float)
+    if K.shape != (3, 3):
+        raise InputError(f"{name} has shape {K.shape}; accepted is (3, 3)")
+    if not np.isfinite(K).all():
+        raise InputError(f"{name} holds a value that is not finite; accepted are finite numbers")
+    if K[2, 2] == 0 or (K[[1, 2, 2], [0, 0, 1]] != 0).any():
+        raise InputError(
+            f"{name} is {K.tolist()}; accepted is [[fx, skew, cx], [0, fy, cy], [0, 0, 1]] with zeros there"
+        )
+    with np.errstate(over="ignore"):
+        K = np.asarray(K / K[2, 2])
+    if not (K[0, 0] > 0 and K[1, 1] > 0):
+        raise InputError(f"{name} has focal lengths {K[0, 0]:g} and {K[1, 1]:g}; both must be positive")
+    if min(K[0, 0], K[1, 1]) < 1 / LARGEST_COORDINATE or not np.abs(K).max() <= LARGEST_COORDINATE:
+        raise InputError(
+            f"{name} has focal lengths {K[0, 0]:g} and {K[1, 1]:g} and numbers up to {np.abs(K).max():g}; "
+            f"accepted are focal lengths from {1 / LARGEST_COORDINATE:g} on, and numbers up to "
+            f"{LARGEST_COORDINATE:g}"
+        )
+    return K
+
+
+def check_rotations(R: Floats, name: str) -> None:
+    """Refuse matrices that are far from rotations; files have few digits of them.
+
+    Parameters
+    ----------
+    R
+        (F, 3, 3).
+    name
+        what they are, in the message.
+
+    Raises
+    ------
+    InputError
+        with the first frame whose matrix is none.
+    """
+    off = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    bad = ~(off <= NOT_A_ROTATION) | (np.linalg.det(R) <= 0)
+    if bad.any():
+        raise InputError(
+            f"{name} have none in frame {np.flatnonzero(bad)[0]} (0-based): R R' must be I, "
+            "and the determinant 1"
+        )
+
+
 def _checked_size(size: Iterable[int], name: str) -> tuple[int, int]:
     """Return the width and height of a picture."""
     numbers = tuple(size)
@@ -399,7 +480,7 @@ def _checked_frames(numbers: npt.ArrayLike, frames: int, name: str) -> Ints:
 
 def _checked_names(names: Iterable[str], points: int, sequence: str) -> tuple[str, ...]:
     """Return the names of the points, each on one line."""
-    listed = tuple(printable(" ".join(str(name).split())) for name in names)
+    listed = tuple(printable_name(" ".join(str(name).split())) for name in names)
     if len(listed) != points:
         raise InputError(f"{sequence!r} has {len(listed)} point_names; the tracks have {points} points")
     return listed

@@ -2,7 +2,7 @@
 
 from .assets import asset_folder, help_page
 from .atomic import remove_temporaries, replacing, replacing_many
-from .exceptions import InputError, printable
+from .exceptions import LONGEST_SENTENCE, InputError, printable, printable_name
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
@@ -37,6 +37,7 @@ from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
 
 __all__ = [
+    "LONGEST_SENTENCE",
     "PROGRAM",
     "VERSION",
     "Bools",
@@ -68,6 +69,7 @@ __all__ = [
     "parameters_of",
     "peak_megabytes",
     "printable",
+    "printable_name",
     "processor_count",
     "procrustes",
     "protecting",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 
@@ -9,6 +10,8 @@ MOST_CHARACTERS = 410  # of a message besides the folder of the file that it nam
 LONGEST_FOLDER = 170  # characters of it that do not count
 _FIRST, _MARK = 0.4, " ... "  # share of a longer one that is its beginning, and what stands for its middle
 _MOST_LINES, _WIDTH, _COMMAND = 4, 110, " " * 20  # before it a command puts its name
+LONGEST_NAME = 200  # characters of a name that a file gives to a sequence, a point, a unit
+LONGEST_SENTENCE = 2000  # characters of what it says besides
 _FEWER, _FEWEST = 20, 200  # characters by which it is made shorter where its lines break early, down to these
 # Fillers, variation selectors and the Braille pattern without a dot: they are printable to Python, but
 # show nothing, so that two names would look the same.
@@ -59,8 +62,37 @@ def printable(text: str) -> str:
     return _INVISIBLE.sub(lambda found: _escape(found[0]), text)
 
 
+def printable_name(text: str, most: int = LONGEST_NAME) -> str:
+    r"""Return a name or a sentence of a file as it can be shown: as `printable`, and not far too long.
+
+    Parameters
+    ----------
+    text
+        of a file, which is not trusted: a line of a million characters stops a window for seconds.
+    most
+        characters that are kept of a longer one.
+
+    Returns
+    -------
+    str
+        one line, which ends in three dots where something is left out.
+
+    Examples
+    --------
+    >>> printable_name("a\tb"), printable_name("long" * 100, 10)
+    ('a\\tb', 'longlonglo...')
+    """
+    shown = printable(text[: most + 1])
+    return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
 def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def names_file(sentence: str) -> bool:
+    """Return whether a sentence begins with a path, so that it needs no other."""
+    return os.path.isabs(sentence.partition(": ")[0])
 
 
 def _shortened(message: str) -> str:

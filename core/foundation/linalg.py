@@ -47,8 +47,9 @@ class Similarity:
         return moved
 
     def inverse(self) -> Similarity:
-        """Return the similarity that undoes this one."""
-        scale = 1.0 / np.asarray(self.scale)
+        """Return the similarity that undoes this one, NaN where it moves all points to one."""
+        size = np.asarray(self.scale, dtype=float)
+        scale = np.divide(1.0, size, out=np.full(size.shape, np.nan), where=size != 0)
         rotation = np.swapaxes(self.rotation, -1, -2)
         translation = -scale[..., None] * np.einsum("...ab,...b->...a", rotation, self.translation)
         return Similarity(scale, rotation, translation)
@@ -202,6 +203,12 @@ class Minimum:
     __repr__ = one_line_repr
 
 
+def _square(r: Floats) -> float:
+    """Return |r|^2, infinity where it is beyond the largest number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(r @ r)
+
+
 def levenberg_marquardt(
     residuals: Callable[[Floats], tuple[Floats, Floats]],
     start: Floats,
@@ -224,7 +231,7 @@ def levenberg_marquardt(
     """
     x = np.array(start, dtype=float)
     r, J = residuals(x)
-    cost = float(r @ r)
+    cost = _square(r)
     damping, growth = INITIAL_DAMPING, 2.0
     scale = np.zeros(len(x))
     for iteration in range(max_iterations):
@@ -236,7 +243,7 @@ def levenberg_marquardt(
         if not predicted > tolerance * cost:
             return Minimum(x, cost, iteration)
         trial_r, trial_J = residuals(x + step)
-        trial = float(trial_r @ trial_r)
+        trial = _square(trial_r)
         if trial < cost:
             gain = (cost - trial) / predicted
             damping = max(damping * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), LEAST_DAMPING)

@@ -121,7 +121,11 @@ class WeightedNuclearNorm(CheckedParameters):
 
     def reference(self, weights: Floats) -> Floats | None:
         """Return the singular values (K,) that give these weights (K,): the inverse; None at xi = 0."""
-        return np.asarray(self.xi / weights - self.gamma) if self.xi > 0 else None
+        if not self.xi > 0:
+            return None
+        values = np.full(np.shape(weights), np.inf)
+        np.divide(self.xi, weights, out=values, where=np.asarray(weights) > 0)
+        return np.asarray(values - self.gamma)
 
 
 @dataclass(frozen=True)

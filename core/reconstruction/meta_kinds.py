@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..data.sequence import FRAME_RATES
-from ..foundation.exceptions import InputError, printable
+from ..foundation.exceptions import LONGEST_SENTENCE, InputError, printable_name
 
 LARGEST_COUNT = 2**53
 LARGEST_NUMBER = 1e50
@@ -130,4 +130,4 @@ def _printable(value: Any) -> Any:
         return {name: _printable(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_printable(each) for each in value]
-    return printable(value) if isinstance(value, str) else value
+    return printable_name(value, LONGEST_SENTENCE) if isinstance(value, str) else value

@@ -11,7 +11,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from ..foundation.exceptions import InputError
+from numpy.linalg import LinAlgError
+
+from ..foundation.exceptions import InputError, names_file
 from ..problem.nonrigid import Problem
 from ..solvers.solver import iterate as iterate_problem
 from ..solvers.solver import single_threaded
@@ -205,9 +207,21 @@ def _with_track_verdict(stream: Iterator[Iterate]) -> Iterator[Iterate]:
 def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
     """Yield iterates that know the history of their stream; all of them share its entries."""
     entries: list[HistoryEntry] = []
-    for each in stream:
+    for each in _naming_sequence(sequence, stream):
         entries.append(each.record)
         yield replace(each, log=IterateLog(sequence, entries, len(entries)))
+
+
+def _naming_sequence(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
+    """Yield the iterates; what is refused names the file of the sequence, or the sequence without one."""
+    name = sequence.name if sequence.source is None else str(sequence.source)
+    try:
+        yield from stream
+    except InputError as error:
+        sentence = str(error).removeprefix(f"{sequence.name}: ")
+        if names_file(sentence):
+            raise
+        raise InputError(f"{name}: {sentence}") from error
 
 
 def _with_provenance(
@@ -224,8 +238,13 @@ def _with_provenance(
 def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:
     """Yield the iterates of a run, computed with the same threads of BLAS: last digits depend on them."""
     while True:
-        with single_threaded():
-            each = next(iterates, None)
+        try:
+            with single_threaded():
+                each = next(iterates, None)
+        except LinAlgError as error:
+            raise InputError(
+                f"the tracks, or what is known of their cameras, give equations without a solution ({error})"
+            ) from error
         if each is None:
             return
         yield each

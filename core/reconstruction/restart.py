@@ -109,6 +109,10 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     status = _status(meta)
     phase = str(meta.get("phase", "refine"))
     low_rank = isinstance(point.problem, LowRankProblem)
+    if low_rank != (settings.problem == "lowrank"):
+        raise InputError(
+            f"{source}: meta.settings are of the problem {settings.problem!r}, which its arrays are not of"
+        )
     scale = np.diag([result.norm, result.norm, 1.0]) if low_rank else result.intrinsics
     return Iterate(
         settings=settings,

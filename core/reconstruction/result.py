@@ -54,7 +54,13 @@ import numpy as np
 
 from ..cameras.calibration import project, project_low_rank, to_pixels
 from ..data.connectivity import Connectivity, connect
-from ..data.sequence import CameraModel, GroundTruth
+from ..data.sequence import (
+    LARGEST_COORDINATE,
+    CameraModel,
+    GroundTruth,
+    check_rotations,
+    checked_intrinsics,
+)
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
@@ -497,6 +503,12 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         bad = ~(np.abs(arrays[name]) <= LARGEST_NUMBER)
         if bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
+    seen = arrays["tracks"].transpose(0, 2, 1)[arrays["visible"].astype(bool)]
+    if not (np.abs(seen) <= LARGEST_COORDINATE).all():
+        raise InputError(
+            f"{path}: tracks hold {seen[~(np.abs(seen) <= LARGEST_COORDINATE)][0]} where visible marks a "
+            f"point as seen; accepted are numbers up to {LARGEST_COORDINATE:g}"
+        )
     for name in ("tracks", "truth_points", "std"):
         if name in arrays and (np.abs(arrays[name]) > LARGEST_NUMBER).any():
             raise InputError(
@@ -517,6 +529,10 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
     for name in ("format", "version"):
         del meta[name]
     own = {name: arrays[name] for name in _own_arrays() if name in arrays}
+    if LOW_RANK.isdisjoint(own):  # their view may be no metric one
+        checked_intrinsics(own["intrinsics"], f"{path}: intrinsics")
+        for name in own.keys() & {"rotations", "bilinear_rotations"}:
+            check_rotations(own[name].astype(np.float64), f"{path}: {name}")
     check_meta(meta)
     return Result(**own, camera=camera, truth=truth, meta=printable_meta(meta))
 

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core.foundation import printable
+from core.foundation import LONGEST_SENTENCE, printable_name
 
 Action = tuple[str, Callable[[], object]]  # the text of a button, and what it calls
 Actions = Action | tuple[Action, ...]
 
 
 class Notifier(QObject):
-    """Sends messages to whoever shows them; names of files in them are escaped where they cannot be printed.
+    """Sends messages to whoever shows them.
+
+    Names of files in them are escaped where they cannot be printed, and what is far too long is cut.
 
     Signals
     -------
@@ -44,7 +46,7 @@ class Notifier(QObject):
 
     def show_status(self, sentence: str) -> None:
         """Show what is going on, in place of what was shown before; "" shows what the solver does."""
-        self.status_changed.emit(printable(sentence))
+        self.status_changed.emit(printable_name(sentence, LONGEST_SENTENCE))
 
     def inform(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds.
@@ -57,12 +59,12 @@ class Notifier(QObject):
             one (text, callback) or a tuple of them: buttons next to the sentence.
         """
         if not self._closed:
-            self.informed.emit(printable(sentence), action)
+            self.informed.emit(printable_name(sentence, LONGEST_SENTENCE), action)
 
     def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed or followed by another one."""
         if not self._closed:
-            self.warned.emit(printable(sentence), action)
+            self.warned.emit(printable_name(sentence, LONGEST_SENTENCE), action)
 
     def fail(self, sentence: str, details: str = "", *, action: Actions = (), shown: bool = False) -> None:
         """Report that something was not done.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import InputError
-from core.foundation import printable
+from core.foundation import LONGEST_SENTENCE, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,9 +77,14 @@ class Node:
             raise self.refused("a text")
         return self.value
 
-    def sentence(self) -> str:
-        """Return a text that is shown: what cannot be printed is escaped, but for line ends."""
-        return "\n".join(map(printable, self.text().split("\n")))
+    def sentence(self, most: int = LONGEST_SENTENCE) -> str:
+        """Return a text that is shown: what cannot be printed is escaped, but for line ends.
+
+        Of more than `most` characters the rest is left out: a window takes seconds to lay out a long line.
+        """
+        text = self.text()
+        shown = text if len(text) <= most else f"{text[:most]}..."
+        return "\n".join(map(printable, shown.split("\n")))
 
     def one_of(self, accepted: Iterable[str]) -> str:
         """Return one of some texts."""

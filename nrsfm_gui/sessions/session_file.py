@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
 VERSION = 1
+LONGEST_NOTE = 20_000  # characters
 ENDED = tuple(state.value for state in RunState if not state.alive)
 
 
@@ -276,7 +277,7 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
         state=RunState(node.child("state").one_of(ENDED)),
         message=node.child("message").sentence(),
         title=node.child("title").sentence(),
-        note=node.child("note").sentence(),
+        note=node.child("note").sentence(LONGEST_NOTE),
         pinned=node.child("pinned").flag(),
         records=records,
         ticks=tuple(_read_tick(tick, len(records)) for tick in history.child("ticks").items()),

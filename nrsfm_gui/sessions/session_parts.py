@@ -22,6 +22,7 @@ from core import (
     Status,
 )
 from core.cameras import calibrate, origin_from
+from core.data import check_rotations, checked_intrinsics
 from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.foundation import read_only
 from core.penalties import ConcavePenalty
@@ -148,7 +149,7 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
 
 def read_iterate(node: Node, sequence: Sequence) -> Iterate:
     """Return an iterate of a sequence."""
-    record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
+    record, intrinsics = node.child("record"), _read_intrinsics(node)
     settings = read_settings(node.child("settings"))
     camera = settings.camera_of(sequence.camera)
     current = _read_candidate(node.child("current"), intrinsics, sequence, camera)
@@ -184,6 +185,13 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
         verdicts=_read_verdicts(node.optional("verdicts")),
         provenance=_read_lineage(node.optional("lineage")),
     )
+
+
+def _read_intrinsics(node: Node) -> Floats:
+    """Return the K of an iterate or of a view, bit for bit."""
+    K = node.child("intrinsics").finite(3, 3)
+    checked_intrinsics(K, f"{node.where}.intrinsics")
+    return K
 
 
 def _read_origin(node: Node | None) -> IntrinsicsOrigin | None:
@@ -267,6 +275,7 @@ def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence, camera: 
             problem = LowRankProblem(tracks, visible, eta, weights, rest, spectral)
         else:
             rotations = node.child("rotations").finite(frames, 3, 3)
+            check_rotations(rotations, f"{node.where}.rotations")
             problem = NonRigidProblem(tracks, visible, rotations, eta, weights, rest, spectral)
     except InputError as error:
         if str(error).startswith(str(node.archive.path)):
@@ -318,7 +327,7 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
         node.child("C").array(3 * points, B.shape[1]),
         node.child("rotations").array(frames, 3, 3),
         node.child("translations").array(frames, 3),
-        node.child("intrinsics").array(3, 3),
+        _read_intrinsics(node),
         node.child("affine").flag(),
         projective,
         node.child("figures").mapping(),
@@ -375,8 +384,10 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
 
 def _read_depths(node: Node, sequence: Sequence) -> DepthPoint:
     frames, points = sequence.visible.shape
+    rotations = node.child("rotations").finite(frames, 3, 3)
+    check_rotations(rotations, f"{node.where}.rotations")
     return DepthPoint(
-        node.child("rotations").finite(frames, 3, 3),
+        rotations,
         node.child("depths").finite(frames, points),
         node.child("rays").finite(frames, 2, points),
         node.child("affine").flag(),

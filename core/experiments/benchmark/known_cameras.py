@@ -22,7 +22,7 @@ import numpy as np
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
 from ...io.readers.contents import load_arrays, read_bytes, refusing_damage
-from ...io.readers.variables import describe
+from ...io.readers.variables import describe, real_numbers
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.nonrigid import Problem
@@ -137,7 +137,7 @@ def read_scene(path: Path) -> KnownCamerasScene:
 def _scene_of(data: dict[str, npt.NDArray[Any]]) -> KnownCamerasScene:
     if not {"R", "X_gt"} <= data.keys():
         raise InputError(f"holds {describe(data)}; accepted is pyproximal's mocap.npz, with R and X_gt")
-    cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
+    cameras, truth = (real_numbers(data[name], name) for name in ("R", "X_gt"))
     frames = len(cameras) if cameras.ndim else 0
     if not frames or cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
         raise InputError(

@@ -294,7 +294,8 @@ def _truth(
             )
         shapes[reference] = shape
     middle = frames // 2 if reference is None else reference
-    return GroundTruth(np.arange(frames), shapes, middle), arrays["R"], arrays["t"]
+    with naming(item.truth):
+        return GroundTruth(np.arange(frames), shapes, middle), arrays["R"], arrays["t"]
 
 
 def _shape(file: Path, points: int) -> Floats:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from ...foundation.atomic import remove_temporaries
-from ...foundation.exceptions import InputError, printable
+from ...foundation.exceptions import InputError, names_file, printable
 from ...foundation.outputs import kind_of_file
 from .allowance import LARGEST_RATIO, VARIABLE, Allowance, memory_limit
 from .variables import shortened
@@ -294,7 +294,7 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except InputError as error:
         names = f"{path}: ", f"{path.parent}{os.sep}"
-        if str(error).startswith(tuple(map(printable, names))):
+        if names_file(str(error)) or str(error).startswith(tuple(map(printable, names))):
             raise
         raise InputError(f"{path}: {error}") from error
 
@@ -355,6 +355,7 @@ def check_text(content: bytes) -> None:
         with the memory that it needs.
     """
     allowance = Allowance(len(content))
+    allowance.check(_NUMBERS * len(content))  # before the text is copied
     lines = len(content) - len(content.translate(None, _NEW_LINES))
     allowance.use(_LINE * lines + _NUMBERS * len(content))  # before so many are looked for
     ends = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
@@ -380,14 +381,17 @@ def parse_json(content: bytes | str) -> Any:
     InputError
         where it is none, or its lists and objects need more memory than a file may.
     """
-    of = content.count if isinstance(content, str) else content.decode("latin-1").count
-    Allowance(len(content)).use(sum(size * of(mark) for mark, size in _JSON_SIZES.items()))
+    allowance = Allowance(len(content))
+    allowance.check(_TEXT_COPIES * len(content))
+    of = content.count if isinstance(content, str) else lambda mark: content.count(mark.encode())
+    allowance.use(sum(size * of(mark) for mark, size in _JSON_SIZES.items()))
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(f"is no JSON ({reason(error)})") from None
 
 
+_TEXT_COPIES = 2  # of a JSON text, while it is parsed
 _JSON_SIZES = {"{": 232, "[": 72, ",": 64}  # bytes of what begins or follows there, as objects
 
 

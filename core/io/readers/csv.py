@@ -66,6 +66,7 @@ _OF_POINT = {
 }  # fmt: skip
 _FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
 _LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
+_LONGEST_HEADER = 1000  # bytes, of which the first names decide
 _CHARACTER = 4  # bytes, in an array
 _MOST_NAMED = 12
 _LONGEST = 160  # characters of a list of names
@@ -81,7 +82,8 @@ class LoadedTable(LoadedFile):
 
 def is_csv(content: bytes) -> bool:
     """Return whether a file begins with the header of such a table, or of a table of DeepLabCut."""
-    first = content.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("latin-1").lower()
+    beginning = content[:_LONGEST_HEADER]  # the first line of what is no text may be all of it
+    first = beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("latin-1").lower()
     names = tuple(name.strip().strip('"') for name in first.split(","))
     return names[:4] == _COLUMNS or (len(names) > 1 and names[0] == "scorer")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none"))  # in small letters
 _FLAGS = {"true": 1.0, "false": 0.0}  # as pandas writes them
+_FIRST_LINE = re.compile(r"\S[^\r\n]*")
+_CHARACTER = 6  # bytes of one in the file, as a text and as what is read from
 _FIELD, _ROW = 56, 72  # bytes of a short text and of a list, as objects
 MOST_COLUMNS = 50_000  # of which each becomes a variable; 20 000 points have 40 001
 _LARGEST_HEADER = 8  # rows; a table of text alone is no header of that many
@@ -108,11 +111,13 @@ def parse_table(content: bytes) -> Table:
     """
     if b"\0" in content:
         raise InputError("holds zero bytes, as a table in UTF-16 does; accepted is a table in UTF-8")
+    Allowance(len(content)).check(_CHARACTER * len(content))  # before the text is copied
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    first = next((line for line in io.StringIO(text) if line.strip()), "")
+    found = _FIRST_LINE.search(text)
+    first = "" if found is None else found[0]
     separator = max(SEPARATORS, key=first.count)
     lines_of_text = text.count("\n") + text.count("\r") + 1
     Allowance(len(content)).use(_FIELD * (text.count(separator) + lines_of_text) + _ROW * lines_of_text)

@@ -22,7 +22,9 @@ from .variables import (
     is_numeric,
     numbers,
     pixels,
+    real_numbers,
     size_of,
+    whole_numbers,
 )
 
 if TYPE_CHECKING:
@@ -181,7 +183,8 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
     name = next(key for key, value in variables.items() if _is_views(value))
     views = variables[name]
     pointnr, positions, columns = views["pointnr"], views["points"], views["index"]
-    number = float(np.ravel(pointnr)[0]) if is_numeric(pointnr) and np.size(pointnr) == 1 else np.nan
+    one = is_numeric(pointnr) and np.size(pointnr) == 1
+    number = float(real_numbers(pointnr, f"{name}.pointnr").ravel()[0]) if one else np.nan
     if not 0 <= number < LARGEST:
         raise InputError(f"{name}.pointnr is {number:g}; accepted is the number of the points")
     count = int(number)
@@ -193,7 +196,7 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         where = f"view {view + 1} of {name}"
         if not is_array(points, 2) or points.shape[0] not in (2, 3) or np.size(index) != points.shape[1]:
             raise InputError(f"{where}: points must be 2 x n or 3 x n, with n entries in index")
-        column = np.ravel(index).astype(np.int64) - 1
+        column = np.ravel(whole_numbers(index, f"{where}: index")) - 1
         if column.size and (column.min() < 0 or column.max() >= count):
             raise InputError(f"{where}: index runs to {column.max() + 1}; accepted is 1 to pointnr = {count}")
         if len(np.unique(column)) < len(column):

@@ -10,7 +10,7 @@ from ...foundation.exceptions import InputError
 from . import challenge
 from .assembly import as_sequence
 from .challenge import ChallengeFile, challenge_file, find
-from .contents import check_camera
+from .contents import check_camera, refusing_damage
 from .reading_options import ReadingOptions
 from .samples import resolve
 from .table import accepted_folders, interpret_file, is_sequence_folder, load_file
@@ -148,7 +148,8 @@ def read_challenge(item: ChallengeFile, options: ReadingOptions) -> Sequence:
     """
     check_camera(item.camera, options.camera_model, item.file)
     reading = {"frame_base": options.frame_base} if options.frame_base != 1 else {}
-    return replace(challenge.read(item, options.frame_base), reading=reading)
+    with refusing_damage(item.file):
+        return replace(challenge.read(item, options.frame_base), reading=reading)
 
 
 def read_file(path: Path, options: ReadingOptions) -> Sequence:

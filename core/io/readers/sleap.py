@@ -18,7 +18,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from .poses import chosen_individual
-from .variables import Parts, is_array
+from .variables import Parts, is_array, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,13 +40,13 @@ def is_analysis(variables: Variables) -> bool:
 
 def _frames_first(variables: Variables) -> tuple[Floats, Floats | None]:
     """Return tracks (F, P, 2, individuals) and scores (F, P, individuals)."""
-    tracks = np.asarray(variables["tracks"], dtype=np.float64)
+    tracks = real_numbers(variables["tracks"], "tracks")
     scores = variables.get("point_scores")
     if tracks.shape[2] != 2:
         tracks = tracks.transpose(3, 1, 0, 2)
         scores = scores.transpose(2, 0, 1) if is_array(scores, 3) else None
     fits = is_array(scores, 3) and scores.shape == tracks[:, :, 0].shape
-    return tracks, np.asarray(scores, dtype=np.float64) if fits else None
+    return tracks, real_numbers(scores, "point_scores") if fits else None
 
 
 def individuals_of(variables: Variables) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> 
     reading["individual"] = names[index]
     edges = variables.get("edge_inds")
     if is_array(edges, 2) and edges.shape[0] == 2 and edges.size:
-        edges = edges.T.astype(np.int64)
+        edges = whole_numbers(edges, "edge_inds").T
         roles["edge_inds"] = "edges"
     else:
         edges = None

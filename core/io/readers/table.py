@@ -38,6 +38,7 @@ OTHER_HDF5 = {
     "pred_points": "is a project of SLEAP; accepted is its analysis file: sleap-convert --format analysis -o "
     "tracks.h5 FILE.slp",
 }
+LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
 
 
@@ -179,17 +180,25 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
         if reader is None:
             raise InputError(f"{path}: is a folder, and no sequence of the formats that can be read")
         with refusing_damage(path):
-            return reader, reader.load(path, b"")
+            return reader, _with_short_names(reader.load(path, b""))
     content, suffix = read_bytes(path), path.suffix.lower()
     for reader in installed_readers().values():
         if reader.recognizes(content) or suffix == reader.suffix:
             with refusing_damage(path):
-                return reader, reader.load(path, content)
+                return reader, _with_short_names(reader.load(path, content))
     if suffix in VIDEO_SUFFIXES:
         raise InputError(
             f"{path}: is a video; `nrsfm track`, or File > Track a video..., follows points through it"
         )
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(READERS)}")
+
+
+def _with_short_names(file: LoadedFile) -> LoadedFile:
+    """Return what was loaded, or refuse it: a window takes minutes to lay out a name of a million letters."""
+    longest = max(map(len, (*file.variables, *file.individuals, *file.columns)), default=0)
+    if longest > LONGEST_NAME:
+        raise InputError(f"has a name of {longest} characters inside; accepted are up to {LONGEST_NAME}")
+    return file
 
 
 def reader_of_folder(path: Path) -> Reader | None:

@@ -35,6 +35,7 @@ from .variables import (
     is_array,
     numbers,
     pixels,
+    real_numbers,
     size_of,
     without_batch,
 )
@@ -90,18 +91,18 @@ def _plain(mask: str) -> str:
     return mask.removeprefix("~")
 
 
-def _sigmoid(logits: Any) -> Floats:
-    return 0.5 * (1.0 + np.tanh(0.5 * np.asarray(logits, dtype=np.float64)))
+def _sigmoid(variables: Variables, name: str) -> Floats:
+    return 0.5 * (1.0 + np.tanh(0.5 * real_numbers(variables[name], name)))
 
 
 def _tapir_score(variables: Variables) -> Floats:
-    seen = 1.0 - _sigmoid(variables["occlusion"])
-    return seen * (1.0 - _sigmoid(variables["expected_dist"])) if "expected_dist" in variables else seen
+    seen = 1.0 - _sigmoid(variables, "occlusion")
+    return seen * (1.0 - _sigmoid(variables, "expected_dist")) if "expected_dist" in variables else seen
 
 
 def _tapnext_score(variables: Variables) -> Floats:
-    seen = _sigmoid(variables["visible_logits"])
-    return seen * variables["certainty"] if "certainty" in variables else seen
+    seen = _sigmoid(variables, "visible_logits")
+    return seen * real_numbers(variables["certainty"], "certainty") if "certainty" in variables else seen
 
 
 def _alltracker_score(variables: Variables) -> npt.NDArray[Any]:

@@ -148,6 +148,7 @@ class PythonObjects:
     """The mark of an array that would need unpickling."""
 
 
+LARGEST_WHOLE = 2**53  # up to it all whole numbers are exact as floats
 MOST_NAMES = 4  # that a sentence lists
 LONGEST_NAME = 24  # characters
 
@@ -251,11 +252,26 @@ def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bo
     value = variables[name]
     if not is_array(value, dimensions):
         raise InputError(f"{name} is {size_of(value)}; accepted is an array of {dimensions} dimensions")
-    if value.dtype.kind == "c":
-        raise InputError(f"{name} holds complex numbers; accepted are real ones")
-    array: Floats = np.asarray(value, dtype=np.float64)
+    array = real_numbers(value, name)
     check_finite(array, name, missing=missing)
     return array
+
+
+def real_numbers(value: Any, name: str) -> Floats:
+    """Return an array of real numbers as floats; NumPy would drop the imaginary parts of others."""
+    if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
+        found = "complex numbers" if is_numeric(value) else size_of(value)
+        raise InputError(f"{name} holds {found}; accepted are real ones")
+    return np.asarray(value, dtype=np.float64)
+
+
+def whole_numbers(value: Any, name: str) -> Ints:
+    """Return an array of whole numbers, which a file may hold as floats."""
+    array = real_numbers(value, name)
+    bad = ~(np.abs(array) <= LARGEST_WHOLE) | (array != np.rint(array))
+    if bad.any():
+        raise InputError(f"{name} holds {array[bad][0]:g}; accepted are whole numbers")
+    return array.astype(np.int64)
 
 
 def check_finite(array: Floats, name: str, *, missing: bool = False) -> None:
@@ -310,7 +326,7 @@ def cells(value: Any, name: str, rows: int, *, missing: bool = False) -> Floats:
             raise InputError(
                 f"cell {number} of {name} is {found}; accepted is {rows} x points, all of one size"
             )
-    array: Floats = np.stack(value).astype(np.float64)
+    array = real_numbers(np.stack(value), name)
     check_finite(array, name, missing=missing)
     return array
 

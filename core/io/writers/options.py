@@ -180,6 +180,8 @@ def placement(result: Result, options: ExportOptions) -> Similarity:
     if truth is None or options.align == "scale":
         points = unaligned_shapes(result, options)
         factor = result.scale[0] if truth is None else common_scale(points, truth)
+        if not factor > 0:
+            raise InputError("the shapes have no size in units of the ground truth, which may be one point")
         return Similarity(np.full(frames, factor), np.tile(np.eye(3), (frames, 1, 1)), np.zeros((frames, 3)))
     return align_all(unaligned_shapes(result, options), truth, alignment_of(options))
 

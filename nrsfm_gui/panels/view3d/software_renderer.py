@@ -209,8 +209,9 @@ class _Surface:
 
         What is no farther than the farthest corner of the triangle that is seen there may lie on it.
         """
-        columns, rows = np.floor(np.nan_to_num(pixels, nan=-1.0)).astype(np.int64).T
         height, width = self._numbers.shape
+        places = np.clip(np.nan_to_num(pixels, nan=-1.0), -1.0, max(height, width))
+        columns, rows = np.floor(places).astype(np.int64).T
         inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
         farthest = np.append(np.inf, self._depths[self.part.faces[self._order]].max(axis=1))
         hidden = np.zeros(len(pixels), dtype=bool)

@@ -3,7 +3,8 @@ import pytest
 
 from core import CameraModel, InputError, Observations, read_sequence
 from core.cameras import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
-from core.cameras.calibration import ORTHOGONAL_SPREAD, checked_intrinsics, orthogonal_intrinsics, project
+from core.cameras.calibration import ORTHOGONAL_SPREAD, orthogonal_intrinsics, project
+from core.data import checked_intrinsics
 from core.foundation import rotation_from_vector
 
 K = np.array([[1400.0, 0.0, 640.0], [0.0, 1350.0, 480.0], [0.0, 0.0, 1.0]])
