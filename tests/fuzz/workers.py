@@ -242,7 +242,7 @@ def _checked(error: InputError, path: Path) -> tuple[str, str, str]:
     for _ in range(MOST_CAUSES):
         if before is None:
             break
-        if isinstance(before, MemoryError | RecursionError):
+        if type(before) in (MemoryError, RecursionError):  # none of FFmpeg, which asks for no memory
             return f"{type(before).__name__} as a sentence", place, sentence
         before = before.__cause__ or before.__context__
     short = sentence.replace(f"{path.parent}{os.sep}", "")

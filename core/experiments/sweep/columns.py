@@ -49,7 +49,8 @@ NUMBERS = {
 # In this order; what is not named comes between the reprojection and the loss.
 FIRST_NUMBERS = ("procrustes_mm", "reprojection_px", "challenge_v02")
 LAST_NUMBERS = ("loss", "log10_loss", "gradient", "iterations", "seconds", "memory_mb")
-STATUS, FAILURE = "status", "error"
+STATUS = "status"  # the column that says how a run ended
+FAILURE = "error"  # the column that says why a run has no result
 VARIED_TIP = "Varied in this sweep"
 TIPS = {
     STATUS: "How the run ended",
