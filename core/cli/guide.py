@@ -11,7 +11,6 @@ from ..evaluation.cross_validation import (
     HIDING,
     OLDER_HIDING,
     SHARE,
-    HoldoutCurve,
     HoldoutPlan,
     HoldoutTrial,
     gather_curve,
@@ -71,7 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Reconstruct, solve the series, print the table and what it recommends."""
+    """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        where the command is stopped, after the table.
+    """
     (sequence, _files), settings = chosen_sequence(args), settings_from(args)
     offered = parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
@@ -85,35 +90,34 @@ def run(args: argparse.Namespace) -> None:
         name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
     )
     line = ProgressLine(sys.stderr, shown=not args.quiet)
+    trials: list[HoldoutTrial] = []
     try:
-        found = gather_curve(_trials(sequence, settings, plan, line), name)
+        _solve(sequence, settings, plan, line, trials)
     finally:
         line.clear()
-    figures = _figures(found, plan, sequence)
-    if args.json:
-        print(as_json(figures))
-    else:
-        print_lines(*_lines(found, figures))
+        if trials:
+            figures = _figures(trials, plan, sequence)
+            print_lines(*([as_json(figures)] if args.json else _lines(figures)))
 
 
-def _trials(
-    sequence: Sequence, settings: Settings, plan: HoldoutPlan, line: ProgressLine
-) -> list[HoldoutTrial]:
+def _solve(
+    sequence: Sequence, settings: Settings, plan: HoldoutPlan, line: ProgressLine, trials: list[HoldoutTrial]
+) -> None:
+    """Add the trials of a plan as they end."""
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings.with_changes(refine="none")):
         line.show(start)
         check_stopped()
     assert start is not None  # a run yields at least where it begins
-    trials = []
     for trial in sweep(sequence, start, settings, plan):
         trials.append(trial)
         check_stopped()
         left = trial.seconds / trial.done * (trial.count - trial.done)
         line.write(f"{trial.done} of {trial.count} solves  ETA {left:.0f} s")
-    return trials
 
 
-def _figures(found: HoldoutCurve, plan: HoldoutPlan, sequence: Sequence) -> dict[str, Any]:
+def _figures(trials: list[HoldoutTrial], plan: HoldoutPlan, sequence: Sequence) -> dict[str, Any]:
+    found = gather_curve(trials, plan.parameter)
     columns = {
         "hidden_rms": found.held,
         "standard_error": found.deviation,
@@ -134,6 +138,8 @@ def _figures(found: HoldoutCurve, plan: HoldoutPlan, sequence: Sequence) -> dict
         "hiding": plan.hiding,
         "share": plan.share,
         "folds": plan.folds,
+        "solves": trials[-1].done,
+        "planned_solves": trials[-1].count,
         "rows": rows,
         "best": _printed(plan.parameter, found.values[found.best]),
         "as_good": [_printed(plan.parameter, value) for value in found.close],
@@ -145,12 +151,12 @@ def _printed(parameter: str, value: float) -> float | str:
     return value_text(parameter, value) if parameter == REFINE else float(value)
 
 
-def _lines(found: HoldoutCurve, figures: dict[str, Any]) -> list[str]:
+def _lines(figures: dict[str, Any]) -> list[str]:
     name, unit = figures["parameter"], figures["units"]
     lines = [f"{name:>10}  {'hidden ' + unit:>12}  {'+-':>8}  {'median':>8}  {'used ' + unit:>10}"]
-    for k, row in enumerate(figures["rows"]):
+    for row in figures["rows"]:
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.3f}"
-        mark = "  <- best" if k == found.best else ""
+        mark = "  <- best" if row["value"] == figures["best"] else ""
         lines.append(
             f"{_text(row['value']):>10}  {row['hidden_rms']:>12.3f}  {error:>8}  "
             f"{row['hidden_median']:>8.3f}  {row['used_rms']:>10.3f}{mark}"
@@ -158,6 +164,9 @@ def _lines(found: HoldoutCurve, figures: dict[str, Any]) -> list[str]:
     low, high = figures["as_good"]
     if low != high:
         lines.append(f"{name} from {_text(low)} to {_text(high)} is as good within one standard error")
+    done, count = figures["solves"], figures["planned_solves"]
+    if done < count:
+        lines.append(f"{done} of {count} solves were done")
     return lines
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
 from core import Settings, WeightedNuclearNorm, iterate, read_sequence, write_challenge
 from core.cli import main
+from core.cli.console import ProgressLine
 from core.evaluation import HoldoutPlan, gather_curve, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
@@ -39,6 +41,22 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     assert [row["used_rms"] for row in said["rows"]] == pytest.approx(line.kept, rel=1e-9)
     assert said["best"] == line.values[line.best]
     assert (said["parameter"], said["hiding"], said["units"]) == ("xi", "tracks", "px")
+
+
+def test_a_signal_leaves_the_table_of_what_is_done(tracks, capsys, monkeypatch):
+    write = ProgressLine.write
+
+    def write_and_stop(line, text):
+        write(line, text)
+        if text.startswith("3 of 4"):
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(ProgressLine, "write", write_and_stop)
+    words = [*UNREFINED, "--over", "xi", "--values", "0.1,0.5", "--folds", "2"]
+    assert main(["guide", tracks, *words]) == 143
+    out, errors = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()] == ["xi", "0.1", "0.5", "3"]
+    assert out.endswith("3 of 4 solves were done\n") and errors.endswith("nrsfm guide: stopped\n")
 
 
 def test_the_table_marks_the_best_value(tracks, capsys):
