@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.sequence import CameraModel
+from ..data.sequence import CameraModel, check_rotations
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COMPANION_RANKS = (1, 2, 3, 4)
 TRACKS_RANKS = (2, 3)
 MOST_OBSERVATIONS, FEWEST_POINTS = 200_000, 500  # of a longer sequence, about, that estimates use
-NOT_A_ROTATION = 1e-4  # largest accepted entry of R'R - I in a file
+NOT_EXACT = 1e-4  # largest accepted entry of R R' - I in a file of rotations, with which it is solved
 
 
 @dataclass(frozen=True)
@@ -246,13 +246,5 @@ def checked_rotations(R: Floats, path: Path) -> Floats:
         where one of them is not a rotation.
     """
     R = np.asarray(R, dtype=float)
-    finite = np.asarray(np.isfinite(R).all(axis=(1, 2)))
-    R = np.where(finite[:, None, None], R, 0.0)
-    wrong = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    bad = (wrong > NOT_A_ROTATION) | (np.linalg.det(R) <= 0)
-    if bad.any():
-        frame = int(np.flatnonzero(bad)[0])
-        raise InputError(
-            f"{path}: R of frame {frame} (0-based) is not a rotation (R R' must be I, and the determinant 1)"
-        )
+    check_rotations(R, f"{path}: R", NOT_EXACT)
     return nearest_rotation(R)

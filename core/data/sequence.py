@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MIN_FRAMES = 2
 MIN_POINTS = 4
-NOT_A_ROTATION = 1e-2  # largest accepted entry of R R' - I of true rotations
+NOT_A_ROTATION = 1e-2  # largest accepted entry of R R' - I of known rotations
 LARGEST_COORDINATE = 1e30
 FRAME_RATES = 1e-6, 1e9  # frames per second, from one in eleven days on
 
@@ -306,7 +306,7 @@ class Sequence:
         if self.intrinsics is not None:
             checked_intrinsics(self.intrinsics, f"intrinsics of {self.name!r}")
         if self.rotations is not None:
-            check_rotations(self.rotations, f"rotations of {self.name!r}")
+            check_rotations(self.rotations, f"R of {self.name!r}")
         if self.truth is not None:
             if self.truth.points.shape[2] != points:
                 raise InputError(
@@ -430,7 +430,7 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
     return K
 
 
-def check_rotations(R: Floats, name: str) -> None:
+def check_rotations(R: Floats, name: str, most: float = NOT_A_ROTATION) -> None:
     """Refuse matrices that are far from rotations; files have few digits of them.
 
     Parameters
@@ -438,19 +438,23 @@ def check_rotations(R: Floats, name: str) -> None:
     R
         (F, 3, 3).
     name
-        what they are, in the message.
+        what one of them is, in the message.
+    most
+        largest accepted entry of R R' - I.
 
     Raises
     ------
     InputError
         with the first frame whose matrix is none.
     """
+    finite = np.asarray(np.isfinite(R).all(axis=(1, 2)))
+    R = np.where(finite[:, None, None], R, 0.0)
     off = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    bad = ~(off <= NOT_A_ROTATION) | (np.linalg.det(R) <= 0)
+    bad = (off > most) | (np.linalg.det(R) <= 0)
     if bad.any():
         raise InputError(
-            f"{name} have none in frame {np.flatnonzero(bad)[0]} (0-based): R R' must be I, "
-            "and the determinant 1"
+            f"{name} of frame {np.flatnonzero(bad)[0]} (0-based) is not a rotation (R R' must be I, and the "
+            "determinant 1)"
         )
 
 
