@@ -165,6 +165,7 @@ def spread(tracks: Floats, visible: Bools) -> float:
 
 LEAST_POINTS = 6
 LEAST_THICKNESS = 5e-3  # smallest over largest singular value of the centered points
+LEAST_SIZE = 1e-100  # and the smallest, whose square is a number
 MOST_UNCERTAIN = 0.15  # largest accepted standard deviation of a focal length, relative: a guess is as good
 SQUAREST = 3.0  # largest accepted ratio of the focal lengths, either way
 FARTHEST = 10.0  # largest accepted distance of the principal point from the tracks, in extents of the tracks
@@ -230,7 +231,7 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
             f"intrinsics needs at least {LEAST_POINTS}"
         )
     sizes = np.linalg.svd(X - X.mean(axis=1, keepdims=True), compute_uv=False)
-    if not sizes[2] > LEAST_THICKNESS * sizes[0]:
+    if not sizes[2] > max(LEAST_THICKNESS * sizes[0], LEAST_SIZE):
         raise InputError(
             "the points of the ground-truth frame that are seen are planar, or nearly so, and do not "
             f"determine the intrinsics; {ADVICE}"

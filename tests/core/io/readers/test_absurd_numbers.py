@@ -75,6 +75,12 @@ def test_tracks_that_coincide_determine_no_intrinsics(written, sequence, factor)
     assert str(refused.value).startswith(f"{path}: ")  # also of what only a solver sees
 
 
+@pytest.mark.parametrize("factor", [0.0, 1e-200])
+def test_a_shape_without_size_determines_no_intrinsics(sequence, factor):
+    with pytest.raises(InputError, match="planar, or nearly so"):
+        estimate_intrinsics(factor * sequence.truth.at(0), sequence.tracks[0], sequence.visible[0])
+
+
 def test_equations_without_a_solution_are_a_sentence(sequence, monkeypatch):
     def fails(*_args, **_options):
         raise np.linalg.LinAlgError("SVD did not converge")
