@@ -16,7 +16,7 @@ from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..evaluation.optimality import optimality
 from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
-from ..io.readers.contents import load_arrays, read_bytes, refusing_damage
+from ..io.readers.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.readers.variables import describe
 from ..reconstruction.meta_kinds import LARGEST_NUMBER
 from ..reconstruction.result import load_result
@@ -75,13 +75,14 @@ def run(args: argparse.Namespace) -> None:
     if args.truth:
         truth, camera_truth, views = load_truth(args.truth, result)
         result = replace(result, truth=truth)
-    numbers = optimality(result)
-    errors = errors_of(result) | published_errors(result, camera_truth)
     alignment = ""
-    if args.align or args.mirror or args.without_outliers:
-        errors["aligned_mm"], alignment = aligned_error(
-            result, views, args.align, args.mirror, outliers=not args.without_outliers
-        )
+    with naming(args.result):
+        numbers = optimality(result)
+        errors = errors_of(result) | published_errors(result, camera_truth)
+        if args.align or args.mirror or args.without_outliers:
+            errors["aligned_mm"], alignment = aligned_error(
+                result, views, args.align, args.mirror, outliers=not args.without_outliers
+            )
     found = None if result.truth is None else find_truth_outliers(result.truth)
     outliers = 0 if found is None else int(found.sum())
     units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")

@@ -19,6 +19,7 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
 from ..io.readers import recording_files
+from ..io.readers.contents import naming
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
@@ -156,7 +157,8 @@ def run(args: argparse.Namespace) -> int:
         interrupted = True
         result, written = _keep(args, sequence, solved, inputs)
     summary = summary_of(result) | {"output": written}
-    summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
+    with naming(sequence.source or Path(sequence.name)):
+        summary["errors"] |= unscaled_errors(result, camera_truth(sequence))
     if args.json:
         print(as_json(summary))
     elif not args.quiet:
