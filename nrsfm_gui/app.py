@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication
 
     from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.scripted_run import ScriptedRun
 
 SWITCH_INTERVAL = 0.001  # seconds after which the solver's thread releases the interpreter for the window
 SCALE = "QT_SCALE_FACTOR"
@@ -39,7 +40,6 @@ def main(argv: Collection[str] | None = None) -> int:
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.scripted_run import ScriptedRun
     from nrsfm_gui.shell.stop_signals import StopSignals
 
     signals = StopSignals(app)
@@ -51,19 +51,7 @@ def main(argv: Collection[str] | None = None) -> int:
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
-        script = ScriptedRun(
-            arguments,
-            window.session,
-            window.run_control,
-            window.sequence_opening,
-            window.parameters_controller,
-            window.export_controller,
-            window.session_saver,
-            display=window.display,
-            window=window,
-        )
-        script.start()
-        signals.received.connect(script.stop)
+        signals.received.connect(start_script(window, arguments).stop)
     else:
         signals.received.connect(lambda number: app.exit(SIGNALED + number))
     code = app.exec()
@@ -72,6 +60,38 @@ def main(argv: Collection[str] | None = None) -> int:
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     return code
+
+
+def start_script(window: MainWindow, arguments: Arguments) -> ScriptedRun:
+    """Do in a window what a command line asks for: open, run, draw, export, exit.
+
+    Parameters
+    ----------
+    window
+        which has begun with the same arguments.
+    arguments
+        of the command line.
+
+    Returns
+    -------
+    ScriptedRun
+        it has started, and goes on in the event loop.
+    """
+    from nrsfm_gui.scripted_run import ScriptedRun
+
+    script = ScriptedRun(
+        arguments,
+        window.session,
+        window.run_control,
+        window.sequence_opening,
+        window.parameters_controller,
+        window.export_controller,
+        window.session_saver,
+        display=window.display,
+        window=window,
+    )
+    script.start()
+    return script
 
 
 def prepare_platform(environment: Any) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nrsfm_gui.app import start_script
 from nrsfm_gui.model.arguments import parse
-from nrsfm_gui.scripted_run import ScriptedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,18 +24,7 @@ def run_script(qapp: QApplication, make_window: Callable[..., MainWindow]) -> It
     def run(*words: str) -> int:
         arguments, window = parse([*words, "--exit"]), make_window()
         window.begin(arguments)
-        script = ScriptedRun(
-            arguments,
-            window.session,
-            window.run_control,
-            window.sequence_opening,
-            window.parameters_controller,
-            window.export_controller,
-            window.session_saver,
-            display=window.display,
-            window=window,
-        )
-        script.start()
+        start_script(window, arguments)
         return qapp.exec()
 
     yield run
