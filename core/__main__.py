@@ -12,11 +12,6 @@ def run() -> int:
 
     There is nothing to keep before its modules are imported: until then Ctrl-C and the signals of a batch
     system end the process at once, without a traceback.
-
-    Returns
-    -------
-    int
-        the exit code.
     """
     restore = end_at_stop_signals()
     from .cli import main

@@ -63,20 +63,7 @@ def main(argv: Collection[str] | None = None) -> int:
 
 
 def start_script(window: MainWindow, arguments: Arguments) -> ScriptedRun:
-    """Do in a window what a command line asks for: open, run, draw, export, exit.
-
-    Parameters
-    ----------
-    window
-        which has begun with the same arguments.
-    arguments
-        of the command line.
-
-    Returns
-    -------
-    ScriptedRun
-        it has started, and goes on in the event loop.
-    """
+    """Do in a window what a command line asks for: open, run, draw, export, exit."""
     from nrsfm_gui.scripted_run import ScriptedRun
 
     script = ScriptedRun(

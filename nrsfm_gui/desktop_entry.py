@@ -68,10 +68,7 @@ MIME_TEXT = """\
 def data_home(environment: Mapping[str, str]) -> Path:
     """Return the folder for data of the user: XDG_DATA_HOME, or ~/.local/share.
 
-    Raises
-    ------
-    InputError
-        where there are no such desktops, or no home.
+    Raises InputError where there are no such desktops, or no home.
     """
     if not sys.platform.startswith("linux"):
         raise InputError(f"a menu entry is made on desktops of Linux only; this is {sys.platform}")
@@ -87,10 +84,7 @@ def data_home(environment: Mapping[str, str]) -> Path:
 def installed_program() -> Path:
     """Return the program that the entry starts: the one that runs, or the one that lies next to its Python.
 
-    Raises
-    ------
-    InputError
-        where the package is not installed, so that there is no such program.
+    Raises InputError where the package is not installed, so that there is no such program.
     """
     expected = Path(sys.executable).with_name(PROGRAM)
     for path in (Path(sys.argv[0]).absolute(), expected):
@@ -102,22 +96,7 @@ def installed_program() -> Path:
 def install(folder: Path, program: Path) -> list[str]:
     """Write the entry, the icon and the type of files, or none of them; return what stays to be done.
 
-    Parameters
-    ----------
-    folder
-        the folder for data of the user.
-    program
-        what the entry starts.
-
-    Returns
-    -------
-    list[str]
-        a sentence for each database that could not be made.
-
-    Raises
-    ------
-    InputError
-        where a file cannot be written, or the path of the program cannot stand in an entry.
+    Raises InputError where a file cannot be written, or the path of the program cannot stand in an entry.
     """
     contents = _contents(program)
     new = [name for name in contents if not (folder / name).exists()]
@@ -139,20 +118,7 @@ def install(folder: Path, program: Path) -> list[str]:
 def remove(folder: Path) -> list[str]:
     """Remove the entry, the icon, the type of files, and what the databases hold of them.
 
-    Parameters
-    ----------
-    folder
-        the folder for data of the user.
-
-    Returns
-    -------
-    list[str]
-        a sentence for each database that could not be made.
-
-    Raises
-    ------
-    InputError
-        where a file cannot be removed.
+    Raises InputError where a file cannot be removed.
     """
     try:
         for name in FILES:
@@ -173,17 +139,7 @@ def remove(folder: Path) -> list[str]:
 def change_desktop(action: str, environment: Mapping[str, str]) -> str:
     """Install or remove; return the text that shows what was done.
 
-    Parameters
-    ----------
-    action
-        "install" or "remove".
-    environment
-        the variables that name the folder for data of the user.
-
-    Raises
-    ------
-    InputError
-        where it cannot be done.
+    Raises InputError where it cannot be done.
     """
     folder = data_home(environment)
     if action == "install":
@@ -216,10 +172,8 @@ def _contents(program: Path) -> dict[str, bytes]:
 def _quoted(path: str) -> str:
     """Return a path as an argument of the key Exec, which has quoting of its own.
 
-    Raises
-    ------
-    InputError
-        for what the specification excludes, and for "%", whose escape GLib 2.74 does not undo in a name.
+    Raises InputError for what the specification excludes, and for "%", whose escape GLib 2.74 does not undo
+    in a name.
     """
     if set("=%") & set(path) or not path.isprintable():
         raise InputError(f"{path!r} has a character that a menu entry cannot have; install it elsewhere")

@@ -50,17 +50,7 @@ if TYPE_CHECKING:
 
 
 class MainWindow(PanelWindow):
-    """The application's window; that of a sweep stands beside it.
-
-    Parameters
-    ----------
-    store
-        where settings are kept.
-    work
-        gives the solver's stream; tests pass their own.
-    software
-        paint the 3-D view without OpenGL.
-    """
+    """The application's window; that of a sweep stands beside it."""
 
     def __init__(
         self, *, store: AppStore | None = None, work: Work = real_work, software: bool = False

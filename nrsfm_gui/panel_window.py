@@ -57,17 +57,7 @@ if TYPE_CHECKING:
 
 
 class PanelWindow(QMainWindow):
-    """Makes the views and their controllers, and connects those that do not know each other.
-
-    Parameters
-    ----------
-    store
-        where settings are kept.
-    work
-        gives the solver's stream.
-    software
-        paint the 3-D view without OpenGL.
-    """
+    """Makes the views and their controllers, and connects those that do not know each other."""
 
     def __init__(self, store: AppStore, *, work: Work, software: bool) -> None:
         super().__init__()

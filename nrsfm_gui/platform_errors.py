@@ -63,13 +63,7 @@ def import_qt(status: int) -> None:
 
 
 def import_refusal(error: ImportError) -> str:
-    """Return the sentence that explains why Qt cannot be imported.
-
-    Parameters
-    ----------
-    error
-        what Python raised: the words of the dynamic loader, where they are about a library.
-    """
+    """Return the sentence that explains why Qt cannot be imported."""
     text = str(error)
     if isinstance(error, ModuleNotFoundError):
         return f"{error.name or 'PyQt6'} is not installed; {REQUIREMENT}: pip install nrsfm-gui"
@@ -122,15 +116,7 @@ def explained(environment: Mapping[str, str], status: int) -> Iterator[None]:
 
 
 def platform_refusal(environment: Mapping[str, str], message: str) -> str:
-    """Return the sentence that explains why no platform plugin of Qt starts.
-
-    Parameters
-    ----------
-    environment
-        the variables that choose the platform and name its display.
-    message
-        Qt's own, which lists the platforms that there are.
-    """
+    """Return the sentence that explains why no platform plugin of Qt starts."""
     asked = environment.get(PLATFORM, "")
     names = [name.partition(":")[0] for name in asked.split(";")] if asked else list(DEFAULT_PLATFORMS)
     listed = re.search(r"plugins are: (.*)\.", message)

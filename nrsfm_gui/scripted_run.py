@@ -38,17 +38,7 @@ FAILED = 2
 
 
 class ScriptedRun(QObject):
-    """Does what the arguments ask for; with `--exit`, any failure ends it with a sentence on stderr.
-
-    Parameters
-    ----------
-    arguments
-        of the command line.
-    session, control, opening, parameters, exporting, saver, display
-        what is opened, run and saved.
-    window
-        of which a picture is taken, and which is closed at the end.
-    """
+    """Does what the arguments ask for; with `--exit`, any failure ends it with a sentence on stderr."""
 
     def __init__(
         self,

@@ -56,13 +56,9 @@ class QuadricRoot:
 def solve_quadric(cameras: Floats, *, focal_known: bool) -> QuadricRoot:
     """Return the root of the dual absolute quadric with the lowest constraint error over several starts.
 
-    Parameters
-    ----------
-    cameras
-        (F, 3, 4) in calibrated units where K is known; else with the principal point at 0 and half the
-        picture's size as the unit. All of about the same norm, their stack well conditioned.
-    focal_known
-        whether K = I; else K = diag(f, f, 1) with one f for all views.
+    `cameras`: (F, 3, 4) in calibrated units where K is known; else with the principal point at 0 and half the
+    picture's size as the unit. All of about the same norm, their stack well conditioned; `focal_known`:
+    whether K = I; else K = diag(f, f, 1) with one f for all views.
     """
     starts = [(_root(_linear(cameras, _calibrated)), 1.0), (_affine_start(cameras), 1.0)]
     if not focal_known:

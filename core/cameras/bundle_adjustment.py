@@ -72,18 +72,8 @@ def adjust_bundle(
 ) -> Bundle:
     """Return the bundle with the least sum of squared reprojection errors near a given one.
 
-    Parameters
-    ----------
-    bundle
-        the start; it is returned unchanged where no smaller error is found.
-    tracks, visible
-        (F, 2, N) in the units of K, and (F, N). Points seen in one view only stay where they are.
-    focal_free
-        whether both focal lengths may change by a common factor.
-    tolerance
-        stop when the predicted decrease is below this fraction of the sum.
-    max_iterations
-        accepted and rejected steps together.
+    `tracks`, `visible`: (F, 2, N) in the units of K, and (F, N). Points seen in one view only stay where they
+    are.
     """
     used = visible & (visible.sum(axis=0) >= LEAST_VIEWS)
     tracks = np.where(used[:, None], tracks, 0.0)

@@ -93,17 +93,7 @@ def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
 def to_pixels(calibrated: Floats, intrinsics: Floats) -> Floats:
     """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`.
 
-    Parameters
-    ----------
-    calibrated
-        (F, 2, P) m of equation 5.1.
-    intrinsics
-        (3, 3) K.
-
-    Returns
-    -------
-    Floats
-        (F, 2, P) tracks.
+    `intrinsics`: (3, 3) K.
     """
     pixels: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
     return pixels
@@ -132,10 +122,7 @@ def project_low_rank(cameras: Floats, homogeneous: Floats, norm: float) -> Float
 def orthogonal_intrinsics(observations: Observations) -> Floats:
     """Return the affine normalization (3, 3) of an orthogonal sequence (see the module).
 
-    Raises
-    ------
-    InputError
-        where all visible tracks coincide.
+    Raises InputError where all visible tracks coincide.
     """
     seen = observations.visible[:, None]
     size = spread(observations.tracks, observations.visible) / ORTHOGONAL_SPREAD
@@ -146,10 +133,7 @@ def orthogonal_intrinsics(observations: Observations) -> Floats:
 def spread(tracks: Floats, visible: Bools) -> float:
     """Return the root mean square distance of the visible tracks (F, 2, P) from the mean of their frame.
 
-    Raises
-    ------
-    InputError
-        where all visible tracks of every frame coincide, but for rounding.
+    Raises InputError where all visible tracks of every frame coincide, but for rounding.
     """
     seen = visible[:, None]
     tracks = np.where(seen, tracks, 0.0)
@@ -194,28 +178,11 @@ class Intrinsics:
 def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intrinsics:
     """Estimate K from the 3-D points of one frame and their picture.
 
-    Parameters
-    ----------
-    points
-        (3, P) in any one coordinate system; columns that are not finite are ignored.
-    tracks
-        (2, P) pixels.
-    visible
-        (P,) which of them were seen.
+    `points`: (3, P) in any one coordinate system; columns that are not finite are ignored; `tracks`: (2, P)
+    pixels; `visible`: (P,) which of them were seen. Raises InputError where fewer than 6 points are left,
+    where they are planar or nearly so, or where the outcome is not a camera: points behind it, focal lengths
+    that differ threefold, or a view without perspective.
 
-    Returns
-    -------
-    Intrinsics
-        K without skew, the pose of the frame, and the accuracy of both.
-
-    Raises
-    ------
-    InputError
-        where fewer than 6 points are left, where they are planar or nearly so, or where the outcome is not a
-        camera: points behind it, focal lengths that differ threefold, or a view without perspective.
-
-    Examples
-    --------
     >>> import core
     >>> from core.cameras import estimate_intrinsics
     >>> sequence = core.simulate("balloon", noise=0.0, occlusion=0.0)
@@ -352,20 +319,7 @@ def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
 def load_intrinsics(path: Path) -> Floats:
     """Return K (3, 3) from an .npz with `K`, or from a text of 3x3 numbers or of fx fy cx cy.
 
-    Parameters
-    ----------
-    path
-        the file.
-
-    Returns
-    -------
-    Floats
-        (3, 3) K, its last entry 1.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be read, holds something else, or K is not a camera's.
+    Raises InputError where the file cannot be read, holds something else, or K is not a camera's.
     """
     content = read_bytes(path)
     if is_zip(content) or path.suffix.lower() == ".npz":

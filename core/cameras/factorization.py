@@ -88,30 +88,10 @@ def largest_rank(frames: int, points: int) -> int:
 def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int = 0) -> Rotations:
     """Estimate the rotation of every frame from the tracks of an affine camera.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) in any unit; hidden entries are ignored.
-    visible
-        (F, P).
-    rank
-        K; the factorization has rank 3K.
-    seed
-        of the random starts of the corrective triplet.
+    `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P). Returns R (F, 3, 3) in the
+    canonical form, the first one I; their depth reflection explains the tracks as well. Raises InputError
+    where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
 
-    Returns
-    -------
-    Rotations
-        R (F, 3, 3) in the canonical form, the first one I; their depth reflection explains the tracks as
-        well.
-
-    Raises
-    ------
-    InputError
-        where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
-
-    Examples
-    --------
     >>> import core
     >>> from core.cameras import estimate_rotations
     >>> scene = core.simulate("paper", frames=12, points=20, camera=core.CameraModel.ORTHOGONAL)
@@ -145,15 +125,8 @@ def rotations_from_rows(rows: Floats) -> Floats:
 def fixed_rotation(tracks: Floats, shapes: Floats) -> tuple[Floats, float]:
     """Return the one rotation whose first two rows turn the shapes of all frames into the tracks best.
 
-    Parameters
-    ----------
-    tracks, shapes
-        (F, 2, P) and (F, 3, P), both with the mean of every frame at 0.
-
-    Returns
-    -------
-    tuple[Floats, float]
-        (3, 3), and the norm of what it leaves, relative to that of the tracks.
+    `tracks`, `shapes`: (F, 2, P) and (F, 3, P), both with the mean of every frame at 0. Returns (3, 3), and
+    the norm of what it leaves, relative to that of the tracks.
     """
     wide, flat = (np.moveaxis(points, 1, 0).reshape(points.shape[1], -1) for points in (shapes, tracks))
     rows = np.asarray(np.linalg.lstsq(wide.T, flat.T)[0].T, dtype=np.float64)
@@ -271,12 +244,7 @@ DEFINITE = 1e-9  # least ratio of the eigenvalues of a Q that counts as positive
 def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
     """Return the residuals (2F,) and their Jacobian (2F, 9K) in the entries of g, row by row.
 
-    Parameters
-    ----------
-    motion
-        (F, 2, 3K) rows of M.
-    g
-        (3K, 3).
+    `motion`: (F, 2, 3K) rows of M; `g`: (3K, 3).
     """
     a, b = motion[:, 0] @ g, motion[:, 1] @ g
     aa = np.einsum("fc,fc->f", a, a)
@@ -296,14 +264,7 @@ def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
 def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) -> tuple[Floats, float]:
     """Return the g (3K, 3) of the lowest cost, and the cost.
 
-    Parameters
-    ----------
-    motion
-        (F, 2, 3K) rows of M, its columns in the order of their singular values.
-    rng
-        makes the random starts.
-    starts
-        number of random starts of each rank above 1.
+    `motion`: (F, 2, 3K) rows of M, its columns in the order of their singular values.
     """
     frames, _, size = motion.shape
     best = _follow(motion[:, :, :3], rigid_triplet(motion[:, :, :3]))

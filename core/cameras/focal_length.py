@@ -41,27 +41,8 @@ OUTSIDE = 0.02  # of the extent: how far tracks may lie outside of the picture t
 def focal_from_lens(millimeters: float, side: float, sensor: float = SENSOR) -> float:
     """Return the focal length in pixels of a lens.
 
-    Parameters
-    ----------
-    millimeters
-        focal length of the lens.
-    side
-        longer side of the picture in pixels.
-    sensor
-        longer side of the sensor in millimeters.
+    `side`: longer side of the picture in pixels. Raises InputError where a number is not positive.
 
-    Returns
-    -------
-    float
-        pixels.
-
-    Raises
-    ------
-    InputError
-        where a number is not positive.
-
-    Examples
-    --------
     >>> round(focal_from_lens(26.0, 1920.0), 2)
     1386.67
     """
@@ -74,19 +55,7 @@ def focal_from_lens(millimeters: float, side: float, sensor: float = SENSOR) -> 
 def lens_of_focal(focal: float, side: float, sensor: float = SENSOR) -> float:
     """Return the millimeters of the lens that has a focal length in pixels; inverse of `focal_from_lens`.
 
-    Parameters
-    ----------
-    focal
-        pixels.
-    side
-        longer side of the picture in pixels.
-    sensor
-        longer side of the sensor in millimeters.
-
-    Returns
-    -------
-    float
-        millimeters.
+    `focal`: pixels; `side`: longer side of the picture in pixels.
     """
     return focal * sensor / side
 
@@ -94,25 +63,9 @@ def lens_of_focal(focal: float, side: float, sensor: float = SENSOR) -> float:
 def focal_from_view(angle: float, side: float) -> float:
     """Return the focal length in pixels of a camera with a field of view.
 
-    Parameters
-    ----------
-    angle
-        field of view along the longer side, in degrees.
-    side
-        longer side of the picture in pixels.
+    `angle`: field of view along the longer side, in degrees; `side`: longer side of the picture in pixels.
+    Raises InputError where the angle is not between 0 and 180 degrees.
 
-    Returns
-    -------
-    float
-        pixels.
-
-    Raises
-    ------
-    InputError
-        where the angle is not between 0 and 180 degrees.
-
-    Examples
-    --------
     >>> round(focal_from_view(90.0, 1280.0), 9)
     640.0
     """
@@ -124,17 +77,7 @@ def focal_from_view(angle: float, side: float) -> float:
 def view_of_focal(focal: float, side: float) -> float:
     """Return the field of view of a focal length in pixels; inverse of `focal_from_view`.
 
-    Parameters
-    ----------
-    focal
-        pixels.
-    side
-        longer side of the picture in pixels.
-
-    Returns
-    -------
-    float
-        degrees along the longer side.
+    `focal`: pixels; `side`: longer side of the picture in pixels.
     """
     return degrees(2.0 * atan(0.5 * side / focal))
 
@@ -142,19 +85,8 @@ def view_of_focal(focal: float, side: float) -> float:
 def guess_image_size(observations: Observations) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return width and height of the picture that tracks are likely of, and its middle.
 
-    Parameters
-    ----------
-    observations
-        tracks in pixels.
+    `observations`: tracks in pixels.
 
-    Returns
-    -------
-    tuple[tuple[float, float], tuple[float, float]]
-        the size, and the middle. Tracks that no usual picture holds have a picture of their own extent about
-        their own middle, as those have that are measured from the middle of the picture.
-
-    Examples
-    --------
     >>> import core
     >>> guess_image_size(core.simulate("paper", frames=12, points=20).observations)
     ((1280.0, 960.0), (640.0, 480.0))

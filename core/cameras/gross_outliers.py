@@ -50,20 +50,10 @@ SUSPICIOUS = 0.007  # share of all observations from which there is reason to lo
 def find_gross_outliers(tracks: Floats, visible: Bools) -> Bools:
     """Return which observations are far from where the other observations place them.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) in any unit; hidden entries are ignored.
-    visible
-        (F, P) whether a point is seen in a frame.
+    `tracks`: (F, 2, P) in any unit; hidden entries are ignored; `visible`: (F, P) whether a point is seen in
+    a frame. Returns (F, P), at most half of the observations of a frame; none where there are too few to
+    tell.
 
-    Returns
-    -------
-    Bools
-        (F, P), at most half of the observations of a frame; none where there are too few to tell.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import core
     >>> scene = core.simulate("balloon", frames=40, points=30, noise=0.3)

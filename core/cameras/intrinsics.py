@@ -49,41 +49,17 @@ LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees ha
 
 @dataclass(frozen=True)
 class IntrinsicsOrigin:
-    """Where a K is from.
+    """Where a K is from."""
 
-    Parameters
-    ----------
-    source
-        a key of `ORIGINS`.
-    remark
-        what was assumed, or how uncertain it is, as a sentence without its period; "" where nothing was.
-    interval
-        of the focal length, at 95 %, in the units of the tracks; None where it is not an estimate.
-    """
-
-    source: str
+    source: str  # a key of `ORIGINS`
+    # What was assumed, or how uncertain it is, as a sentence without its period; "" where nothing was.
     remark: str = ""
+    # Of the focal length, at 95 %, in the units of the tracks; None where it is not an estimate.
     interval: tuple[float, float] | None = None
 
 
 def origin_from(values: Mapping[str, Any]) -> IntrinsicsOrigin:
-    """Rebuild where a K is from.
-
-    Parameters
-    ----------
-    values
-        the fields of an `IntrinsicsOrigin`, as JSON holds them.
-
-    Returns
-    -------
-    IntrinsicsOrigin
-        an equal one.
-
-    Raises
-    ------
-    InputError
-        where they are not those of an origin.
-    """
+    """Rebuild where a K is from. Raises InputError where they are not those of an origin."""
     try:
         source, interval = str(values["source"]), values.get("interval")
         if source not in ORIGINS:
@@ -115,31 +91,12 @@ def resolve_intrinsics(
 ) -> Calibration:
     """Return K from the source that the settings name.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    source
-        "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
-        (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt"
-        (estimated from the ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy).
-    camera
-        the camera model, by default that of the sequence; an orthogonal camera is normalized, whatever the
-        source.
+    `source`: "auto" (K of the sequence, else estimated from its ground-truth frame, else assumed), "estimate"
+    (assumed, as the start of an estimate by the tracks, see `core.reconstruction`), "gt" (estimated from the
+    ground-truth frame), "calibrated" (the identity), a file, or (fx, fy, cx, cy). Returns K (3, 3) and where
+    it is from. Raises InputError where it is to be estimated from the ground truth and there is none, or the
+    estimate is refused; and where nothing is known of the K of tracks that are not in pixels.
 
-    Returns
-    -------
-    Calibration
-        K (3, 3) and where it is from.
-
-    Raises
-    ------
-    InputError
-        where it is to be estimated from the ground truth and there is none, or the estimate is refused; and
-        where nothing is known of the K of tracks that are not in pixels.
-
-    Examples
-    --------
     >>> import core
     >>> from dataclasses import replace
     >>> sequence = core.simulate("paper", frames=12, points=20)
@@ -180,22 +137,8 @@ def resolve_intrinsics(
 def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
     """Return the K that is assumed where nothing is known: f 1.2 times the longer image side.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks, in pixels.
-    why
-        appended to "focal length unknown".
-
-    Returns
-    -------
-    Calibration
-        with a remark that names what was assumed.
-
-    Raises
-    ------
-    InputError
-        where the tracks are too small to be in pixels.
+    `sequence`: the sequence of the tracks, in pixels. Raises InputError where the tracks are too small to be
+    in pixels.
     """
     seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
     typical = float(np.median(np.abs(seen)))
@@ -218,18 +161,7 @@ def assumed_intrinsics(sequence: Sequence, why: str = "") -> Calibration:
 
 @lru_cache(maxsize=4)  # asked for at every change of a parameter; tracks of many points take 10 ms
 def image_size_of(sequence: Sequence) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return width and height of the picture of a sequence, and its middle; guessed where it has none.
-
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-
-    Returns
-    -------
-    tuple[tuple[float, float], tuple[float, float]]
-        the size, and the middle, in pixels.
-    """
+    """Return width and height of the picture of a sequence, and its middle; guessed where it has none."""
     if sequence.image_size is None:
         return guess_image_size(sequence.observations)
     width, height = (float(number) for number in sequence.image_size)

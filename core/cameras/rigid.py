@@ -58,14 +58,8 @@ class Rigid:
 def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
     """Alternate between shape and poses, from given rotations.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) calibrated tracks of a perspective camera; hidden entries are ignored.
-    visible
-        (F, P).
-    R
-        (F, 3, 3) first rotations, object to camera.
+    `tracks`: (F, 2, P) calibrated tracks of a perspective camera; hidden entries are ignored; `visible`: (F,
+    P); `R`: (F, 3, 3) first rotations, object to camera.
     """
     data = _Data.of(tracks, visible)
     frames = len(R)

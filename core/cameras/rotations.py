@@ -53,26 +53,12 @@ def rotation_candidates(
 ) -> tuple[RotationCandidate, ...]:
     """Return the rotations that a source offers.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    tracks
-        (F, 2, P) calibrated.
-    source
-        "truth", "companion", "tracks", "best" (the companion's where there is one, and the tracks'), or an
-        .npz file with R (F, 3, 3). An orthogonal sequence is its own companion.
-    rank
-        K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from perspective tracks, and
-        the rotations of a rigid shape that start from the latter.
-    camera
-        the camera model; by default that of the sequence.
-
-    Raises
-    ------
-    InputError
-        where the sequence has no true rotations or no companion, the file does not fit, or the rank is not
-        possible for so few frames or points.
+    `tracks`: (F, 2, P) calibrated; `source`: "truth", "companion", "tracks", "best" (the companion's where
+    there is one, and the tracks'), or an .npz file with R (F, 3, 3). An orthogonal sequence is its own
+    companion; `rank`: K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from
+    perspective tracks, and the rotations of a rigid shape that start from the latter. Raises InputError where
+    the sequence has no true rotations or no companion, the file does not fit, or the rank is not possible for
+    so few frames or points.
     """
     if isinstance(source, Path):
         return (_from_file(sequence, source),)
@@ -183,19 +169,9 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 
     The image of an object on the axis of a camera is nearly a weak perspective, which a factorization needs.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) calibrated; hidden entries are ignored.
-    visible
-        (F, P).
-
-    Returns
-    -------
-    rotated
-        (F, 2, P) tracks of the rotated cameras, 0 where hidden.
-    turns
-        (F, 3, 3) the rotations Q: a rotation R of the rotated camera is Q' R of the given one.
+    `tracks`: (F, 2, P) calibrated; hidden entries are ignored; `visible`: (F, P). Returns (F, 2, P) tracks of
+    the rotated cameras, 0 where hidden; (F, 3, 3) the rotations Q: a rotation R of the rotated camera is Q' R
+    of the given one.
     """
     seen = visible[:, None, :]
     rays = np.concatenate((np.where(seen, tracks, 0.0), np.ones((len(tracks), 1, tracks.shape[2]))), axis=1)
@@ -209,20 +185,7 @@ def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
 def load_rotations(path: Path) -> Floats:
     """Return R (F, 3, 3) from an .npz, made exactly orthogonal.
 
-    Parameters
-    ----------
-    path
-        the .npz file.
-
-    Returns
-    -------
-    Floats
-        (F, 3, 3) R, object to camera.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be read, has no such array, or a frame of it is not a rotation.
+    Raises InputError where the file cannot be read, has no such array, or a frame of it is not a rotation.
     """
     with refusing_damage(path):
         return _rotations_of(load_arrays(read_bytes(path), path), path)
@@ -240,10 +203,7 @@ def _rotations_of(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Floats:
 def checked_rotations(R: Floats, path: Path) -> Floats:
     """Return matrices (F, 3, 3) that `path` holds made exactly orthogonal.
 
-    Raises
-    ------
-    InputError
-        where one of them is not a rotation.
+    Raises InputError where one of them is not a rotation.
     """
     R = np.asarray(R, dtype=float)
     check_rotations(R, f"{path}: R", NOT_EXACT)

@@ -65,13 +65,7 @@ class _CommandParser(CheckedParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        with a subparser for every command.
-    """
+    """Return the parser of the command line."""
     lines = "\n".join(f"  {name:11}{summary}" for name, summary in COMMANDS.items())
     top = CheckedParser(
         prog="nrsfm",
@@ -98,20 +92,7 @@ def _module(command: str) -> Any:
 
 
 def main(arguments: Collection[str] | None = None, *, started: Callable[[], object] = lambda: None) -> int:
-    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
-
-    Parameters
-    ----------
-    arguments
-        the words after `nrsfm`; by default those of the process.
-    started
-        called when the modules of the command are imported, before it runs.
-
-    Returns
-    -------
-    int
-        the exit code.
-    """
+    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM."""
     received: list[int] = []
     _received.set(received)
     command = "nrsfm"
@@ -165,11 +146,6 @@ def check_stopped() -> None:
     """Raise KeyboardInterrupt where a signal has come: a library may have lost the one that it raised.
 
     A function of C that a signal finds in a call of Python may clear every exception.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        where the command is to stop.
     """
     if _received.get():
         raise KeyboardInterrupt

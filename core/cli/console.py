@@ -23,15 +23,7 @@ UNIT_ABOVE = {"s": 60, "min": 3600, "h": 86400}  # seconds of the next larger un
 
 
 def print_lines(*lines: str, stream: TextIO | None = None) -> None:
-    """Print lines, in which names of files are escaped where a terminal would obey them.
-
-    Parameters
-    ----------
-    *lines
-        one text for each.
-    stream
-        where to; stdout by default.
-    """
+    """Print lines, in which names of files are escaped where a terminal would obey them."""
     print("\n".join(map(printable, lines)), file=stream)
 
 
@@ -88,18 +80,6 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
 def duration_text(seconds: float) -> str:
     """Return a duration in the unit that suits it.
 
-    Parameters
-    ----------
-    seconds
-        0 or more.
-
-    Returns
-    -------
-    str
-        seconds below two minutes, minutes below two hours, hours below two days, else days.
-
-    Examples
-    --------
     >>> duration_text(35.2), duration_text(200), duration_text(9000), duration_text(1e6)
     ('35 s', '3 min', '2.5 h', '11.6 days')
     """
@@ -110,13 +90,7 @@ def duration_text(seconds: float) -> str:
 
 
 def jobs_progress_text(now: JobsProgress) -> str:
-    """Return the line of progress of many jobs.
-
-    Parameters
-    ----------
-    now
-        how many have ended.
-    """
+    """Return the line of progress of many jobs."""
     parts = [f"{now.done} of {now.total}"]
     if now.failed:
         parts.append(f"{now.failed} failed")
@@ -126,18 +100,7 @@ def jobs_progress_text(now: JobsProgress) -> str:
 
 
 def summary_of(result: Result) -> dict[str, Any]:
-    """Return the numbers of a run, ready for JSON.
-
-    Parameters
-    ----------
-    result
-        a reconstruction.
-
-    Returns
-    -------
-    dict[str, Any]
-        numbers by name.
-    """
+    """Return the numbers of a run, ready for JSON."""
     meta = result.meta
     starts = meta.get("starts", [])
     return {
@@ -195,18 +158,7 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
 
 
 def as_lines(summary: Mapping[str, Any]) -> list[str]:
-    """Return the summary of a run as lines of text.
-
-    Parameters
-    ----------
-    summary
-        as `summary_of` returns it, with the names of the files written as `output`.
-
-    Returns
-    -------
-    list[str]
-        the lines.
-    """
+    """Return the summary of a run as lines of text."""
     lines = [
         f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
         f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s",

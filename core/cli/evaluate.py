@@ -130,10 +130,7 @@ def aligned_error(
 ) -> tuple[float, str]:
     """Return the mean error after an alignment, and its name.
 
-    Raises
-    ------
-    InputError
-        where there is no truth, or the alignment needs cameras.
+    Raises InputError where there is no truth, or the alignment needs cameras.
     """
     if result.truth is None:
         raise InputError("the result has no ground truth to be aligned to; give one with --truth")
@@ -146,16 +143,9 @@ def aligned_error(
 def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None, Views]:
     """Read the true shapes S (F, 3, P) of all frames; the reference frame stays the result's own.
 
-    Returns
-    -------
-    tuple
-        the shapes; where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
-        coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3).
-
-    Raises
-    ------
-    InputError
-        where the file has no S, a shape is not the result's, or R or t are no cameras.
+    Returns the shapes; where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
+    coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3). Raises
+    InputError where the file has no S, a shape is not the result's, or R or t are no cameras.
     """
     with refusing_damage(path):
         return _truth_of(load_arrays(read_bytes(path), path), path, result)

@@ -21,13 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the pages.
-
-    Raises
-    ------
-    InputError
-        where they are not installed.
-    """
+    """Print the pages. Raises InputError where they are not installed."""
     print(help_page("formats.md"), help_page("own_tracks.md"), sep="\n", end="")
     if plugins := installed_plugins():
         print("\n## Readers of installed packages\n")

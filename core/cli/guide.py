@@ -72,10 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Reconstruct, solve the series, and print the table with what it recommends, also of a part of it.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        where the command is stopped, after the table.
+    Raises KeyboardInterrupt where the command is stopped, after the table.
     """
     (sequence, _files), settings = chosen_sequence(args), settings_from(args)
     offered = parameters_of(settings, sequence.camera)

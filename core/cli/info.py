@@ -58,13 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the table, or the list.
-
-    Raises
-    ------
-    InputError
-        where nothing can be read.
-    """
+    """Print the table, or the list. Raises InputError where nothing can be read."""
     contents = _contents(args)
     entries = _entries(args, contents)
     if all(entry.problem for entry in entries):
@@ -93,10 +87,8 @@ def run(args: argparse.Namespace) -> None:
 def _contents(args: argparse.Namespace) -> FileContents | None:
     """Return how a file is understood, None for a folder of sequences.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be read, and where reading options are given for a folder of sequences.
+    Raises InputError where the file cannot be read, and where reading options are given for a folder of
+    sequences.
     """
     reading = reading_from(args)
     path = args.path if str(args.path) == ALL_SAMPLES else resolve(args.path)

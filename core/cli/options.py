@@ -53,15 +53,7 @@ if TYPE_CHECKING:
 
 
 class RefusingParser(CheckedParser):
-    """A parser of options that are a part of one argument; it refuses with an InputError.
-
-    Parameters
-    ----------
-    argument
-        the argument that they are a part of, for the sentence.
-    accepted
-        what the sentence says is accepted.
-    """
+    """A parser of options that are a part of one argument; it refuses with an InputError."""
 
     def __init__(self, argument: str, accepted: str) -> None:
         super().__init__(prog=argument, add_help=False, allow_abbrev=False)
@@ -76,13 +68,7 @@ class RefusingParser(CheckedParser):
 
 
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:
-    """Add SEQUENCE, --path, --frame-base and the reading options.
-
-    Parameters
-    ----------
-    parser
-        the parser of a command.
-    """
+    """Add SEQUENCE, --path, --frame-base and the reading options."""
     parser.add_argument(
         "sequence",
         metavar="SEQUENCE",
@@ -127,17 +113,7 @@ def add_reading_options(
     renamed: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> None:
-    """Add an option for every reading option of `read_sequence`.
-
-    Parameters
-    ----------
-    parser
-        the parser of a command.
-    renamed
-        the flags of options whose names mean something else in the command.
-    without
-        reading options that the command has in another form.
-    """
+    """Add an option for every reading option of `read_sequence`."""
     choices = {"camera": [model.value for model in CameraModel], "order": ORDERS, "xy": COORDINATES}
     group = parser.add_argument_group("how the file is read (nrsfm info FILE shows how it is understood)")
     for name, (metavar, text) in READING_HELP.items():
@@ -155,20 +131,7 @@ def add_reading_options(
 def reading_from(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them.
 
-    Parameters
-    ----------
-    args
-        the parsed options of `add_reading_options`, with `frame_base` or without.
-
-    Returns
-    -------
-    dict[str, Any]
-        by name.
-
-    Raises
-    ------
-    InputError
-        where a value is none of those that are accepted.
+    Raises InputError where a value is none of those that are accepted.
     """
     given: dict[str, Any] = {name: getattr(args, f"reading_{name}", None) for name in READING_HELP}
     given["frame_base"] = getattr(args, "frame_base", 1)
@@ -189,10 +152,7 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
 def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
     """Read the sequence that the options name; return it with all files that it consists of.
 
-    Raises
-    ------
-    InputError
-        where there is none, or a folder holds several and nothing chooses one.
+    Raises InputError where there is none, or a folder holds several and nothing chooses one.
     """
     reading, path = reading_from(args), Path(args.sequence)
     if path.is_dir() and not is_sequence_folder(path):
@@ -244,13 +204,7 @@ METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
-    """Add --preset and an option for everything that it gives.
-
-    Parameters
-    ----------
-    parser
-        the parser of a command.
-    """
+    """Add --preset and an option for everything that it gives."""
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
     parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
     parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{_entries(PROBLEMS)} (default nonrigid)")
@@ -266,20 +220,8 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 def settings_from(args: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for.
 
-    Parameters
-    ----------
-    args
-        the parsed options of `add_settings_options`.
-
-    Returns
-    -------
-    Settings
-        those of the preset with what the options change.
-
-    Raises
-    ------
-    InputError
-        where a value is out of range, or an option does not belong to the penalty or the method.
+    Raises InputError where a value is out of range, or an option does not belong to the penalty or the
+    method.
     """
     problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
@@ -307,20 +249,7 @@ def _base_from(args: argparse.Namespace) -> tuple[str, Settings]:
 
 
 def drop_foreign_options(args: argparse.Namespace, names: Collection[str]) -> argparse.Namespace:
-    """Return options without those that their penalty or method does not have.
-
-    Parameters
-    ----------
-    args
-        the parsed options of `add_settings_options`.
-    names
-        the attributes that may be dropped.
-
-    Returns
-    -------
-    argparse.Namespace
-        the same where all of them belong to the penalty and the method.
-    """
+    """Return options without those that their penalty or method does not have."""
     problem, base = _base_from(args)
     method = args.method or base.method
     penalty = args.penalty or penalty_name(suited_penalty(method, problem, base.penalty))
@@ -331,13 +260,7 @@ def drop_foreign_options(args: argparse.Namespace, names: Collection[str]) -> ar
 
 
 def is_whole_option(name: str) -> bool:
-    """Return whether an option of settings is a whole number.
-
-    Parameters
-    ----------
-    name
-        with underscores, without the dashes before it.
-    """
+    """Return whether an option of settings is a whole number."""
     tables = [SETTINGS, *(parameters_of(kind) for kind in PENALTIES.values())]
     described = [table[name] for table in tables if name in table]
     described += _method_options().get(name, {}).values()

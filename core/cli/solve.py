@@ -89,20 +89,7 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
 def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
     """Return the steps that the options describe.
 
-    Parameters
-    ----------
-    args
-        the parsed options of `nrsfm solve`.
-
-    Returns
-    -------
-    tuple[SolveStep, ...]
-        the first step, and one for every --then.
-
-    Raises
-    ------
-    InputError
-        where settings are refused, or --then holds anything but options of settings.
+    Raises InputError where settings are refused, or --then holds anything but options of settings.
     """
     return (_step(args), *(_step(_parsed(text)) for text in args.then))
 

@@ -40,11 +40,6 @@ def standard_streams() -> Iterator[None]:
 
     Names of files that are no text are written with escapes. Files that are opened later never get the
     number of a stream that is closed.
-
-    Yields
-    ------
-    None
-        nothing.
     """
     before = sys.stdout, sys.stderr
     for number in (0, OUTPUT, ERRORS):

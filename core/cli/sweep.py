@@ -266,20 +266,7 @@ def _kept(plan: SweepPlan, store: JobStore, args: argparse.Namespace) -> str:
 def plan_from(args: argparse.Namespace) -> SweepPlan:
     """Return the runs that the options ask for.
 
-    Parameters
-    ----------
-    args
-        the parsed options of `nrsfm sweep`.
-
-    Returns
-    -------
-    SweepPlan
-        every sequence under every combination of settings.
-
-    Raises
-    ------
-    InputError
-        where data cannot be read, or an option or a value is refused.
+    Raises InputError where data cannot be read, or an option or a value is refused.
     """
     settings = list(dict.fromkeys(_combinations(args)))
     cameras = _names(args.camera)

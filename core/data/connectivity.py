@@ -129,21 +129,9 @@ def do_nothing() -> None:
 def connect(points: Floats, watch: Callable[[], object] = do_nothing) -> Connectivity:
     """Return what connects the points of an object: triangles if they are of a surface, else edges.
 
-    Parameters
-    ----------
-    points
-        (F, 3, P) in any unit, NaN where unknown. Frames may be turned, moved and sized in any way. Points
-        that are known in no more than half of the frames are not connected.
-    watch
-        called now and then; what it raises ends the computation.
+    `points`: (F, 3, P) in any unit, NaN where unknown. Frames may be turned, moved and sized in any way.
+    Points that are known in no more than half of the frames are not connected.
 
-    Returns
-    -------
-    Connectivity
-        of no edges where there are fewer than three points, or very many that are of no surface.
-
-    Examples
-    --------
     >>> import core
     >>> len(connect(core.simulate("paper", frames=12, points=20).truth.points).faces) > 20
     True
@@ -266,11 +254,8 @@ def _surface(shapes: Floats, pairs: _Pairs, watch: Callable[[], object]) -> Ints
 def _charts(shapes: Floats, near: Ints, watch: Callable[[], object]) -> tuple[Floats, Floats, Floats]:
     """Return the charts of all points, and how far and how flat the neighbors of each are.
 
-    Returns
-    -------
-    tuple[Floats, Floats, Floats]
-        (P, K, 2) places of the neighbors (P, K) around the point at 0, NaN where there is none;
-        (P,) mean distances of the nearest four; (P,) w_3 / (w_1 + w_2 + w_3).
+    Returns (P, K, 2) places of the neighbors (P, K) around the point at 0, NaN where there is none; (P,) mean
+    distances of the nearest four; (P,) w_3 / (w_1 + w_2 + w_3).
     """
     count, width = near.shape
     charts = np.full((count, width, 2), np.nan)

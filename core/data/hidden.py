@@ -31,23 +31,8 @@ _LONGEST_SHOWN = 40  # letters of a refused entry
 def normalize_hidden(text: str) -> str | None:
     """Return the text of hidden observations in its shortest form, None where it names none.
 
-    Parameters
-    ----------
-    text
-        as `parse_hidden` accepts it.
+    Raises InputError where an entry cannot be read.
 
-    Returns
-    -------
-    str or None
-        the same entries, without spaces.
-
-    Raises
-    ------
-    InputError
-        where an entry cannot be read.
-
-    Examples
-    --------
     >>> normalize_hidden(" 3: 12-18, 40 ; 20:*")
     '3:12-18,40;20:*'
     """
@@ -58,25 +43,9 @@ def normalize_hidden(text: str) -> str | None:
 def parse_hidden(text: str, frames: int, points: int) -> Bools:
     """Return which observations a text names, (F, P).
 
-    Parameters
-    ----------
-    text
-        entries such as "3:12-18,40;17:45-;20:*", counted from 1.
-    frames, points
-        F and P of the tracks.
+    `text`: entries such as "3:12-18,40;17:45-;20:*", counted from 1. Raises InputError where an entry cannot
+    be read, or names a point or a frame that the tracks do not have.
 
-    Returns
-    -------
-    Bools
-        (F, P) true where an observation is left out.
-
-    Raises
-    ------
-    InputError
-        where an entry cannot be read, or names a point or a frame that the tracks do not have.
-
-    Examples
-    --------
     >>> parse_hidden("2:1,3-", frames=4, points=3).astype(int).tolist()
     [[0, 1, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]]
     """
@@ -97,18 +66,8 @@ def parse_hidden(text: str, frames: int, points: int) -> Bools:
 def format_hidden(mask: Bools) -> str:
     """Return the text that names the observations of a mask; "" where there are none.
 
-    Parameters
-    ----------
-    mask
-        (F, P) true where an observation is left out.
+    `mask`: (F, P) true where an observation is left out.
 
-    Returns
-    -------
-    str
-        which `parse_hidden` reads back.
-
-    Examples
-    --------
     >>> format_hidden(parse_hidden("1:*;2:1,3-4", frames=6, points=3))
     '1:*;2:1,3-4'
     """
@@ -132,25 +91,9 @@ def hide_observations(sequence: Sequence, text: str | None) -> Sequence:
 
     Companion tracks are measured apart, and are kept.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    text
-        as `parse_hidden` accepts it; None for none.
+    `text`: as `parse_hidden` accepts it; None for none. Raises InputError where the text is refused, or a
+    frame would be left without any point.
 
-    Returns
-    -------
-    Sequence
-        the same tracks, fewer of which are visible.
-
-    Raises
-    ------
-    InputError
-        where the text is refused, or a frame would be left without any point.
-
-    Examples
-    --------
     >>> import core
     >>> scene = core.simulate("paper", frames=12, points=20)
     >>> int(scene.visible.sum() - hide_observations(scene, "3:1-4").visible.sum())

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 def known_points(points: Floats) -> Bools:
     """Return which points of (G, 3, P) are known, that is finite, (G, P).
 
-    Parameters
-    ----------
-    points
-        (G, 3, P) with NaN where a point is unknown.
-
-    Returns
-    -------
-    Bools
-        (G, P).
-
-    Examples
-    --------
     >>> import numpy as np
     >>> known_points(np.array([[[1.0, np.nan], [2.0, 0.0], [3.0, 0.0]]]))
     array([[ True, False]])
@@ -40,10 +28,7 @@ def known_points(points: Floats) -> Bools:
 def frames_of(estimate: Floats, truth: GroundTruth) -> Floats:
     """Return the frames of an estimate (F, 3, P) that have truth, (G, 3, P).
 
-    Raises
-    ------
-    InputError
-        where it does not have the truth's frames or points.
+    Raises InputError where it does not have the truth's frames or points.
     """
     estimate = np.asarray(estimate, dtype=float)
     points = truth.points.shape[2]
@@ -90,20 +75,8 @@ def quantile_of_known(values: Floats, share: float = 0.5) -> Floats:
 
     The median by default. `np.nanquantile` warns where no value is a number, and is slow.
 
-    Parameters
-    ----------
-    values
-        (N, ...) with NaN where unknown.
-    share
-        between 0 and 1.
+    `values`: (N, ...) with NaN where unknown.
 
-    Returns
-    -------
-    Floats
-        (...), by linear interpolation.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> quantile_of_known(np.array([[3.0, np.nan], [np.nan, np.nan], [1.0, np.nan]]))
     array([ 2., nan])

@@ -17,26 +17,9 @@ def occluded_blocks(
 ) -> Iterator[tuple[slice, Ints]]:
     """Yield blocks of neighboring points over frames one after the other, each point being twice a center.
 
-    Parameters
-    ----------
-    positions
-        (F, d, P) of the points, which tell neighbors; those of hidden ones are not used.
-    visible
-        (F, P) whether a point is seen in a frame.
-    shares
-        of the frames and of the points that a block has, at least one of each.
-    rng
-        draws the centers and the first frames.
+    `positions`: (F, d, P) of the points, which tell neighbors; those of hidden ones are not used; `visible`:
+    (F, P) whether a point is seen in a frame.
 
-    Yields
-    ------
-    slice
-        the frames of a block.
-    Ints
-        the points of it: the nearest of those that are visible in the block's middle frame.
-
-    Examples
-    --------
     >>> positions = np.zeros((4, 1, 6)) + np.arange(6.0)
     >>> visible = np.ones((4, 6), dtype=bool)
     >>> frames, points = next(occluded_blocks(positions, visible, (0.5, 0.5), np.random.default_rng(0)))

@@ -40,20 +40,8 @@ class CameraModel(Enum):
 def check_frame_rate(rate: float, name: str) -> None:
     """Refuse what is no frame rate.
 
-    Parameters
-    ----------
-    rate
-        frames per second.
-    name
-        what it is the rate of, in the message.
+    Raises InputError where it is outside `FRAME_RATES`, or NaN.
 
-    Raises
-    ------
-    InputError
-        where it is outside `FRAME_RATES`, or NaN.
-
-    Examples
-    --------
     >>> check_frame_rate(0, "fps")
     Traceback (most recent call last):
     core.foundation.exceptions.InputError: fps is 0; accepted are 1e-06 to 1e+09 frames per second
@@ -391,22 +379,8 @@ class Sequence:
 def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
     """Return K divided by its last entry.
 
-    Parameters
-    ----------
-    intrinsics
-        (3, 3) K.
-    name
-        what it is, in messages.
-
-    Returns
-    -------
-    Floats
-        (3, 3), its last entry 1.
-
-    Raises
-    ------
-    InputError
-        where it is not a finite upper triangular 3x3 matrix with positive focal lengths.
+    `intrinsics`: (3, 3) K. Returns (3, 3), its last entry 1. Raises InputError where it is not a finite upper
+    triangular 3x3 matrix with positive focal lengths.
     """
     K = np.asarray(intrinsics, dtype=float)
     if K.shape != (3, 3):
@@ -433,19 +407,7 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
 def check_rotations(R: Floats, name: str, most: float = NOT_A_ROTATION) -> None:
     """Refuse matrices that are far from rotations; files have few digits of them.
 
-    Parameters
-    ----------
-    R
-        (F, 3, 3).
-    name
-        what one of them is, in the message.
-    most
-        largest accepted entry of R R' - I.
-
-    Raises
-    ------
-    InputError
-        with the first frame whose matrix is none.
+    `R`: (F, 3, 3). Raises InputError with the first frame whose matrix is none.
     """
     finite = np.asarray(np.isfinite(R).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], R, 0.0)

@@ -17,18 +17,8 @@ LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap
 def edges_of(faces: Ints) -> Ints:
     """Return each edge of triangles once, the lower index first, in ascending order.
 
-    Parameters
-    ----------
-    faces
-        (T, 3) point indices.
+    `faces`: (T, 3) point indices. Returns (E, 2) point indices.
 
-    Returns
-    -------
-    Ints
-        (E, 2) point indices.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> edges_of(np.array([[2, 1, 0], [0, 2, 3]])).tolist()
     [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
@@ -42,18 +32,7 @@ def edges_of(faces: Ints) -> Ints:
 
 
 def from_each_corner(triangle: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
-    """Return a triangle from each of its corners, the same way round.
-
-    Parameters
-    ----------
-    triangle
-        three point indices.
-
-    Returns
-    -------
-    tuple[tuple[int, int, int], ...]
-        three times the three.
-    """
+    """Return a triangle from each of its corners, the same way round."""
     a, b, c = triangle
     return (a, b, c), (b, c, a), (c, a, b)
 
@@ -64,18 +43,9 @@ def oriented(faces: Ints) -> Ints:
     Of two triangles with an edge in common, one goes along it and the other one back. From one triangle of
     every connected piece the others are turned round, neighbor after neighbor.
 
-    Parameters
-    ----------
-    faces
-        (T, 3) point indices.
+    `faces`: (T, 3) point indices. Returns (T, 3) the same triangles in the same order; the same array where
+    none had to be turned.
 
-    Returns
-    -------
-    Ints
-        (T, 3) the same triangles in the same order; the same array where none had to be turned.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> oriented(np.array([[0, 1, 2], [0, 1, 3]])).tolist()
     [[0, 1, 2], [3, 1, 0]]
@@ -105,17 +75,8 @@ def oriented(faces: Ints) -> Ints:
 def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
     """Return the Delaunay triangles of points, without those that have a long edge.
 
-    Parameters
-    ----------
-    tracks
-        (P, 2) positions; rows with NaN take no part.
-    longest
-        times the median length of all edges that an edge may have.
-
-    Returns
-    -------
-    Ints
-        (T, 3) point indices; none where all points are on one line.
+    `tracks`: (P, 2) positions; rows with NaN take no part. Returns (T, 3) point indices; none where all
+    points are on one line.
     """
     from scipy.spatial import Delaunay, QhullError
 
@@ -136,15 +97,7 @@ def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
 def reference_frame(visible: Bools) -> int:
     """Return the frame that shows the most points: of several, the one nearest the middle.
 
-    Parameters
-    ----------
-    visible
-        (F, P) whether a point is seen in a frame.
-
-    Returns
-    -------
-    int
-        0-based.
+    `visible`: (F, P) whether a point is seen in a frame.
     """
     seen = visible.sum(axis=1)
     best = np.flatnonzero(seen == seen.max())
@@ -154,17 +107,8 @@ def reference_frame(visible: Bools) -> int:
 def triangulate_tracks(tracks: Floats, visible: Bools) -> Ints:
     """Return the triangles between the tracks in the frame that shows the most.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P).
-    visible
-        (F, P) whether a point is seen in a frame.
-
-    Returns
-    -------
-    Ints
-        (T, 3) indices of points that `reference_frame` shows.
+    `tracks`: (F, 2, P); `visible`: (F, P) whether a point is seen in a frame. Returns (T, 3) indices of
+    points that `reference_frame` shows.
     """
     frame = reference_frame(visible)
     return delaunay(np.where(visible[frame], tracks[frame], np.nan).T)

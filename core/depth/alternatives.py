@@ -55,24 +55,12 @@ LEAST_EXCESS = 0.01
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another shape, and what it costs.
+    """Another shape, and what it costs."""
 
-    Parameters
-    ----------
-    kind
-        "mirrored", "block", "flatter" or "deeper".
-    excess
-        energy per frame above that of the solution.
-    distance
-        root mean square distance of its shapes from the solution's, relative to their size.
-    block
-        the frames that are mirrored; None of the others.
-    """
-
-    kind: str
-    excess: float
-    distance: float
-    block: FrameBlock | None = None
+    kind: str  # "mirrored", "block", "flatter" or "deeper"
+    excess: float  # energy per frame above that of the solution
+    distance: float  # root mean square distance of its shapes from the solution's, relative to their size
+    block: FrameBlock | None = None  # the frames that are mirrored; None of the others
 
     __repr__ = one_line_repr
 
@@ -80,22 +68,7 @@ class Alternative:
 def find_alternatives(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions
 ) -> tuple[Alternative, ...]:
-    """Return the alternatives of a refined solution.
-
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor.
-    point
-        the solution.
-    options
-        of the refinement.
-
-    Returns
-    -------
-    tuple[Alternative, ...]
-        the mirrored shape and the two scales, then blocks.
-    """
+    """Return the alternatives of a refined solution."""
     subset = point_subset(problem, problem.shapes(point), POINTS)
     problem, own = subset.part, subset.restrict(point)
     problem = problem.anchored(own)
@@ -126,39 +99,13 @@ def find_alternatives(
 
 
 def elongation_variance(alternatives: Sequence[Alternative], frames: int) -> float:
-    """Return the variance of the log of the scale of all depths.
-
-    Parameters
-    ----------
-    alternatives
-        of the solution.
-    frames
-        F.
-
-    Returns
-    -------
-    float
-        at most log(SCALE)^2 / (2 F LEAST_EXCESS).
-    """
+    """Return the variance of the log of the scale of all depths."""
     excess = float(np.mean([each.excess for each in alternatives if each.kind in ("flatter", "deeper")]))
     return float(np.log(SCALE) ** 2 / (2.0 * frames * max(excess, LEAST_EXCESS)))
 
 
 def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:
-    """Return a point whose depths about the mean of each frame are scaled: log depths of perspective cameras.
-
-    Parameters
-    ----------
-    point
-        any point.
-    scale
-        above 1 where it is to be deeper.
-
-    Returns
-    -------
-    DepthPoint
-        with the same rays.
-    """
+    """Return a point whose depths about the mean of each frame are scaled: log depths if perspective."""
     depths = point.depths if point.affine else np.log(point.depths)
     mean = depths.mean(axis=1, keepdims=True)
     scaled = mean + scale * (depths - mean)
@@ -168,24 +115,7 @@ def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:
 def relax(
     problem: DepthProblem, point: DepthPoint, levels: Sequence[DepthLevel], options: DepthOptions
 ) -> tuple[DepthPoint, float]:
-    """Return where levels end, and the energy there.
-
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor.
-    point
-        where the first level begins.
-    levels
-        one or more.
-    options
-        whose isometry and neighbors are used.
-
-    Returns
-    -------
-    tuple[DepthPoint, float]
-        the end of the last level, and its energy in nats.
-    """
+    """Return where levels end, and the energy there."""
     for level in levels:
         energy = options.energy(problem, level, point)
         last = solve(energy, LBFGS(level.iterations, level.tolerance), point)

@@ -17,20 +17,8 @@ STILL = 0.03  # standard deviation of a log length below which it counts as cons
 def neighbor_edges(shapes: Floats, count: int) -> Ints:
     """Return the pairs of each point with its nearest neighbors.
 
-    Parameters
-    ----------
-    shapes
-        (F, 3, P) the shapes.
-    count
-        neighbors of a point: those of least mean distance over the frames; P - 1 or more gives all pairs.
+    `shapes`: (F, 3, P) the shapes. Returns (2, E) indices of points, each pair once, the smaller index first.
 
-    Returns
-    -------
-    Ints
-        (2, E) indices of points, each pair once, the smaller index first.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> line = np.zeros((1, 3, 4))
     >>> line[0, 0] = [0.0, 1.0, 2.5, 4.5]
@@ -56,20 +44,9 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
 def frame_sizes(shapes: Floats, edges: Ints) -> Floats:
     """Return the size of the object in each frame that its edges agree on.
 
-    Parameters
-    ----------
-    shapes
-        (F, 3, P) the shapes.
-    edges
-        (2, E) indices of points.
+    `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points. Returns (F,) of geometric mean 1: the
+    median over the edges of the length over the edge's geometric mean.
 
-    Returns
-    -------
-    Floats
-        (F,) of geometric mean 1: the median over the edges of the length over the edge's geometric mean.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> shape = np.random.default_rng(0).normal(size=(3, 10))
     >>> shapes = np.stack((shape, 4 * shape))
@@ -84,22 +61,8 @@ def frame_sizes(shapes: Floats, edges: Ints) -> Floats:
 def inflation(shapes: Floats, edges: Ints) -> float:
     """Return how much less lengths vary once they are divided by the size of the object in each frame.
 
-    Parameters
-    ----------
-    shapes
-        (F, 3, P) the shapes.
-    edges
-        (2, E) indices of points.
+    `shapes`: (F, 3, P) the shapes; `edges`: (2, E) indices of points.
 
-    Returns
-    -------
-    float
-        mean over the edges of the log of the ratio of the standard deviations of the log lengths, those
-        below 0.03 counting as 0.03. It is near 0 where the size stays, and above 1.5 where it changes by a
-        factor of two and nothing else does.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> shapes = np.random.default_rng(0).normal(size=(3, 10)) * np.linspace(1, 2, 5)[:, None, None]
     >>> round(inflation(shapes, neighbor_edges(shapes, 3)), 1)

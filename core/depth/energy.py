@@ -106,30 +106,15 @@ RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its invers
 
 @dataclass(frozen=True)
 class DepthLevel:
-    """One level of the schedule: the scales of the energy's terms, and when to stop.
+    """One level of the schedule: the scales of the energy's terms, and when to stop."""
 
-    Parameters
-    ----------
-    eps
-        deviations well below it cost nothing, in units of s.
-    edge_eps
-        standard deviations of lengths well below it cost nothing, in units of s or of the edge's reference.
-    isometry
-        weight of the edges.
-    relative
-        whether variances of lengths are divided by the reference of the edge.
-    iterations
-        the most iterations.
-    tolerance
-        relative decrease of the energy in an iteration below which the level ends.
-    """
-
-    eps: float
+    eps: float  # deviations well below it cost nothing, in units of s
+    # Standard deviations of lengths well below it cost nothing, in units of s or of the edge's reference.
     edge_eps: float
-    isometry: float = 0.3
-    relative: bool = False
-    iterations: int = 200
-    tolerance: float = 1e-9
+    isometry: float = 0.3  # weight of the edges
+    relative: bool = False  # whether variances of lengths are divided by the reference of the edge
+    iterations: int = 200  # the most iterations
+    tolerance: float = 1e-9  # relative decrease of the energy in an iteration below which the level ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +153,6 @@ class LevelEnergy:
     x holds the log depths (P, F), the rotation vectors (3, F) and the free rays (2, N), each raveled. N is
     the number of hidden points, or F P where the tracks have noise.
 
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor.
-    level
-        the scales and weights.
-    edges
-        (2, E) indices of points.
-    rotations
-        (F, 3, 3) R0, about which the rotation vectors turn.
-    sizes
-        (F,) a_f, which lengths are divided by; None where they are not.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> Y = np.random.default_rng(0).normal([[0.0], [0.0], [5.0]], size=(6, 3, 15))
     >>> problem = DepthProblem(Y[:, :2] / Y[:, 2:], np.ones((6, 15), dtype=bool), affine=False)
@@ -193,11 +163,11 @@ class LevelEnergy:
     (108,)
     """
 
-    problem: DepthProblem
-    level: DepthLevel
-    edges: Ints
-    rotations: Floats
-    sizes: Floats | None = None
+    problem: DepthProblem  # the tracks; with an anchor
+    level: DepthLevel  # the scales and weights
+    edges: Ints  # (2, E) indices of points
+    rotations: Floats  # (F, 3, 3) R0, about which the rotation vectors turn
+    sizes: Floats | None = None  # (F,) a_f, which lengths are divided by; None where they are not
 
     __repr__ = one_line_repr
 
@@ -205,24 +175,7 @@ class LevelEnergy:
     def about(
         cls, problem: DepthProblem, level: DepthLevel, point: DepthPoint, neighbors: int = NEIGHBORS
     ) -> LevelEnergy:
-        """Return the energy with the edges of a point's shapes and its rotations as R0.
-
-        Parameters
-        ----------
-        problem
-            the tracks; with an anchor.
-        level
-            the scales and weights.
-        point
-            gives the edges, the sizes of the frames, and R0.
-        neighbors
-            of each point, that it has edges to.
-
-        Returns
-        -------
-        LevelEnergy
-            of the level.
-        """
+        """Return the energy with the edges of a point's shapes and its rotations as R0."""
         shapes = problem.shapes(point)
         edges = neighbor_edges(shapes, neighbors)
         sizes = frame_sizes(shapes, edges) if problem.inflates else None
@@ -299,17 +252,8 @@ class LevelEnergy:
     def value_and_gradient(self, x: Floats) -> tuple[float, Floats]:
         """Return E and its gradient at the unknowns.
 
-        Parameters
-        ----------
-        x
-            (n,) the unknowns.
-
-        Returns
-        -------
-        float
-            E; infinite where it cannot be computed.
-        Floats
-            (n,) its gradient; zeros there.
+        `x`: (n,) the unknowns. Returns E; infinite where it cannot be computed; (n,) its gradient; zeros
+        there.
         """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             try:
@@ -459,18 +403,7 @@ class LevelEnergy:
     # -- preconditioner --------------------------------------------------------------------------------------
 
     def preconditioner(self, x: Floats) -> Preconditioner:
-        """Return the approximate inverse of the Hessian at the unknowns.
-
-        Parameters
-        ----------
-        x
-            (n,) the unknowns.
-
-        Returns
-        -------
-        Preconditioner
-            block by block, in single precision.
-        """
+        """Return the approximate inverse of the Hessian at the unknowns. `x`: (n,) the unknowns."""
         frames, points = self.problem.shape
         d, w, u = _split(x, points, frames)
         Y, r = self._camera_points(d, w, self._rays(u))
@@ -506,17 +439,9 @@ class LevelEnergy:
         They are the diagonals of the inverse blocks of the preconditioner: a Gauss-Newton curvature that
         couples a point's depths in all frames of a run.
 
-        Parameters
-        ----------
-        x
-            (n,) the unknowns.
-
-        Returns
-        -------
-        Floats
-            (F, P) of the log depths; of an orthogonal camera of the depths, in squared calibrated units.
-        Floats
-            (F, P) of each coordinate of the rays, in squared calibrated units; 0 where they are exact.
+        `x`: (n,) the unknowns. Returns (F, P) of the log depths; of an orthogonal camera of the depths, in
+        squared calibrated units; (F, P) of each coordinate of the rays, in squared calibrated units; 0 where
+        they are exact.
         """
         frames, points = self.problem.shape
         blocks = self.preconditioner(x)

@@ -62,17 +62,6 @@ PRIOR = 0.35  # standard deviation of the log of the focal length about the assu
 class FocalProfile:
     """The energy over the focal length, and the estimate that follows.
 
-    Parameters
-    ----------
-    focals
-        (N,) focal lengths, increasing.
-    energies
-        (N,) E, in nats.
-    assumed
-        the focal length that is assumed where the tracks do not determine it.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> focals = np.array([800.0, 1000.0, 1250.0])
     >>> profile = FocalProfile(focals, 5e3 * np.log(focals / 1000.0) ** 2, assumed=1100.0)
@@ -80,9 +69,9 @@ class FocalProfile:
     (True, 1000)
     """
 
-    focals: np.ndarray
-    energies: np.ndarray
-    assumed: float
+    focals: np.ndarray  # (N,) focal lengths, increasing
+    energies: np.ndarray  # (N,) E, in nats
+    assumed: float  # the focal length that is assumed where the tracks do not determine it
 
     __repr__ = one_line_repr
 
@@ -123,21 +112,7 @@ def profile_focal(
 ) -> Iterator[FocalProfile]:
     """Yield the energy over the focal length, one more focal length at a time.
 
-    Parameters
-    ----------
-    problem
-        the tracks, calibrated with `focal`.
-    point
-        where a refinement of them ended.
-    focal
-        the present focal length, in any unit.
-    options
-        whose isometry and neighbors are used.
-
-    Yields
-    ------
-    FocalProfile
-        of what is computed so far; the last one is complete.
+    `focal`: the present focal length, in any unit.
     """
     rays = np.where(problem.visible[:, None, :], problem.tracks, point.rays)
     point = replace(point, rays=rays)

@@ -76,31 +76,17 @@ class LBFGSState:
 class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
     """Preconditioned L-BFGS.
 
-    Parameters
-    ----------
-    max_iterations
-        iterations after which it ends with `Status.LIMIT`.
-    tolerance
-        relative decrease of the energy in an iteration, averaged over `window`, at or below which it has
-        converged.
-    memory
-        the number of pairs.
-    refresh
-        iterations after which the preconditioner is computed again.
-    window
-        iterations over which the decrease is averaged.
-
-    Examples
-    --------
     >>> LBFGS(max_iterations=80, tolerance=1e-7)
     LBFGS(max_iterations=80, tolerance=1e-07, memory=20, refresh=40, window=3)
     """
 
-    max_iterations: int = 200
+    max_iterations: int = 200  # iterations after which it ends with `Status.LIMIT`
+    # Relative decrease of the energy in an iteration, averaged over `window`, at or below which it has
+    # converged.
     tolerance: float = 1e-9
-    memory: int = 20
-    refresh: int = 40
-    window: int = 3
+    memory: int = 20  # the number of pairs
+    refresh: int = 40  # iterations after which the preconditioner is computed again
+    window: int = 3  # iterations over which the decrease is averaged
 
     def init(self, problem: LevelEnergy, start: DepthPoint) -> LBFGSState:
         """Return the state at a point, without pairs."""

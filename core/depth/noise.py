@@ -43,20 +43,9 @@ MOST_FREEDOM = 0.65  # of the observations: with more degrees of freedom the res
 def estimate_noise(tracks: Floats, visible: Bools) -> float:
     """Return the standard deviation of the noise of a coordinate, in the units of the tracks.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) the observations; hidden entries are not used.
-    visible
-        (F, P) whether a point is seen in a frame.
+    `tracks`: (F, 2, P) the observations; hidden entries are not used; `visible`: (F, P) whether a point is
+    seen in a frame.
 
-    Returns
-    -------
-    float
-        0 where there are too few observations to tell noise from motion.
-
-    Examples
-    --------
     >>> import core
     >>> scene = core.simulate("paper", frames=50, points=40, noise=0.5)
     >>> 0.4 < estimate_noise(scene.tracks, scene.visible) < 0.6

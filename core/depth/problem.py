@@ -44,29 +44,16 @@ LEAST_REFERENCE = 1e-6  # added to the squared reference length of an edge, in u
 class DepthPoint:
     """A value of all unknowns: rotations, depths and rays.
 
-    Parameters
-    ----------
-    rotations
-        (F, 3, 3) object to camera.
-    depths
-        (F, P) above 0, of geometric mean 1; of an orthogonal camera any values.
-    rays
-        (F, 2, P) lateral place per depth; of an orthogonal camera the lateral place.
-    affine
-        whether the camera is orthogonal.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> point = DepthPoint(np.eye(3)[None], np.full((1, 4), 2.0), np.ones((1, 2, 4)), affine=False)
     >>> point.camera_points()[0, :, 0].tolist()
     [2.0, 2.0, 2.0]
     """
 
-    rotations: Floats  # (F, 3, 3)
-    depths: Floats  # (F, P)
-    rays: Floats  # (F, 2, P)
-    affine: bool
+    rotations: Floats  # (F, 3, 3) object to camera
+    depths: Floats  # (F, P) above 0, of geometric mean 1; of an orthogonal camera any values
+    rays: Floats  # (F, 2, P) lateral place per depth; of an orthogonal camera the lateral place
+    affine: bool  # whether the camera is orthogonal
 
     __repr__ = one_line_repr
 
@@ -84,25 +71,9 @@ class DepthPoint:
     def from_camera_points(cls, problem: DepthProblem, Y: Floats, R: Floats) -> DepthPoint:
         """Return the point with the depths of given points, on the problem's rays.
 
-        Parameters
-        ----------
-        problem
-            gives the rays of the visible points; those of the hidden ones are those of `Y`.
-        Y
-            (F, 3, P) points in the camera's frame. Depths of a perspective camera that are below 0.05 of
-            their median are moved there.
-        R
-            (F, 3, 3) object to camera.
-
-        Returns
-        -------
-        DepthPoint
-            of geometric mean depth 1 where the camera is perspective.
-
-        Raises
-        ------
-        InputError
-            where the median depth of a perspective camera is not positive.
+        `Y`: (F, 3, P) points in the camera's frame. Depths of a perspective camera that are below 0.05 of
+        their median are moved there; `R`: (F, 3, 3) object to camera. Raises InputError where the median
+        depth of a perspective camera is not positive.
         """
         depths = np.array(Y[:, 2])
         lateral = Y[:, :2]
@@ -123,33 +94,9 @@ class DepthPoint:
 class DepthProblem:
     """Calibrated tracks, their noise, and what a start fixes: its extent in depth and its lateral distances.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) calibrated observations; hidden entries count as 0.
-    visible
-        (F, P) whether a point is seen in a frame.
-    affine
-        whether the camera is orthogonal.
-    noise
-        standard deviation of an observed coordinate in calibrated units; with 0 the rays are exact.
-    extent
-        depth extent over lateral extent that the shapes keep near; set by `anchored`.
-    lateral
-        (F, 2, P) lateral coordinates in units of s, whose distances are the edges' references; set by
-        `anchored`.
-    inflates
-        whether the size of an object before an orthogonal camera changes from frame to frame; set by
-        `anchored`.
+    Raises InputError where shapes disagree, a visible observation is not finite, the noise is negative or not
+    finite, or the visible observations of every frame coincide.
 
-    Raises
-    ------
-    InputError
-        where shapes disagree, a visible observation is not finite, the noise is negative or not finite, or
-        the visible observations of every frame coincide.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> tracks = np.random.default_rng(0).normal(size=(8, 2, 15))
     >>> DepthProblem(tracks, np.ones((8, 15), dtype=bool), affine=False)
@@ -157,11 +104,16 @@ class DepthProblem:
     """
 
     tracks: Floats  # (F, 2, P); 0 where hidden
-    visible: Bools  # (F, P)
-    affine: bool
+    visible: Bools  # (F, P) whether a point is seen in a frame
+    affine: bool  # whether the camera is orthogonal
+    # Standard deviation of an observed coordinate in calibrated units; with 0 the rays are exact.
     noise: float = 0.0
-    extent: float = 1.0
-    lateral: Floats | None = None  # (F, 2, P)
+    extent: float = 1.0  # depth extent over lateral extent that the shapes keep near; set by `anchored`
+    # (F, 2, P) lateral coordinates in units of s, whose distances are the edges' references; set by
+    # `anchored`.
+    lateral: Floats | None = None
+    # Whether the size of an object before an orthogonal camera changes from frame to frame; set by
+    # `anchored`.
     inflates: bool = False
 
     __repr__ = one_line_repr
@@ -202,18 +154,7 @@ class DepthProblem:
         return X
 
     def anchored(self, point: DepthPoint) -> DepthProblem:
-        """Return the problem whose shapes keep near a point's extent in depth and its lateral lengths.
-
-        Parameters
-        ----------
-        point
-            the shapes that the bilinear solution has.
-
-        Returns
-        -------
-        DepthProblem
-            with its `extent`, its `lateral`, and whether it `inflates`.
-        """
+        """Return the problem whose shapes keep near a point's extent in depth and its lateral lengths."""
         Y = point.camera_points()
         Y -= Y.mean(axis=2, keepdims=True)
         inflates = False
@@ -230,20 +171,7 @@ class DepthProblem:
         3/2 of the mean over the frames of its squared lateral length in the anchor: what its squared length
         would be were its directions uniform. It is nearly observed and does not reward stretching the depth.
 
-        Parameters
-        ----------
-        edges
-            (2, E) indices of points.
-
-        Returns
-        -------
-        Floats
-            (E,) above 0.
-
-        Raises
-        ------
-        InputError
-            where the problem has no anchor.
+        `edges`: (2, E) indices of points. Raises InputError where the problem has no anchor.
         """
         if self.lateral is None:
             raise InputError("the problem has no anchor; DepthProblem.anchored(point) sets it")
@@ -260,15 +188,7 @@ class DepthProblem:
 def relative_extent(Y: Floats) -> float:
     """Return the depth extent over the lateral extent of centered points.
 
-    Parameters
-    ----------
-    Y
-        (F, 3, P) points in the camera's frame, of mean 0 in each frame.
-
-    Returns
-    -------
-    float
-        root mean square of the depths over that of the lateral coordinates.
+    `Y`: (F, 3, P) points in the camera's frame, of mean 0 in each frame.
     """
     squares = np.square(Y).sum(axis=(0, 2))
     return float(np.sqrt(2.0 * squares[2] / (squares[0] + squares[1])))

@@ -60,18 +60,7 @@ class FrameBlock:
 
 
 def mirror_in_depth(point: DepthPoint) -> DepthPoint:
-    """Return every frame mirrored in depth.
-
-    Parameters
-    ----------
-    point
-        any point.
-
-    Returns
-    -------
-    DepthPoint
-        with the same rays.
-    """
+    """Return every frame mirrored in depth."""
     if point.affine:
         depths = 2.0 * point.depths.mean(axis=1, keepdims=True) - point.depths
     else:
@@ -81,18 +70,7 @@ def mirror_in_depth(point: DepthPoint) -> DepthPoint:
 
 
 def shape_distances(X: Floats, other: Floats) -> Floats:
-    """Return the squared distances of shapes after the rotation that makes them least.
-
-    Parameters
-    ----------
-    X, other
-        (..., 3, P) centered shapes.
-
-    Returns
-    -------
-    Floats
-        (...) sums over the points.
-    """
+    """Return the squared distances of shapes after the rotation that makes them least."""
     turn = nearest_rotation(other @ np.swapaxes(X, -1, -2))
     distances: Floats = np.square(turn @ X - other).sum(axis=(-2, -1))
     return distances
@@ -101,17 +79,7 @@ def shape_distances(X: Floats, other: Floats) -> Floats:
 def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:
     """Return how much better each frame fits the mirrored next one than the plain one, (F - 1,).
 
-    Parameters
-    ----------
-    problem
-        gives the unit of the shapes.
-    point, mirrored
-        a point, and the same mirrored in depth.
-
-    Returns
-    -------
-    Floats
-        log ratios of squared distances; positive where a mirrored neighbor is nearer.
+    `problem`: gives the unit of the shapes.
     """
     X, M = problem.shapes(point), problem.shapes(mirrored)
     plain = shape_distances(X[:-1], X[1:])
@@ -123,17 +91,7 @@ def suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -
 def frame_suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> Floats:
     """Return how much better each frame fits the mean shape of the others when it is mirrored, (F,).
 
-    Parameters
-    ----------
-    problem
-        gives the unit of the shapes.
-    point, mirrored
-        a point, and the same mirrored in depth.
-
-    Returns
-    -------
-    Floats
-        log ratios of squared distances; positive where the mirrored frame is nearer.
+    `problem`: gives the unit of the shapes.
     """
     X, M = problem.shapes(point), problem.shapes(mirrored)
     others = (X.sum(axis=0) - X) / (len(X) - 1)
@@ -144,15 +102,7 @@ def frame_suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPo
 def candidate_blocks(scores: Floats) -> list[FrameBlock]:
     """Return the blocks between suspicious links, the most suspicious first.
 
-    Parameters
-    ----------
-    scores
-        (F - 1,) of the links.
-
-    Returns
-    -------
-    list[FrameBlock]
-        of at most 60 % of the frames each: to mirror a block is to mirror the others.
+    `scores`: (F - 1,) of the links.
     """
     frames = len(scores) + 1
     most = LARGEST_BLOCK * frames
@@ -173,19 +123,7 @@ def reflect_block(
 ) -> DepthPoint:
     """Return the point with the frames of a block mirrored, and turned onto the mean shape of the others.
 
-    Parameters
-    ----------
-    problem
-        gives the unit of the shapes.
-    point, mirrored
-        a point, and the same mirrored in depth.
-    block
-        the frames.
-
-    Returns
-    -------
-    DepthPoint
-        a start of the energy.
+    `problem`: gives the unit of the shapes.
     """
     inside = np.zeros(len(point.depths), dtype=bool)
     inside[block.first : block.last] = True

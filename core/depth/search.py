@@ -96,45 +96,20 @@ CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by m
 
 @dataclass(frozen=True)
 class DepthOptions:
-    """What a depth refinement is asked for.
+    """What a depth refinement is asked for."""
 
-    Parameters
-    ----------
-    isometry
-        weight of the lengths of edges.
-    neighbors
-        of each point, that it has edges to.
-    thorough
-        whether all starts pass the coarse levels and blocks are mirrored. Else only the first start passes
-        them, and the lowest of its end and of the starts is followed.
-    coarse
-        whether a start passes the coarse levels. These would lose what is right of one that is refined.
-    """
-
-    isometry: float = 0.3
-    neighbors: int = NEIGHBORS
+    isometry: float = 0.3  # weight of the lengths of edges
+    neighbors: int = NEIGHBORS  # of each point, that it has edges to
+    # Whether all starts pass the coarse levels and blocks are mirrored. Else only the first start passes
+    # them, and the lowest of its end and of the starts is followed.
     thorough: bool = True
+    # Whether a start passes the coarse levels. These would lose what is right of one that is refined.
     coarse: bool = True
 
     __repr__ = one_line_repr
 
     def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
-        """Return the energy of a level about a point, with the isometry and the neighbors asked for.
-
-        Parameters
-        ----------
-        problem
-            the tracks; with an anchor.
-        level
-            the scales; its isometry is replaced.
-        point
-            gives the edges, and the rotations that others are relative to.
-
-        Returns
-        -------
-        LevelEnergy
-            of the level.
-        """
+        """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
         return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
 
 
@@ -169,19 +144,7 @@ class DepthStep:
 def planned_work(shape: tuple[int, int], starts: int, ranked: int = 1) -> float:
     """Return how much a refinement has to do, if all levels take all their iterations.
 
-    Parameters
-    ----------
-    shape
-        (F, P) of the problem.
-    starts
-        that pass the coarse levels.
-    ranked
-        ends that pass the first level on all points.
-
-    Returns
-    -------
-    float
-        iterations, each weighted by its observations.
+    `shape`: (F, P) of the problem.
     """
     frames, points = shape
     each = (FIRST.iterations + COMPARED.iterations) * _work((frames, min(points, SEARCHED)))
@@ -206,60 +169,21 @@ def _work(shape: tuple[int, int]) -> int:
 def refine_depths(
     problem: DepthProblem, starts: Mapping[str, DepthPoint], options: DepthOptions
 ) -> Iterator[DepthStep]:
-    """Yield the steps of a refinement; it pauses while none is asked for.
-
-    Parameters
-    ----------
-    problem
-        the tracks.
-    starts
-        points by name; the first is the anchor of the problem.
-    options
-        what is asked for.
-
-    Returns
-    -------
-    Iterator[DepthStep]
-        one per iteration; the last is finished, and has the ends.
-    """
+    """Yield the steps of a refinement; it pauses while none is asked for."""
     anchor = next(iter(starts.values()))
     most = SEARCHED if options.thorough else problem.shape[1]
     return _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor).run(starts)
 
 
 def followed_points(shape: tuple[int, int]) -> int:
-    """Return how many points of a problem of so many frames and points pass all levels.
-
-    Parameters
-    ----------
-    shape
-        (F, P).
-
-    Returns
-    -------
-    int
-        P, unless there are very many.
-    """
+    """Return how many points of a problem of so many frames and points pass all levels. `shape`: (F, P)."""
     frames, points = shape
     most = max(FEWEST_FOLLOWED, FOLLOWED // frames)
     return points if points <= 2 * most else most
 
 
 def followed_part(problem: DepthProblem, anchor: DepthPoint) -> DepthSubset:
-    """Return the points that pass all levels: all of them, or some where there are very many.
-
-    Parameters
-    ----------
-    problem
-        the tracks.
-    anchor
-        the shapes that the bilinear solution has.
-
-    Returns
-    -------
-    DepthSubset
-        whose part has the anchor.
-    """
+    """Return the points that pass all levels: all of them, or some where there are very many."""
     most = followed_points(problem.shape)
     if most == problem.shape[1]:
         problem = problem.anchored(anchor)
@@ -273,23 +197,6 @@ def refine_part(
 
     They are carried when the finest levels begin, without their distances, and at the end; until then the
     anchor is shown.
-
-    Parameters
-    ----------
-    subset
-        the points that are refined, see `followed_part`.
-    anchor
-        of the complete problem.
-    starts
-        points of the part by name; the first is the restricted anchor.
-    options
-        what is asked for.
-
-    Yields
-    ------
-    tuple[DepthStep, DepthStep]
-        the step of the part, and what it is with all points: without the other ends and the coarser level,
-        which are not extended. Where the part has all points both are the same.
     """
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):

@@ -62,18 +62,7 @@ class DepthSubset:
         return self.part is self.problem
 
     def restrict(self, point: DepthPoint) -> DepthPoint:
-        """Return the value of the part's unknowns, of geometric mean depth 1 where cameras are perspective.
-
-        Parameters
-        ----------
-        point
-            of the complete problem.
-
-        Returns
-        -------
-        DepthPoint
-            of the part.
-        """
+        """Return the value of the part's unknowns, of geometric mean depth 1 if perspective."""
         if self.complete:
             return point
         Y = point.camera_points()[:, :, self.points]
@@ -84,21 +73,7 @@ class DepthSubset:
     ) -> DepthPoint:
         """Return a value of all unknowns from one of the part: other depths are solved for.
 
-        Parameters
-        ----------
-        point
-            of the part.
-        rays
-            (F, 2, P) of the complete problem; those of visible points are its tracks.
-        isometry
-            weight of the distances to the nearest points of the part; 0 leaves them free.
-        neighbors
-            the number of these points.
-
-        Returns
-        -------
-        DepthPoint
-            of the complete problem.
+        `rays`: (F, 2, P) of the complete problem; those of visible points are its tracks.
         """
         if self.complete:
             return point
@@ -208,19 +183,7 @@ class _PathSystem:
 def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubset:
     """Return at most so many points, far from each other in the mean shape and often seen.
 
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor or without.
-    shapes
-        (F, 3, P) shapes of a start.
-    most
-        the number of points, where there are more.
-
-    Returns
-    -------
-    DepthSubset
-        of the problem.
+    `shapes`: (F, 3, P) shapes of a start.
     """
     count = shapes.shape[2]
     if count <= most:
@@ -241,22 +204,7 @@ def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubse
 
 
 def anchored_subset(problem: DepthProblem, anchor: DepthPoint, most: int) -> DepthSubset:
-    """Return at most so many points, with the anchor of the problem.
-
-    Parameters
-    ----------
-    problem
-        the tracks; with the anchor.
-    anchor
-        that the problem has.
-    most
-        the number of points, where there are more.
-
-    Returns
-    -------
-    DepthSubset
-        of the problem.
-    """
+    """Return at most so many points, with the anchor of the problem."""
     subset = point_subset(problem, problem.shapes(anchor), most)
     if subset.complete:
         return subset

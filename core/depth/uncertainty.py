@@ -83,29 +83,9 @@ def standard_deviations(
 ) -> Floats:
     """Return the standard deviation of every point of every frame.
 
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor.
-    step
-        the last one of the refinement.
-    options
-        of the refinement.
-    alternatives
-        of the refined solution.
+    Returns (F, 3, P) along x, y and z of the camera, in the units of the points. Raises InputError where the
+    step is not the last one.
 
-    Returns
-    -------
-    Floats
-        (F, 3, P) along x, y and z of the camera, in the units of the points.
-
-    Raises
-    ------
-    InputError
-        where the step is not the last one.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from core.depth import DepthOptions, DepthPoint, DepthProblem, find_alternatives, refine_depths
     >>> rng = np.random.default_rng(0)
@@ -148,25 +128,10 @@ def carried_deviations(subset: DepthSubset, point: DepthPoint, of_part: DepthPoi
     A point follows from those of the part near it, and so does its uncertainty. On simulated sequences of 800
     points the shares of true errors within 1 and 2 standard deviations are those of the part.
 
-    Parameters
-    ----------
-    subset
-        the part.
-    point
-        all points.
-    of_part
-        those of the part, of another unit where the camera is perspective.
-    std
-        (F, 3, P') of the part.
+    `of_part`: those of the part, of another unit where the camera is perspective; `std`: (F, 3, P') of the
+    part. Returns (F, 3, P) in the unit of `point`: of a point that is not of the part the root mean square
+    over the nearest ones of the part in the mean shape.
 
-    Returns
-    -------
-    Floats
-        (F, 3, P) in the unit of `point`: of a point that is not of the part the root mean square over the
-        nearest ones of the part in the mean shape.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from core.depth import DepthPoint, DepthProblem, point_subset
     >>> Y = np.random.default_rng(0).normal(size=(6, 3, 30)) + [[0.0], [0.0], [8.0]]
@@ -194,22 +159,6 @@ def carried_deviations(subset: DepthSubset, point: DepthPoint, of_part: DepthPoi
 def squared_misfit(problem: DepthProblem, point: DepthPoint, options: DepthOptions) -> float:
     """Return the mean squared error of predicted rays over the variance that the curvature gives them.
 
-    Parameters
-    ----------
-    problem
-        the tracks; with an anchor.
-    point
-        the refined solution.
-    options
-        of the refinement.
-
-    Returns
-    -------
-    float
-        1 where no observation can be hidden.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from core.depth import DepthOptions, DepthPoint, DepthProblem
     >>> rng = np.random.default_rng(0)

@@ -273,26 +273,7 @@ def align_all(
     Frames with fewer than three known points take the similarity of the nearest frame that has them. As is,
     they have cameras of their own, and only the depth under an orthogonal one is that of the nearest truth.
 
-    Parameters
-    ----------
-    points
-        (F, 3, P) the estimate of all frames.
-    truth
-        of G of them.
-    alignment
-        which similarities, and whether mirrored.
-    views
-        the cameras, as in `align`.
-
-    Returns
-    -------
-    Similarity
-        with a leading axis of size F.
-
-    Raises
-    ------
-    InputError
-        as `align`, and where no frame has three points with a truth.
+    Raises InputError as `align`, and where no frame has three points with a truth.
     """
     truth = without_outliers(truth)  # before frames are chosen: an outlier is one among all frames
     usable = np.flatnonzero(known_points(truth.points).sum(axis=1) >= MIN_ALIGNED)
@@ -309,18 +290,7 @@ def align_all(
 
 
 def is_mirrored(similarity: Similarity) -> bool:
-    """Return whether similarities that `align` gave mirror the estimate.
-
-    Parameters
-    ----------
-    similarity
-        one or several similarities.
-
-    Returns
-    -------
-    bool
-        whether the determinants of their rotations are negative.
-    """
+    """Return whether similarities that `align` gave mirror the estimate."""
     return bool(np.linalg.det(similarity.rotation.reshape(-1, 3, 3)[0]) < 0)
 
 

@@ -131,10 +131,7 @@ def _nothing() -> None:
 class HoldoutPlan:
     """Which values of which parameter are tried.
 
-    Raises
-    ------
-    InputError
-        where there are none, one twice, or a share or number of folds is outside its range.
+    Raises InputError where there are none, one twice, or a share or number of folds is outside its range.
     """
 
     parameter: str  # one of `core.evaluation.parameter_grid.parameters_of`
@@ -197,30 +194,8 @@ def choose_hidden(
     A frame keeps at least K + 3 of them, as many as its coefficients and offsets, and a point 2 K, which
     makes 4 K numbers for its 3 K; one that has no more keeps all it has.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P).
-    visible
-        (F, P).
-    rank
-        K of the run.
-    share
-        of the visible observations.
-    hiding
-        one of `HIDING`.
-    seed
-        of the random choice.
-
-    Returns
-    -------
-    Bools
-        (F, P) true where an observation is to be hidden.
-
-    Raises
-    ------
-    InputError
-        where none can be hidden.
+    `tracks`: (F, 2, P); `visible`: (F, P). Returns (F, P) true where an observation is to be hidden. Raises
+    InputError where none can be hidden.
     """
     wanted = max(round(share * int(visible.sum())), 1)
     in_frame, of_point = visible.sum(axis=1), visible.sum(axis=0)
@@ -278,30 +253,7 @@ def sweep(
 ) -> Iterator[HoldoutTrial]:
     """Yield one trial after another, fold by fold; stop iterating to cancel.
 
-    Parameters
-    ----------
-    sequence
-        the tracks.
-    start
-        a moment of a reconstruction of them with its rotations chosen.
-    settings
-        everything but the parameter that is varied.
-    plan
-        the values.
-    again
-        whether rotations are chosen anew without the hidden observations, instead of those of `start`.
-    watch
-        called after every iteration of every solve; an exception that it raises ends the sweep.
-
-    Yields
-    ------
-    HoldoutTrial
-        the solution for one value without the observations of one fold, and its errors.
-
-    Raises
-    ------
-    InputError
-        where rotations are not chosen yet, a value is refused, or nothing can be hidden.
+    Raises InputError where rotations are not chosen yet, a value is refused, or nothing can be hidden.
     """
     if not start.rotations_chosen:
         raise InputError("the rotations are not chosen yet; wait until the run refines its solution")
@@ -519,18 +471,6 @@ def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve
 
     A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
     values count that the fold with most of them has.
-
-    Parameters
-    ----------
-    trials
-        the trials, in their order.
-    parameter
-        its name, one of `parameters_of`.
-
-    Returns
-    -------
-    HoldoutCurve
-        held-out errors by value.
     """
     folds: dict[int, dict[float, HoldoutTrial]] = {}
     for trial in trials:

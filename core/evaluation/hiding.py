@@ -38,18 +38,6 @@ def bilinear_residuals(sequence: Sequence, iterate: Iterate) -> Floats:
     """Return the distances of observations and of the bilinear solution, (F, P), NaN where not solved for.
 
     Those of refined depths say nothing of wrong tracks: they lie on the observed rays, on wrong ones too.
-
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    iterate
-        of a run of it.
-
-    Returns
-    -------
-    Floats
-        (F, P) in the units of the tracks.
     """
     solved = iterate.best
     camera = iterate.settings.camera_of(sequence.camera)
@@ -64,27 +52,8 @@ def solve_hiding_outliers(
 ) -> Iterator[Iterate]:
     """Yield the iterates of all rounds; the settings of the last one name what is hidden.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    settings
-        of the first round; what they hide stays hidden.
-    rounds
-        at most; after the last one no outliers are looked for.
+    Raises InputError as `core.reconstruct` does.
 
-    Yields
-    ------
-    Iterate
-        numbered through all rounds; the last one of each round is finished.
-
-    Raises
-    ------
-    InputError
-        as `core.reconstruct` does.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from dataclasses import replace
     >>> import core

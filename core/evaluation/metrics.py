@@ -119,20 +119,8 @@ def aligned_mm(
 ) -> tuple[Errors, bool]:
     """Return the distances after an alignment, in the units of the truth, and whether it mirrors.
 
-    Parameters
-    ----------
-    estimate, truth, alignment, views
-        as in `core.evaluation.alignment.align`.
-
-    Returns
-    -------
-    tuple[Errors, bool]
-        (G, P) distances with their means, and whether the estimate is mirrored.
-
-    Raises
-    ------
-    InputError
-        where the estimate does not have the truth's frames or points, or the alignment needs cameras.
+    Returns (G, P) distances with their means, and whether the estimate is mirrored. Raises InputError where
+    the estimate does not have the truth's frames or points, or the alignment needs cameras.
     """
     similarity = align(estimate, truth, alignment, views=views)
     moved, truth = similarity.apply(frames_of(estimate, truth)), alignment.counted(truth)
@@ -146,22 +134,9 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
     scale. Distances are divided by the mean over frames and axes of the truth's standard deviation. Both
     must be in the coordinates that the table uses, usually the camera's.
 
-    Parameters
-    ----------
-    estimate
-        (F, 3, P) all frames, in the coordinates of the table.
-    truth
-        of G of them.
-
-    Returns
-    -------
-    Errors
-        (G, P) distances relative to the spread of the truth, and their means.
-
-    Raises
-    ------
-    InputError
-        where the estimate does not have the truth's frames or points, or the truth has no spread.
+    `estimate`: (F, 3, P) all frames, in the coordinates of the table. Returns (G, P) distances relative to
+    the spread of the truth, and their means. Raises InputError where the estimate does not have the truth's
+    frames or points, or the truth has no spread.
     """
     source, target = _centered(frames_of(estimate, truth), truth.points)
     one = procrustes(side_by_side(source), side_by_side(target), scale=False, reflection=True)
@@ -180,16 +155,8 @@ def camera_truth(sequence: Sequence) -> GroundTruth | None:
 
     The cameras are those of the sequence; where it has none, the one fixed camera that makes its tracks.
 
-    Parameters
-    ----------
-    sequence
-        tracks with their truth.
-
-    Returns
-    -------
-    GroundTruth | None
-        None where the camera is perspective, where tracks and truth have other units, where only one frame
-        has a truth, or where the cameras are not known.
+    Returns None where the camera is perspective, where tracks and truth have other units, where only one
+    frame has a truth, or where the cameras are not known.
     """
     truth = sequence.truth
     if sequence.camera is not CameraModel.ORTHOGONAL or sequence.units != sequence.truth_units:
@@ -214,22 +181,8 @@ def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
     `per_point` is the distance of a point over |X*|, so that `per_frame` is the root of its sum of squares,
     not its mean; `mean` is the mean of `per_frame`.
 
-    Parameters
-    ----------
-    estimate
-        (F, 3, P) all frames, in the camera frame.
-    truth
-        of G of them.
-
-    Returns
-    -------
-    Errors
-        relative distances, and the means described above.
-
-    Raises
-    ------
-    InputError
-        where the estimate does not have the truth's frames or points.
+    `estimate`: (F, 3, P) all frames, in the camera frame. Raises InputError where the estimate does not have
+    the truth's frames or points.
     """
     source, target = _centered(frames_of(estimate, truth), truth.points)
     size = np.sqrt(np.nansum(target**2, axis=(1, 2)))
@@ -288,18 +241,8 @@ def object_size(points: Floats) -> float:
     Lengths are relative to it. Points that are far outside their frame have no part in it: those more than
     five times as far from its median point as half of the others.
 
-    Parameters
-    ----------
-    points
-        (F, 3, P) in any unit, NaN where unknown.
+    `points`: (F, 3, P) in any unit, NaN where unknown.
 
-    Returns
-    -------
-    float
-        in that unit; NaN where no frame has two known points.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> square = np.array([[[0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]]])
     >>> round(object_size(square), 6)
@@ -419,13 +362,6 @@ def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[s
 
     The Challenge's score is that of the reference frame, up to 2000 points. The others compare without
     scaling, so that only an orthogonal camera has them, and in the camera's coordinates.
-
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    camera_truth
-        the true shapes in the camera's coordinates, where they are known.
     """
     errors: dict[str, float] = {}
     truth = result.truth
@@ -437,15 +373,7 @@ def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[s
 
 
 def unscaled_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:
-    """Return those of the published errors that compare without scaling, in the camera's coordinates.
-
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    camera_truth
-        the true shapes in the camera's coordinates, where they are known.
-    """
+    """Return those of the published errors that compare without scaling, in the camera's coordinates."""
     if camera_truth is None or result.camera is not CameraModel.ORTHOGONAL:
         return {}
     sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks

@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 
 def optimality(result: Result) -> dict[str, Any]:
-    """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient.
-
-    Parameters
-    ----------
-    result
-        a reconstruction.
-
-    Returns
-    -------
-    dict[str, Any]
-        values by name, ready for JSON.
-    """
+    """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient."""
     problem, factors = _solved(result)
     again = residuals.loss(problem, factors)
     robust = result.robust_loss

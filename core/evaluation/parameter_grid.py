@@ -35,18 +35,6 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
 
     They are the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta, and of a non-rigid problem
     whether depths are refined. Where they are, the numbers of the refinement follow.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-    camera
-        the camera model of the sequence: eta of an orthogonal camera is 1.
-
-    Returns
-    -------
-    tuple[str, ...]
-        the names.
     """
     strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
     names: tuple[str, ...] = (
@@ -62,18 +50,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
 
 
 def is_whole(parameter: str) -> bool:
-    """Return whether the values of a parameter are whole numbers, or the numbers of words.
-
-    Parameters
-    ----------
-    parameter
-        its name, one of `parameters_of`.
-
-    Returns
-    -------
-    bool
-        false of the strength of a penalty.
-    """
+    """Return whether the values of a parameter are whole numbers, or the numbers of words."""
     described = SETTINGS.get(parameter)
     return described is not None and (described.integer or bool(described.choices))
 
@@ -81,20 +58,6 @@ def is_whole(parameter: str) -> bool:
 def value_text(parameter: str, value: float) -> str:
     """Return a value as a command line accepts it: the word of one that is a choice, else the number.
 
-    Parameters
-    ----------
-    parameter
-        its name, one of `parameters_of`.
-    value
-        the value.
-
-    Returns
-    -------
-    str
-        a word, or up to six digits.
-
-    Examples
-    --------
     >>> value_text("refine", 1.0), value_text("noise", 0.25)
     ('none', '0.25')
     """
@@ -102,25 +65,7 @@ def value_text(parameter: str, value: float) -> str:
 
 
 def parse_value(parameter: str, given: float | str) -> float:
-    """Return the value that a number or a text names.
-
-    Parameters
-    ----------
-    parameter
-        its name, one of `parameters_of`.
-    given
-        a number, or the text of one; of `REFINE` a word.
-
-    Returns
-    -------
-    float
-        the number; of a word its place among the choices.
-
-    Raises
-    ------
-    InputError
-        where it names none.
-    """
+    """Return the value that a number or a text names. Raises InputError where it names none."""
     if parameter == REFINE and isinstance(given, str):
         return float(SETTINGS[REFINE].choices.index(str(SETTINGS[REFINE].checked(given.strip()))))
     try:
@@ -132,20 +77,7 @@ def parse_value(parameter: str, given: float | str) -> float:
 
 
 def parameter_value(settings: Settings, parameter: str) -> float:
-    """Return the value of a parameter in settings; 1 for `SCALE`, NaN for a noise that is estimated.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-    parameter
-        its name, one of `parameters_of`.
-
-    Returns
-    -------
-    float
-        the value.
-    """
+    """Return the value of a parameter in settings; 1 for `SCALE`, NaN for a noise that is estimated."""
     if parameter == SCALE:
         return 1.0
     if parameter == REFINE:
@@ -156,27 +88,7 @@ def parameter_value(settings: Settings, parameter: str) -> float:
 
 
 def with_parameter(settings: Settings, parameter: str, value: float) -> Settings:
-    """Return settings with another value of one parameter.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-    parameter
-        its name, one of `parameters_of`.
-    value
-        the new value.
-
-    Returns
-    -------
-    Settings
-        a copy.
-
-    Raises
-    ------
-    InputError
-        where the value is refused.
-    """
+    """Return settings with another value of one parameter. Raises InputError where the value is refused."""
     if parameter == SCALE:
         assert isinstance(settings.penalty, ExplicitWeights)  # `parameters_of` offers it for no other
         return settings.with_changes(penalty=ExplicitWeights(tuple(value * a for a in settings.penalty.a)))
@@ -195,22 +107,7 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
 
 
 def suggest_range(settings: Settings, parameter: str, noise: float = 1.0) -> tuple[float, float, int]:
-    """Return a lowest value, a highest one and a count for a series around the present value.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-    parameter
-        its name, one of `parameters_of`.
-    noise
-        the present noise, where the settings leave it to the tracks.
-
-    Returns
-    -------
-    tuple[float, float, int]
-        the lowest value, the highest one, and how many.
-    """
+    """Return a lowest value, a highest one and a count for a series around the present value."""
     if parameter == REFINE:
         return 0.0, len(SETTINGS[REFINE].choices) - 1.0, len(SETTINGS[REFINE].choices)
     now = parameter_value(settings, parameter)
@@ -229,39 +126,13 @@ def suggest_range(settings: Settings, parameter: str, noise: float = 1.0) -> tup
 
 
 def suggest_values(sequence: Sequence, settings: Settings, parameter: str) -> tuple[float, ...]:
-    """Return a series of values around the present one.
-
-    Parameters
-    ----------
-    sequence
-        the tracks.
-    settings
-        the settings of a run.
-    parameter
-        its name, one of `parameters_of`.
-
-    Returns
-    -------
-    tuple[float, ...]
-        ascending values.
-    """
+    """Return a series of values around the present one."""
     noise = present_noise(sequence) if parameter == "noise" else 1.0
     return values_in_range(parameter, *suggest_range(settings, parameter, noise))
 
 
 def present_noise(sequence: Sequence) -> float:
-    """Return the noise that tracks have where settings do not give it; 1 where they are too few to tell.
-
-    Parameters
-    ----------
-    sequence
-        the tracks.
-
-    Returns
-    -------
-    float
-        standard deviation of a coordinate, in the units of the tracks.
-    """
+    """Return the noise that tracks have where settings do not give it; 1 where they are too few to tell."""
     return estimate_noise(sequence.tracks, sequence.visible) or 1.0
 
 
@@ -270,20 +141,6 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
 
     None of the rank, because the hidden observations depend on the highest one, and none of words; of eta
     only accepted values.
-
-    Parameters
-    ----------
-    parameter
-        its name, one of `parameters_of`.
-    values
-        an ascending series.
-    above
-        whether the new values are above the series.
-
-    Returns
-    -------
-    tuple[float, ...]
-        the new values, ascending.
     """
     if parameter in ("rank", REFINE) or len(values) < 2:
         return ()
@@ -297,22 +154,6 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
 def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
     """Return a series: every rank or word in a range, or so many other values at equal ratios.
 
-    Parameters
-    ----------
-    parameter
-        its name, one of `parameters_of`.
-    low, high
-        the ends of the range.
-    count
-        how many values; of the rank every one is in it.
-
-    Returns
-    -------
-    tuple[float, ...]
-        ascending values.
-
-    Examples
-    --------
     >>> values_in_range("xi", 0.01, 1.0, 3)
     (0.01, 0.1, 1.0)
     """

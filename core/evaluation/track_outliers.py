@@ -41,18 +41,10 @@ LEAST_DRIFT, LEAST_SHARE = 6, 0.1  # observations of a drift, and their share of
 
 @dataclass(frozen=True)
 class DriftingPoint:
-    """A point whose track is of another place from a frame on.
+    """A point whose track is of another place from a frame on."""
 
-    Parameters
-    ----------
-    point
-        its index.
-    frame
-        the first frame that is wrong, from 0.
-    """
-
-    point: int
-    frame: int
+    point: int  # its index
+    frame: int  # the first frame that is wrong, from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,26 +73,9 @@ class Outliers:
 def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outliers:
     """Return the observations that do not fit a reconstruction, and the points that drift.
 
-    Parameters
-    ----------
-    residuals
-        (F, P) distances of observations and reprojections, NaN where there is no observation.
-    threshold
-        the distance above which an observation is an outlier; by default m + SINGLE s, see
-        `core.evaluation.track_outliers`.
+    `residuals`: (F, P) distances of observations and reprojections, NaN where there is no observation. Raises
+    InputError where the residuals are not of this shape, or the threshold is not above 0.
 
-    Returns
-    -------
-    Outliers
-        none where there is no observation.
-
-    Raises
-    ------
-    InputError
-        where the residuals are not of this shape, or the threshold is not above 0.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> residuals = np.random.default_rng(0).rayleigh(size=(20, 30))
     >>> residuals[4, 7] = 50.0

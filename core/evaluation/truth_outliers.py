@@ -42,18 +42,8 @@ LEAST_FALL = 0.1  # of a mean, below which outliers are not worth a sentence
 def find_truth_outliers(truth: GroundTruth) -> Bools:
     """Return which points of a ground truth are far from their neighbors, in which frames.
 
-    Parameters
-    ----------
-    truth
-        of G frames; of fewer than three nothing is found.
+    Returns (G, P), read-only.
 
-    Returns
-    -------
-    Bools
-        (G, P), read-only.
-
-    Examples
-    --------
     >>> import core
     >>> truth = core.simulate("paper", frames=12, points=20).truth
     >>> int(find_truth_outliers(truth).sum())
@@ -70,18 +60,7 @@ def find_truth_outliers(truth: GroundTruth) -> Bools:
 
 
 def without_outliers(truth: GroundTruth) -> GroundTruth:
-    """Return a ground truth in which its outliers are not known; the same one where it has none.
-
-    Parameters
-    ----------
-    truth
-        of G frames.
-
-    Returns
-    -------
-    GroundTruth
-        with NaN in place of the outliers.
-    """
+    """Return a ground truth in which its outliers are not known; the same one where it has none."""
     outliers = find_truth_outliers(truth)
     if not outliers.any():
         return truth
@@ -91,22 +70,6 @@ def without_outliers(truth: GroundTruth) -> GroundTruth:
 def fall_sentence(error: float, without: float, outliers: int, points: int) -> str:
     """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little.
 
-    Parameters
-    ----------
-    error
-        a mean over all points.
-    without
-        the mean without the outliers.
-    outliers, points
-        how many of how many are left out.
-
-    Returns
-    -------
-    str
-        a clause.
-
-    Examples
-    --------
     >>> fall_sentence(10.0, 4.2, 1, 236)
     'without 1 of 236 points this error falls by 58 %'
     """
@@ -119,18 +82,9 @@ def fall_sentence(error: float, without: float, outliers: int, points: int) -> s
 def median_shape(points: Floats) -> Floats:
     """Return the median of the shapes, each moved onto the one with most known points.
 
-    Parameters
-    ----------
-    points
-        (F, 3, P), NaN where a point is not known.
+    `points`: (F, 3, P), NaN where a point is not known. Returns (3, P), in the axes of that frame; NaN for
+    points that are known in no frame.
 
-    Returns
-    -------
-    Floats
-        (3, P), in the axes of that frame; NaN for points that are known in no frame.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> still = np.repeat(np.eye(3)[None], 4, axis=0)
     >>> np.allclose(median_shape(still), np.eye(3))

@@ -58,20 +58,7 @@ def _silence_dask() -> None:
 def connect_to_dask(address: str) -> Iterator[Cluster]:
     """Let `run_jobs` use the workers of a scheduler in the block.
 
-    Parameters
-    ----------
-    address
-        of the scheduler: HOST:PORT, or the JSON file that `dask scheduler --scheduler-file` wrote.
-
-    Yields
-    ------
-    Cluster
-        the scheduler and its workers.
-
-    Raises
-    ------
-    InputError
-        where Dask is not installed, the scheduler does not answer, or no worker comes.
+    Raises InputError where Dask is not installed, the scheduler does not answer, or no worker comes.
     """
     try:
         import distributed

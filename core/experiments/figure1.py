@@ -216,20 +216,8 @@ class FigureSequence:
 def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
     """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
 
-    Parameters
-    ----------
-    folder
-        where the real sequences are; None simulates.
-
-    Returns
-    -------
-    tuple[FigureSequence, ...]
-        the data sets of the figure.
-
-    Raises
-    ------
-    InputError
-        where the folder has none of them, or one is broken.
+    `folder`: where the real sequences are; None simulates. Raises InputError where the folder has none of
+    them, or one is broken.
     """
     if folder is None:
         return _simulated()
@@ -267,20 +255,7 @@ def _rigid(sequence: Sequence) -> Sequence:
 
 
 def figure_jobs(tracks: tuple[FigureSequence, ...], seconds: float) -> list[RecoveryJob]:
-    """Return a job for every curve.
-
-    Parameters
-    ----------
-    tracks
-        the data sets.
-    seconds
-        CPU time of each curve.
-
-    Returns
-    -------
-    list[RecoveryJob]
-        one job for each data set, penalty, eta and method.
-    """
+    """Return a job for every curve."""
     return [
         RecoveryJob(item.name, item.sequence, item.kind, penalty, eta, method, seconds)
         for item in tracks
@@ -361,20 +336,7 @@ class FigurePanel:
 
 
 def figure_panels(jobs: list[RecoveryJob], results: Mapping[str, JobResult]) -> list[FigurePanel]:
-    """Return the panels, in the order of the jobs.
-
-    Parameters
-    ----------
-    jobs
-        all jobs of the experiment.
-    results
-        what they computed, by their keys.
-
-    Returns
-    -------
-    list[FigurePanel]
-        one for each data set, penalty and eta.
-    """
+    """Return the panels, in the order of the jobs."""
     grouped: dict[tuple[str, str, float], dict[str, JobResult]] = {}
     for job in jobs:
         end = results[job.key]

@@ -33,10 +33,7 @@ EARLIEST_SECONDS = 1e-4
 def _figure(width: float, height: float) -> Any:
     """Return an empty figure that belongs to no window.
 
-    Raises
-    ------
-    InputError
-        where matplotlib is not installed.
+    Raises InputError where matplotlib is not installed.
     """
     check_installed("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -116,14 +113,7 @@ def draw_reprojections(path: Path, observed: Floats, projected: Mapping[str, Flo
 def draw_loss_curves(path: Path, curves: Mapping[str, tuple[Floats, Floats]], *, title: str) -> int:
     """Draw log10 of losses against CPU seconds, a curve for every method; return the width.
 
-    Parameters
-    ----------
-    path
-        the file to write.
-    curves
-        by method: seconds (n,) and losses (n,).
-    title
-        of the panel.
+    `curves`: by method: seconds (n,) and losses (n,).
     """
     figure = _figure(6.0, 3.6)
     axes = figure.add_subplot()
@@ -153,19 +143,8 @@ def draw_excess_curves(
 ) -> None:
     """Draw excess against seconds on logarithmic axes, a panel for each problem and one legend for all.
 
-    Parameters
-    ----------
-    path
-        the PNG file.
-    panels
-        by title: the curves, by method: seconds (n,) and relative excess (n,).
-    titles
-        of the methods, in the order of the legend.
-
-    Raises
-    ------
-    InputError
-        where matplotlib is not installed or the file cannot be written.
+    `panels`: by title: the curves, by method: seconds (n,) and relative excess (n,). Raises InputError where
+    matplotlib is not installed or the file cannot be written.
     """
     across = min(len(panels), 2)
     down = -(-len(panels) // 2)
@@ -207,10 +186,7 @@ class GrowthPanel:
 def draw_growth(path: Path, panels: list[GrowthPanel]) -> None:
     """Draw CPU seconds against sizes on logarithmic axes, a panel for each size.
 
-    Raises
-    ------
-    InputError
-        where matplotlib is not installed or the file cannot be written.
+    Raises InputError where matplotlib is not installed or the file cannot be written.
     """
     figure = _figure(4.6 * len(panels), 4.4)
     for index, panel in enumerate(panels):

@@ -48,18 +48,7 @@ _RUNS_NAME = re.compile(r"runs(-\d+-of-\d+)?\.jsonl")
 
 
 def runs_files(folder: Path) -> list[Path]:
-    """Return the files of lines in a folder, by name; none where there is no such folder.
-
-    Parameters
-    ----------
-    folder
-        of a sweep, or of any other jobs.
-
-    Returns
-    -------
-    list[Path]
-        that of one process, and those of shards.
-    """
+    """Return the files of lines in a folder, by name; none where there is no such folder."""
     try:
         found = [entry for entry in folder.iterdir() if _RUNS_NAME.fullmatch(entry.name)]
     except OSError:
@@ -78,22 +67,7 @@ class StoredLine(NamedTuple):
 def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
     """Yield the lines of a file.
 
-    Parameters
-    ----------
-    path
-        the file.
-    start
-        where to begin, in bytes.
-
-    Yields
-    ------
-    StoredLine
-        a torn last line is left out.
-
-    Raises
-    ------
-    InputError
-        where it cannot be read, or is no ordinary file.
+    `start`: where to begin, in bytes. Raises InputError where it cannot be read, or is no ordinary file.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -118,18 +92,6 @@ def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
 def has_result(row: Mapping[str, Any]) -> bool:
     """Return whether a job ended with a result: it did not fail, die or reach its time limit.
 
-    Parameters
-    ----------
-    row
-        the facts of the job.
-
-    Returns
-    -------
-    bool
-        also where it is not known how the job ended.
-
-    Examples
-    --------
     >>> from core.experiments import has_result
     >>> has_result({"status": "converged"}), has_result({"status": "failed"})
     (True, False)
@@ -157,17 +119,7 @@ class _Place(NamedTuple):
 class JobStore:
     """A folder of finished jobs, open for more; a context manager, after which it is closed.
 
-    Parameters
-    ----------
-    folder
-        made where it is absent.
-    shard
-        k and n, where this process writes a file of its own as the k-th of n.
-
-    Raises
-    ------
-    InputError
-        where the folder or the file cannot be made, or another process writes to the file.
+    Raises InputError where the folder or the file cannot be made, or another process writes to the file.
     """
 
     def __init__(self, folder: Path, *, shard: tuple[int, int] | None = None) -> None:
@@ -220,15 +172,7 @@ class JobStore:
     def append(self, row: Mapping[str, Any]) -> None:
         """Write the facts of a job as a line, in one piece.
 
-        Parameters
-        ----------
-        row
-            what JSON can hold, with at least `key` and `status`.
-
-        Raises
-        ------
-        InputError
-            where it cannot be written; the file is then as it was before.
+        Raises InputError where it cannot be written; the file is then as it was before.
         """
         line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
         line += b"\n"
@@ -253,10 +197,7 @@ class JobStore:
     def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Write the arrays of a job. A link in their place is removed, and what it leads to is left as it is.
 
-        Raises
-        ------
-        InputError
-            where they cannot be written.
+        Raises InputError where they cannot be written.
         """
         make_folder(self.folder / RESULTS)
         path = self.arrays_path(key)
@@ -307,10 +248,7 @@ class JobStore:
 def _lock(file: int) -> None:
     """Keep other processes from writing to a file, where its file system has locks: some of clusters do not.
 
-    Raises
-    ------
-    BlockingIOError
-        where another process does.
+    Raises BlockingIOError where another process does.
     """
     if fcntl is None:
         return

@@ -86,40 +86,19 @@ class ExperimentJob(Protocol):
     def run(self) -> JobResult:
         """Compute it.
 
-        Raises
-        ------
-        ResultNotWritten
-            where its arrays, which it may write itself, cannot be written; whatever else it raises is why
-            it has no result.
+        Raises ResultNotWritten where its arrays, which it may write itself, cannot be written; whatever else
+        it raises is why it has no result.
         """
 
 
 def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
-    """Return the name under which the result of a job is stored.
-
-    Parameters
-    ----------
-    kind
-        of the job.
-    digest
-        of its data.
-    settings
-        what else the result depends on, as JSON can hold it. The version of the program is added.
-    """
+    """Return the name under which the result of a job is stored."""
     text = json.dumps([VERSION, kind, digest, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def load_job_result(store: JobStore, key: str) -> JobResult | None:
-    """Return the result of a job, or None where it has not ended or its arrays are absent or damaged.
-
-    Parameters
-    ----------
-    store
-        where it is kept.
-    key
-        of the job.
-    """
+    """Return the result of a job, or None where it has not ended or its arrays are absent or damaged."""
     row = store.load_row(key)
     if row is None:
         return None
@@ -134,41 +113,13 @@ def load_job_result(store: JobStore, key: str) -> JobResult | None:
 
 
 def load_job_results(store: JobStore, jobs: Iterable[ExperimentJob]) -> dict[str, JobResult]:
-    """Return the results of jobs that have ended, by their keys.
-
-    Parameters
-    ----------
-    store
-        where they are kept.
-    jobs
-        of any experiment.
-
-    Returns
-    -------
-    dict[str, JobResult]
-        without those that have not ended.
-    """
+    """Return the results of jobs that have ended, by their keys."""
     loaded = {job.key: load_job_result(store, job.key) for job in jobs}
     return {key: result for key, result in loaded.items() if result is not None}
 
 
 def save_job_result(store: JobStore, key: str, result: JobResult) -> None:
-    """Write the result of a job.
-
-    Parameters
-    ----------
-    store
-        where it is kept.
-    key
-        of the job.
-    result
-        what it computed.
-
-    Raises
-    ------
-    InputError
-        where it cannot be written.
-    """
+    """Write the result of a job. Raises InputError where it cannot be written."""
     if result.arrays:
         store.save_arrays(key, result.arrays)
     row = {"key": key, "status": result.status, "error": result.failure, **result.facts}
@@ -231,31 +182,10 @@ def run_jobs(
 ) -> None:
     """Compute every job whose result is not in the store, and put it there; `load_job_result` reads it.
 
-    Parameters
-    ----------
-    jobs
-        what to compute.
-    store
-        where the results of jobs are kept, and how those without a result ended.
-    processes
-        how many at a time; None leaves number and kind of workers to joblib's context, one by default.
-    timeout
-        seconds after which a job is ended.
-    retry
-        whether jobs that ended without a result before are computed again.
-    queue
-        of the jobs that are to be computed: which starts next.
-    ahead
-        how many jobs are given to the workers before any has ended, as joblib's `pre_dispatch`.
-    progress
-        called before the first job starts and after every job.
-
-    Raises
-    ------
-    InputError
-        where the store or a result cannot be written, or the workers end before any job does, several times.
-    KeyboardInterrupt
-        after Ctrl-C; what had ended before is in the store.
+    `processes`: how many at a time; None leaves number and kind of workers to joblib's context, one by
+    default; `timeout`: seconds after which a job is ended. Raises InputError where the store or a result
+    cannot be written, or the workers end before any job does, several times; KeyboardInterrupt after Ctrl-C;
+    what had ended before is in the store.
     """
     waiting: dict[str, ExperimentJob] = {}
     known = set()

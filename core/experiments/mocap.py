@@ -118,22 +118,8 @@ class MocapSequence:
 def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[MocapRow, ...]:
     """Return the rows of one sequence: each method on estimated and, where there are any, true rotations.
 
-    Parameters
-    ----------
-    path
-        a motion-capture file of the published tables.
-    methods
-        their names.
-
-    Returns
-    -------
-    tuple[MocapRow, ...]
-        one row for each method and source of rotations.
-
-    Raises
-    ------
-    InputError
-        where the file has another name than those of `PUBLISHED_E3D`, or no true shapes of all frames.
+    Raises InputError where the file has another name than those of `PUBLISHED_E3D`, or no true shapes of all
+    frames.
     """
     if path.stem not in PUBLISHED_E3D:
         raise InputError(f"{path}: is none of the published sequences {', '.join(PUBLISHED_E3D)}")
@@ -170,20 +156,8 @@ def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[M
 def load_mocap(path: Path) -> MocapSequence:
     """Read a sequence, with the camera of its tracks: its own, or the one fixed camera that explains them.
 
-    Parameters
-    ----------
-    path
-        the file.
-
-    Returns
-    -------
-    MocapSequence
-        centered, and of unit size.
-
-    Raises
-    ------
-    InputError
-        where the file has no true shapes of all frames, or no one camera makes its tracks of them.
+    Raises InputError where the file has no true shapes of all frames, or no one camera makes its tracks of
+    them.
     """
     sequence = read_sequence(path, camera=CameraModel.ORTHOGONAL)
     truth = sequence.truth
@@ -200,18 +174,6 @@ def rotation_error(rotations: Floats, true: Floats) -> float:
     """Return the mean angle in degrees between rotations (F, 3, 3), after one turn of the object.
 
     Rotations are known up to the reflection of depth, and the better one counts.
-
-    Parameters
-    ----------
-    rotations
-        (F, 3, 3) estimated.
-    true
-        (F, 3, 3) true ones.
-
-    Returns
-    -------
-    float
-        degrees.
     """
     errors = []
     for candidate in (rotations, flip_depth(rotations)):
@@ -281,15 +243,7 @@ class MocapJob(ExperimentJob):
 def mocap_jobs(real: Path | None) -> list[MocapJob]:
     """Return a job for every file of the published tables that `real/mocap` holds.
 
-    Parameters
-    ----------
-    real
-        the folder of the real sequences; None where there is none.
-
-    Returns
-    -------
-    list[MocapJob]
-        one for each file; empty where there is none.
+    `real`: the folder of the real sequences; None where there is none.
     """
     if real is None:
         return []
@@ -298,20 +252,7 @@ def mocap_jobs(real: Path | None) -> list[MocapJob]:
 
 
 def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list[ReportBlock]:
-    """Return the table of e3D, with the published numbers next to ours.
-
-    Parameters
-    ----------
-    jobs
-        all jobs of the experiment.
-    results
-        what they computed, by their keys.
-
-    Returns
-    -------
-    list[ReportBlock]
-        the blocks of the report, in their order.
-    """
+    """Return the table of e3D, with the published numbers next to ours."""
     rows = [
         _mocap_row(values, rule=index == 0)
         for job in jobs

@@ -68,18 +68,6 @@ def published_tables() -> PublishedTables:
 def mean_log_loss(log_losses: list[float]) -> float:
     """Return log10 of the mean of losses given by their logarithms: Table 1's average.
 
-    Parameters
-    ----------
-    log_losses
-        logarithms to base 10.
-
-    Returns
-    -------
-    float
-        log10 of the mean loss.
-
-    Examples
-    --------
     >>> round(mean_log_loss([-1.0, -2.0]), 6)
     -1.259637
     """

@@ -142,10 +142,7 @@ ReportBlock: TypeAlias = Heading | Paragraph | BulletList | CodeBlock | ReportTa
 def check_installed(*modules: str) -> None:
     """Refuse to begin where a package of the extra `experiments` is not installed.
 
-    Raises
-    ------
-    InputError
-        with the package and how to install it.
+    Raises InputError with the package and how to install it.
     """
     for name in modules:
         try:
@@ -158,45 +155,14 @@ def check_installed(*modules: str) -> None:
 
 
 def render_markdown(blocks: list[ReportBlock]) -> str:
-    """Return the blocks as Markdown.
-
-    Parameters
-    ----------
-    blocks
-        the blocks, in their order.
-
-    Returns
-    -------
-    str
-        the text.
-
-    Raises
-    ------
-    InputError
-        where Jinja2 is not installed.
-    """
+    """Return the blocks as Markdown. Raises InputError where Jinja2 is not installed."""
     return _environment().get_template("report.md.jinja").render(blocks=blocks)
 
 
 def render_html(blocks: list[ReportBlock], title: str) -> str:
     """Return the blocks as an HTML page that needs no other file than its images.
 
-    Parameters
-    ----------
-    blocks
-        the blocks, in their order.
-    title
-        the title of the page.
-
-    Returns
-    -------
-    str
-        the page.
-
-    Raises
-    ------
-    InputError
-        where Jinja2 is not installed.
+    Raises InputError where Jinja2 is not installed.
     """
     return _environment().get_template("report.html.jinja").render(blocks=blocks, title=title)
 
@@ -204,18 +170,6 @@ def render_html(blocks: list[ReportBlock], title: str) -> str:
 def render_latex(table: ReportTable) -> str:
     r"""Return a table as LaTeX, for the package booktabs.
 
-    Parameters
-    ----------
-    table
-        any table.
-
-    Returns
-    -------
-    str
-        a `tabular` with its caption as a comment.
-
-    Examples
-    --------
     >>> rows = (TableRow((TableCell("a_b"), TableCell("1.5", strong=True))),)
     >>> print(render_latex(ReportTable("errors", ("object", "mm"), rows)))
     % errors
@@ -263,24 +217,7 @@ def _one_line(text: str) -> str:
 def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
     """Write `report.md` and `report.html`, and return the path of the latter.
 
-    Parameters
-    ----------
-    blocks
-        the blocks, in their order.
-    title
-        the title of the page.
-    folder
-        where the files are written.
-
-    Returns
-    -------
-    Path
-        that of `report.html`.
-
-    Raises
-    ------
-    InputError
-        where Jinja2 is not installed or a file cannot be written.
+    Raises InputError where Jinja2 is not installed or a file cannot be written.
     """
     for name, text in zip(REPORT_FILES, (render_markdown(blocks), render_html(blocks, title)), strict=True):
         with replacing(folder / name) as temporary:
@@ -293,17 +230,7 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
 
     A text that a spreadsheet would compute gets an apostrophe before it.
 
-    Parameters
-    ----------
-    path
-        the file, which is replaced where it exists.
-    header, lines
-        the names of the columns, and the cells of each row.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     with (
         replacing(path) as temporary,
@@ -317,18 +244,6 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
 def formula_safe(value: object) -> object:
     """Return a cell of csv that no spreadsheet computes: texts that begin as a formula get an apostrophe.
 
-    Parameters
-    ----------
-    value
-        a text, or a number, which is returned as it is.
-
-    Returns
-    -------
-    object
-        the same of everything else.
-
-    Examples
-    --------
     >>> formula_safe("=1+1"), formula_safe(-1.5), formula_safe("drink")
     ("'=1+1", -1.5, 'drink')
     """

@@ -78,37 +78,11 @@ def reproduce_experiment(
 ) -> Path:
     """Run an experiment, or continue one that was stopped, and write its report.
 
-    Parameters
-    ----------
-    what
-        one of `EXPERIMENTS`.
-    output
-        the report's folder, made where it is absent; finished jobs are kept in its folder `jobs`.
-    data
-        the Challenge's folder, or one in its layout; None chooses the bundled simulated objects.
-    real
-        the folder of Figure 1's sequences, and for "all" of motion capture; None chooses the folder `real`
-        next to `data`, or simulated sequences for Figure 1.
-    frame_base
-        number of the first frame in `gt_frame_N`.
-    seconds
-        of CPU for every curve of Figure 1.
-    processes
-        how many jobs at a time; None leaves it to joblib's context.
-    command
-        the command that the report gives for making it.
-    progress
-        called before the first job starts and after every job.
-
-    Returns
-    -------
-    Path
-        of the report's HTML file; `report.md`, `numbers.csv` and `pictures` are in the same folder.
-
-    Raises
-    ------
-    InputError
-        where something needed is not installed, the data is broken, or the folder cannot be written.
+    `data`: the Challenge's folder, or one in its layout; None chooses the bundled simulated objects; `real`:
+    the folder of Figure 1's sequences, and for "all" of motion capture; None chooses the folder `real` next
+    to `data`, or simulated sequences for Figure 1; `processes`: how many jobs at a time; None leaves it to
+    joblib's context. Raises InputError where something needed is not installed, the data is broken, or the
+    folder cannot be written.
     """
     check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
@@ -232,22 +206,7 @@ def machine_name() -> str:
 
 
 def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder: Path) -> list[ReportBlock]:
-    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`.
-
-    Parameters
-    ----------
-    jobs
-        all jobs of the experiment.
-    results
-        what they computed, by their keys.
-    folder
-        the folder of the report.
-
-    Returns
-    -------
-    list[ReportBlock]
-        the blocks of the report, in their order.
-    """
+    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
     blocks: list[ReportBlock] = [
         Heading("3-D comparisons"),
         Paragraph(

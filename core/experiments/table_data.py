@@ -67,22 +67,8 @@ class TableData:
 def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
     """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
 
-    Parameters
-    ----------
-    folder
-        the folder; None for the bundled samples.
-    frame_base
-        number of the first frame in `gt_frame_N`: 1 or 0.
-
-    Returns
-    -------
-    TableData
-        the sequences and where they are from.
-
-    Raises
-    ------
-    InputError
-        where there are none, one is broken or has no ground truth, or several are of one object and path.
+    `folder`: the folder; None for the bundled samples. Raises InputError where there are none, one is broken
+    or has no ground truth, or several are of one object and path.
     """
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
     items: dict[tuple[str, str, CameraModel], TableSequence] = {}

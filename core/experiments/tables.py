@@ -124,10 +124,7 @@ def table_entries(
 def write_numbers(entries: TableEntries, path: Path) -> None:
     """Write every number of the tables as csv, with the command that reproduces it.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     header = ["object", "path", "camera", "method", "loss", "log10_loss", *ERRORS]
     lines = [
@@ -157,21 +154,7 @@ def average_table(
     digits: int,
     table: str = "",
 ) -> ReportTable | None:
-    """Return averages over the paths of every object: Tables 1 and 2 of the paper.
-
-    Parameters
-    ----------
-    entries, data
-        the entries, and the sequences that they are of.
-    caption
-        of the table.
-    average
-        of the entries of one method on all paths of one object; NaN where it has none.
-    digits
-        after the point.
-    table
-        "table1" or "table2" for the published numbers next to ours; else none.
-    """
+    """Return averages over the paths of every object: Tables 1 and 2 of the paper."""
     printed = {
         (name, camera): bool(table) and _comparable(entries, data, name, camera)
         for name in data.objects
@@ -353,20 +336,7 @@ def settings_blocks(jobs: list[TableJob], results: Mapping[str, JobResult]) -> l
 
 
 def loss_blocks(entries: TableEntries, data: TableData) -> list[ReportBlock]:
-    """Return Table 1.
-
-    Parameters
-    ----------
-    entries
-        what was measured.
-    data
-        the sequences.
-
-    Returns
-    -------
-    list[ReportBlock]
-        the blocks of the report, in their order.
-    """
+    """Return Table 1."""
     table = average_table(
         entries,
         data,

@@ -12,8 +12,6 @@ from .exceptions import InputError
 def asset_folder(name: str) -> Path | None:
     """Return a folder of the bundled files, None where it is not installed.
 
-    Examples
-    --------
     >>> asset_folder("icons").name
     'icons'
     """
@@ -25,23 +23,8 @@ def asset_folder(name: str) -> Path | None:
 def help_page(name: str) -> str:
     """Return the text of a file of `assets/help`.
 
-    Parameters
-    ----------
-    name
-        the name of the file.
+    Raises InputError where the pages of help are not installed.
 
-    Returns
-    -------
-    str
-        its text.
-
-    Raises
-    ------
-    InputError
-        where the pages of help are not installed.
-
-    Examples
-    --------
     >>> help_page("formats.md").startswith("# ")
     True
     """

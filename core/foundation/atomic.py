@@ -51,22 +51,7 @@ _SCANNING = 0.01  # of the time, at most, goes to looking for temporary files
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it replaces `path` if the block ends without an error.
 
-    Parameters
-    ----------
-    path
-        the file to write, or a link to it.
-    private
-        whether nobody but its owner may read the file.
-
-    Yields
-    ------
-    Path
-        the temporary file.
-
-    Raises
-    ------
-    InputError
-        where `check_writable` refuses the path, or the disk refuses the bytes.
+    Raises InputError where `check_writable` refuses the path, or the disk refuses the bytes.
     """
     target = check_writable(path)
     temporary = target.parent / _temporary_name(target.suffix)
@@ -92,22 +77,7 @@ def replacing_many(path: Path, *, removed: Collection[str] = ()) -> Iterator[Pat
     For several files that belong together: if the block fails, none of them appears, and those that were
     there under the same names stay.
 
-    Parameters
-    ----------
-    path
-        any of the files to write.
-    removed
-        names of files of the same folder that go when the new ones appear, unless they are among them.
-
-    Yields
-    ------
-    Path
-        the temporary folder.
-
-    Raises
-    ------
-    InputError
-        where `check_writable` refuses one of the files, or the disk refuses the bytes.
+    Raises InputError where `check_writable` refuses one of the files, or the disk refuses the bytes.
     """
     check_writable(path)
     parent = Path(os.path.realpath(path.parent))
@@ -295,11 +265,6 @@ def remove_temporaries(folder: Path) -> None:
     """Remove the temporary files of processes of this machine that have ended, and undo what they left half.
 
     A folder in which many files are written is not listed for each of them.
-
-    Parameters
-    ----------
-    folder
-        where files are read or written.
     """
     began = time.monotonic()
     if began < _next_scan.get(folder, began):

@@ -78,12 +78,6 @@ def solve_batched(
     """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined.
 
     Where a block is nearly singular, both are those of the pseudo-inverse.
-
-    Parameters
-    ----------
-    dtype
-        of the inverse. With float32 the solution is refined to float64 accuracy; where few refinements do
-        not reach it, both are computed in float64.
     """
     if dtype is np.float32:
         coarse = _coarsely_solved(blocks, right)

@@ -40,20 +40,6 @@ class InputError(ValueError):
 def printable(text: str) -> str:
     r"""Return a text as one line that any terminal shows and any file holds, with the escapes of Python.
 
-    Parameters
-    ----------
-    text
-        of a file, which is not trusted.
-
-    Returns
-    -------
-    str
-        with escapes for line ends, control characters, marks that change the direction of what follows, bytes
-        that are no text, and all that shows nothing: joiners and selectors, too, though an emoji or a word
-        of Persian loses its form by that, because a name with one looks like another name without.
-
-    Examples
-    --------
     >>> printable("a\x1b[31m b")
     'a\\x1b[31m b'
     """
@@ -65,20 +51,8 @@ def printable(text: str) -> str:
 def printable_name(text: str, most: int = LONGEST_NAME) -> str:
     r"""Return a name or a sentence of a file as it can be shown: as `printable`, and not far too long.
 
-    Parameters
-    ----------
-    text
-        of a file, which is not trusted: a line of a million characters stops a window for seconds.
-    most
-        characters that are kept of a longer one.
+    `text`: of a file, which is not trusted: a line of a million characters stops a window for seconds.
 
-    Returns
-    -------
-    str
-        one line, which ends in three dots where something is left out.
-
-    Examples
-    --------
     >>> printable_name("a\tb"), printable_name("long" * 100, 10)
     ('a\\tb', 'longlonglo...')
     """

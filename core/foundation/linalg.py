@@ -61,24 +61,7 @@ def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection
     Umeyama, PAMI 1991. Both are (..., 3, P), and a leading index has its own similarity. Columns that are not
     finite in either are ignored; where fewer than one column is left, the identity is returned.
 
-    Parameters
-    ----------
-    source, target
-        (..., 3, P) point sets that correspond column by column.
-    scale
-        whether the size may change; otherwise the scale is 1.
-    reflection
-        whether a mirror image is allowed.
-
-    Returns
-    -------
-    Similarity
-        with the leading axes of the source and the target.
-
-    Raises
-    ------
-    InputError
-        where the shapes disagree.
+    Raises InputError where the shapes disagree.
     """
     source, target = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
     if source.shape != target.shape or source.ndim < 2 or source.shape[-2] != 3:
@@ -128,18 +111,8 @@ def cross_matrix(vector: Floats) -> Floats:
 def rotation_from_vector(vector: Floats) -> Floats:
     """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3).
 
-    Parameters
-    ----------
-    vector
-        (..., 3) axis times angle in radians.
+    `vector`: (..., 3) axis times angle in radians.
 
-    Returns
-    -------
-    Floats
-        (..., 3, 3).
-
-    Examples
-    --------
     >>> rotation_from_vector(np.array([0.0, 0.0, np.pi / 2])).round(12)[0].tolist()
     [0.0, -1.0, 0.0]
     """
@@ -218,16 +191,8 @@ def levenberg_marquardt(
 ) -> Minimum:
     """Minimize |r(x)|^2 from a start.
 
-    Parameters
-    ----------
-    residuals
-        returns r (m,) and its Jacobian (m, n) at x (n,); r that is not finite counts as a rejected step.
-    start
-        (n,) first x.
-    tolerance
-        stop when the predicted decrease is below this fraction of the cost.
-    max_iterations
-        accepted and rejected steps together.
+    `residuals`: returns r (m,) and its Jacobian (m, n) at x (n,); r that is not finite counts as a rejected
+    step; `start`: (n,) first x.
     """
     x = np.array(start, dtype=float)
     r, J = residuals(x)

@@ -30,13 +30,7 @@ class PeakMemory:
 
 
 def peak_megabytes() -> float | None:
-    """Return the peak of the resident memory in MB (1e6 bytes); None where the system does not report it.
-
-    Returns
-    -------
-    float | None
-        of this process, since it started or since a `PeakMemory` was made.
-    """
+    """Return the peak of the resident memory in MB (1e6 bytes); None where the system does not report it."""
     if PROCESS_STATUS.exists():  # the peak of getrusage would include that of the parent process
         for line in PROCESS_STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):

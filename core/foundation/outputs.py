@@ -27,39 +27,15 @@ _KINDS = {
 
 
 def kind_of_file(mode: int) -> str:
-    """Return what a path is.
-
-    Parameters
-    ----------
-    mode
-        `st_mode` of its status.
-
-    Returns
-    -------
-    str
-        "a folder", "a pipe", "a socket", "a device"; "" for a regular file.
-    """
+    """Return what a path is."""
     return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 
 def check_writable(path: Path) -> Path:
     """Refuse a path that cannot be written, before the result that is to be written there is computed.
 
-    Parameters
-    ----------
-    path
-        the file that is to be written.
-
-    Returns
-    -------
-    Path
-        the file behind the symbolic links of the path.
-
-    Raises
-    ------
-    InputError
-        where the folder is absent or not writable, the path is a folder, a device, a pipe or a socket, the
-        file there is read-only, or is an input (`protecting`), or its name is refused.
+    Raises InputError where the folder is absent or not writable, the path is a folder, a device, a pipe or a
+    socket, the file there is read-only, or is an input (`protecting`), or its name is refused.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -91,24 +67,7 @@ def check_writable(path: Path) -> Path:
 def saved_elsewhere(
     refusal: InputError, what: str, suffix: str, write: Callable[[Path], object]
 ) -> InputError:
-    """Write what cannot be written where it belongs, so that it is not lost; return a sentence that says so.
-
-    Parameters
-    ----------
-    refusal
-        why it cannot be written there.
-    what
-        what it is: "result".
-    suffix
-        of its file.
-    write
-        writes it to a path.
-
-    Returns
-    -------
-    InputError
-        the refusal, and where it is now.
-    """
+    """Write what cannot be written where it belongs elsewhere; return a sentence that says so."""
     path = write_elsewhere(what, suffix, write)
     rest = f"The {what} is saved in {path}" if path is not None else f"The {what} is lost"
     return InputError(f"{str(refusal).rstrip('.')}. {rest}")
@@ -117,15 +76,7 @@ def saved_elsewhere(
 def write_elsewhere(what: str, suffix: str, write: Callable[[Path], object]) -> Path | None:
     """Write a file to the temporary folder, or to another where that cannot be.
 
-    Parameters
-    ----------
-    what, suffix, write
-        as of `saved_elsewhere`.
-
-    Returns
-    -------
-    Path | None
-        the file, which nobody but its owner may read; None where it can be written nowhere.
+    Returns the file, which nobody but its owner may read; None where it can be written nowhere.
     """
     for folder in (tempfile.gettempdir, Path.home, Path.cwd):
         with suppress(InputError, OSError, RuntimeError):  # there is no such folder, or it is full, too
@@ -143,15 +94,7 @@ def write_elsewhere(what: str, suffix: str, write: Callable[[Path], object]) -> 
 def check_replaceable(files: Iterable[Path]) -> None:
     """Refuse what cannot be written of the files of a folder, which may be absent, before they are computed.
 
-    Parameters
-    ----------
-    files
-        the files that are going to be written; those that are absent are accepted.
-
-    Raises
-    ------
-    InputError
-        as `check_writable`.
+    Raises InputError as `check_writable`.
     """
     for file in files:
         if os.path.lexists(file):
@@ -161,20 +104,7 @@ def check_replaceable(files: Iterable[Path]) -> None:
 def make_folder(folder: Path) -> Path:
     """Return a folder, which is made where it is absent, also behind a symbolic link.
 
-    Parameters
-    ----------
-    folder
-        its path.
-
-    Returns
-    -------
-    Path
-        the same.
-
-    Raises
-    ------
-    InputError
-        where it cannot be made, with what is no folder on the way.
+    Raises InputError where it cannot be made, with what is no folder on the way.
     """
     try:
         os.makedirs(os.path.realpath(folder), exist_ok=True)
@@ -211,18 +141,6 @@ def protecting(inputs: Mapping[Path, str]) -> Iterator[None]:
 
     For files whose names follow from others: those of a series, of a report, of a folder of runs.
 
-    Parameters
-    ----------
-    inputs
-        what each file that is read is, as a sentence has it: "the input".
-
-    Yields
-    ------
-    None
-        nothing.
-
-    Examples
-    --------
     >>> with protecting({Path("a.npz"): "the input"}):
     ...     check_writable(Path("./a.npz"))
     Traceback (most recent call last):
@@ -238,17 +156,7 @@ def protecting(inputs: Mapping[Path, str]) -> Iterator[None]:
 def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
     """Refuse an output that cannot be written, that is an input, or another output, by whatever name.
 
-    Parameters
-    ----------
-    outputs
-        the option that names each file to write, and the file.
-    inputs
-        what each file that is read is, as a sentence has it: "the input".
-
-    Raises
-    ------
-    InputError
-        naming the file and both of its uses.
+    Raises InputError naming the file and both of its uses.
     """
     uses = _uses(inputs)
     for option, path in outputs:

@@ -24,8 +24,6 @@ _KEY = "parameter"
 class Parameter:
     """One number, or one word of a few.
 
-    Examples
-    --------
     >>> Parameter("rho", "First penalty parameter.", least=0.0, open_below=True).accepted
     'a number above 0'
     >>> Parameter("rank", "Number of basis shapes.", least=1, integer=True).checked(3.0)
@@ -70,10 +68,7 @@ class Parameter:
     def checked(self, value: object) -> ParameterValue:
         """Return a value as it is used: a text, an int of a whole number, a float of any other.
 
-        Raises
-        ------
-        InputError
-            where it is not accepted.
+        Raises InputError where it is not accepted.
         """
         if self.text:
             return str(value)
@@ -98,38 +93,12 @@ class Parameter:
 
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:
-    """Return a dataclass field that is described as a `Parameter`; its name is that of the field.
-
-    Parameters
-    ----------
-    default
-        the default value of the field.
-    tip
-        what it means, as a sentence.
-    **description
-        the other fields of `Parameter`.
-
-    Returns
-    -------
-    Any
-        a dataclass field.
-    """
+    """Return a dataclass field that is described as a `Parameter`; its name is that of the field."""
     return field(default=default, metadata={_KEY: Parameter("", tip, **description)})
 
 
 def parameters_of(kind: Any) -> dict[str, Parameter]:
-    """Return the described fields of a dataclass, or of an instance, by name in the order of declaration.
-
-    Parameters
-    ----------
-    kind
-        a dataclass, or an instance.
-
-    Returns
-    -------
-    dict[str, Parameter]
-        the descriptions, by name.
-    """
+    """Return the described fields of a dataclass, or of an instance, by name in the order of declaration."""
     described: Any = kind if isinstance(kind, type) else type(kind)
     return dict(_parameters_of_class(described))
 
@@ -148,15 +117,7 @@ def check_parameters(instance: Any) -> None:
 
     A whole number becomes an int, any other number a float.
 
-    Parameters
-    ----------
-    instance
-        a dataclass instance with fields declared by `parameter`.
-
-    Raises
-    ------
-    InputError
-        where a value is not accepted, or is a text where a number is.
+    Raises InputError where a value is not accepted, or is a text where a number is.
     """
     for name, description in parameters_of(instance).items():
         value = getattr(instance, name)
@@ -170,13 +131,8 @@ def check_parameters(instance: Any) -> None:
 class CheckedParameters:
     """Base of a dataclass whose described fields are checked when an instance is made.
 
-    Raises
-    ------
-    InputError
-        where a value is not accepted.
+    Raises InputError where a value is not accepted.
 
-    Examples
-    --------
     >>> @dataclass(frozen=True)
     ... class Damping(CheckedParameters):
     ...     rate: float = parameter(0.5, "Share of the step that is kept.", most=1.0)

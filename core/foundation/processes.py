@@ -48,8 +48,6 @@ class ProcessDied(Exception):
 class WorkerProcess:
     """A process of Python that computes one call after another.
 
-    Examples
-    --------
     >>> import math
     >>> with WorkerProcess() as process:
     ...     process.call(math.hypot, 3.0, 4.0)
@@ -87,15 +85,7 @@ class WorkerProcess:
     ) -> None:
         """Keep what `function(*arguments)` returns in the process: `call` knows its methods by their names.
 
-        Parameters
-        ----------
-        function, *arguments, receive
-            as in `call`.
-
-        Raises
-        ------
-        ProcessDied, Exception
-            as `call`.
+        Raises ProcessDied, Exception as `call`.
         """
         self._compute(function, arguments, receive, None, keeps=True)
 
@@ -108,31 +98,10 @@ class WorkerProcess:
     ) -> Any:
         """Return `function(*arguments)`, or `function(*arguments, send)` where something receives.
 
-        Parameters
-        ----------
-        function
-            a function of a module, or the name of a method of what `make` has kept.
-        *arguments
-            of the function, picklable.
-        receive
-            called about twice a second: with what the function gave to `send`, or with None where it gave
-            nothing.
-        timeout
-            seconds, after which the process is ended.
-
-        Returns
-        -------
-        Any
-            what the function returned, picklable.
-
-        Raises
-        ------
-        ProcessDied
-            where the process ended without a result.
-        TimeoutError
-            where the time was over.
-        Exception
-            what the function raised.
+        `receive`: called about twice a second: with what the function gave to `send`, or with None where it
+        gave nothing; `timeout`: seconds, after which the process is ended. Raises ProcessDied where the
+        process ended without a result; TimeoutError where the time was over; Exception what the function
+        raised.
         """
         return self._compute(function, arguments, receive, timeout, keeps=False)
 
@@ -222,13 +191,7 @@ class ProcessPool:
 
 
 def processor_count() -> int:
-    """Return how many processors this process may use, which a batch system can have limited.
-
-    Returns
-    -------
-    int
-        at least 1.
-    """
+    """Return how many processors this process may use, which a batch system can have limited."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -239,35 +202,14 @@ def call_in_process(
 ) -> Any:
     """Return what `WorkerProcess.call` returns, of a new process that ends with the call.
 
-    Parameters
-    ----------
-    function, *arguments, receive
-        as in `WorkerProcess.call`.
-
-    Returns
-    -------
-    Any
-        what the function returned.
-
-    Raises
-    ------
-    ProcessDied
-        where the process ended without a result.
-    Exception
-        what the function raised.
+    Raises ProcessDied where the process ended without a result; Exception what the function raised.
     """
     with WorkerProcess() as process:
         return process.call(function, *arguments, receive=receive)
 
 
 def limit_memory(size: int) -> None:
-    """Let this process take at most so many bytes more than it has, and write no core; on Linux.
-
-    Parameters
-    ----------
-    size
-        of address space, which is more than what is used.
-    """
+    """Let this process take at most so many bytes more than it has, and write no core; on Linux."""
     if sys.platform == "linux":
         has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _limit(resource.RLIMIT_AS, has + size)
@@ -275,30 +217,13 @@ def limit_memory(size: int) -> None:
 
 
 def limit_processor(seconds: int) -> None:
-    """Let a signal end this process once it has used so many seconds of the processor from now on; on Linux.
-
-    Parameters
-    ----------
-    seconds
-        of all its threads.
-    """
+    """Let a signal end this process after so many further seconds of the processor; on Linux."""
     if sys.platform == "linux":
         _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + seconds)
 
 
 def why_ended(code: int | None) -> str:
-    """Return why a process with such limits has ended, as the end of a sentence.
-
-    Parameters
-    ----------
-    code
-        its exit code, negative of a signal.
-
-    Returns
-    -------
-    str
-        that it found no end, or that its library crashed.
-    """
+    """Return why a process with such limits has ended, as the end of a sentence."""
     if hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU:
         return "no end after seconds"
     return f"its library ends with code {code}"
@@ -408,11 +333,6 @@ def signals_blocked() -> Iterator[None]:
     At a terminal Ctrl-C reaches every process of the command, from their first instruction on, and so does
     the signal of a batch system. The caller ends its workers; it gets the signal at the latest when the
     block is left.
-
-    Yields
-    ------
-    None
-        nothing.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

@@ -19,18 +19,6 @@ def one_line_repr(instance: Any) -> str:
 
     A class uses it as `__repr__ = one_line_repr`. The last fields are left out where there are too many.
 
-    Parameters
-    ----------
-    instance
-        an object of a dataclass.
-
-    Returns
-    -------
-    str
-        the class and its fields; an array is shown by its type and shape.
-
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, eq=False)
     ... class Plane:

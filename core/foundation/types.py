@@ -17,18 +17,6 @@ def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any
     """Return a contiguous, read-only copy of `array`, so that values can be shared between threads.
 
     An array that is already read-only, contiguous and of that type is returned as it is.
-
-    Parameters
-    ----------
-    array
-        the values.
-    dtype
-        their type in the copy.
-
-    Returns
-    -------
-    npt.NDArray[Any]
-        the copy.
     """
     given = np.asarray(array)
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable and given.base is None:

@@ -9,13 +9,7 @@ VERSION = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a reconstruction depends on, by name.
-
-    Returns
-    -------
-    dict[str, str]
-        of core, numpy, scipy and Python.
-    """
+    """Return the versions that a reconstruction depends on, by name."""
     import numpy
     import scipy
 

@@ -57,23 +57,9 @@ PENALTIES: dict[str, type[Any]] = {
 def penalty_name(penalty: Penalty) -> str:
     """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights.
 
-    Parameters
-    ----------
-    penalty
-        a penalty as a user gives it.
+    Raises InputError where it is no penalty, or the table does not have it, so that no command and no file
+    could name it.
 
-    Returns
-    -------
-    str
-        the name that `--penalty` takes.
-
-    Raises
-    ------
-    InputError
-        where it is no penalty, or the table does not have it, so that no command and no file could name it.
-
-    Examples
-    --------
     >>> penalty_name(NuclearNorm(0.01))
     'nn'
     """
@@ -91,16 +77,5 @@ def penalty_name(penalty: Penalty) -> str:
 
 
 def is_spectral(penalty: Penalty) -> TypeGuard[ConcavePenalty]:
-    """Whether a penalty is not linear in the singular values, so that problems have it as `spectral`.
-
-    Parameters
-    ----------
-    penalty
-        a penalty as a user gives it.
-
-    Returns
-    -------
-    TypeGuard[ConcavePenalty]
-        True for those of `concave`.
-    """
+    """Whether a penalty is not linear in the singular values, so that problems have it as `spectral`."""
     return isinstance(penalty, ConcavePenalty)

@@ -79,20 +79,8 @@ class LinearPenalty:
 def extend_last(values: Floats, count: int) -> Floats:
     """Return the first `count` of some values, the last one repeated where there are fewer.
 
-    Parameters
-    ----------
-    values
-        (n,) at least one value.
-    count
-        the length of the result.
+    `values`: (n,) at least one value.
 
-    Returns
-    -------
-    Floats
-        (count,).
-
-    Examples
-    --------
     >>> extend_last(np.array([1.0, 2.0]), 4)
     array([1., 2., 2., 2.])
     """
@@ -102,24 +90,9 @@ def extend_last(values: Floats, count: int) -> Floats:
 def checked_weights(weights: Collection[float] | Floats) -> Floats:
     """Return the singular-value weights as a (K,) array.
 
-    Parameters
-    ----------
-    weights
-        a_1, ..., a_K.
+    Raises InputError where a weight is negative or not finite, or the vector decreases: then a'gamma is no
+    longer equal to the weighted nuclear norm (paper, Section 4), which is a different problem.
 
-    Returns
-    -------
-    Floats
-        (K,) non-negative and non-decreasing.
-
-    Raises
-    ------
-    InputError
-        where a weight is negative or not finite, or the vector decreases: then a'gamma is no longer equal
-        to the weighted nuclear norm (paper, Section 4), which is a different problem.
-
-    Examples
-    --------
     >>> checked_weights([0.0, 1.0, 1.0])
     array([0., 1., 1.])
     """

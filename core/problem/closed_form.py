@@ -27,16 +27,6 @@ def closed_form_structure(data: DataTerm) -> Floats:
     """Return X0#, the minimum-norm minimizer of the pOSE term without t, shape (rows, 3 columns).
 
     That is y, R' (m, 1), of every observation: at eta = 1 its depth is 0, and where nothing is seen it is 0.
-
-    Parameters
-    ----------
-    data
-        the data term of a problem.
-
-    Returns
-    -------
-    Floats
-        (rows, 3 columns): x of all columns, then y, then z.
     """
     return data.y.reshape(data.frames, -1)
 
@@ -44,15 +34,7 @@ def closed_form_structure(data: DataTerm) -> Floats:
 def reference_singular_values(data: DataTerm) -> Floats:
     """Return the singular values of X0#, descending, which determine the weights.
 
-    Parameters
-    ----------
-    data
-        the data term of a problem.
-
-    Returns
-    -------
-    Floats
-        (min(rows, 3 columns),).
+    Returns (min(rows, 3 columns),).
     """
     if _by_gram(data):
         squares = np.linalg.eigvalsh(_gram(data))[::-1]

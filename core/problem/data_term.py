@@ -134,10 +134,7 @@ class DataTerm(ABC):
     def H(self) -> Floats:
         """The planes of H, (F, 6P), for methods that need all of them.
 
-        Raises
-        ------
-        InputError
-            where they take more than 2 GB.
+        Raises InputError where they take more than 2 GB.
         """
 
     @property
@@ -345,10 +342,7 @@ class StreamedDataTerm(DataTerm):
     def H(self) -> Floats:
         """The planes of H, (F, 6P), for methods that need all of them.
 
-        Raises
-        ------
-        InputError
-            where they take more than 2 GB.
+        Raises InputError where they take more than 2 GB.
         """
         size = 48 * self.frames * self.points
         if size > LARGEST_BYTES:

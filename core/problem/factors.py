@@ -86,16 +86,6 @@ def balance(factors: Factors) -> Factors:
 
     By the paper's theorem this is the minimum of a'gamma over all factorizations of BC', for every
     non-decreasing a. Columns are ordered by decreasing singular value; signs follow the columns of B.
-
-    Parameters
-    ----------
-    factors
-        a point of any rank.
-
-    Returns
-    -------
-    Factors
-        the same shapes and offsets, by balanced factors.
     """
     rank, _, points = factors.C.shape
     B, C = _svd_factors(factors.B, factors.C.reshape(rank, -1))

@@ -29,15 +29,7 @@ NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 def full_rank_start(problem: Problem) -> Factors:
     """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start.
 
-    Parameters
-    ----------
-    problem
-        the problem, of either kind.
-
-    Returns
-    -------
-    Factors
-        of rank min(rows, 3 columns).
+    Returns of rank min(rows, 3 columns).
     """
     rows, columns = problem.shape
     return problem.closed_form(min(rows, 3 * columns))
@@ -47,16 +39,6 @@ def rigid_start(problem: NonRigidProblem) -> Factors:
     """Return rank 1 with B = 1, no shape yet, and every frame's offset on the mean viewing ray at depth 1.
 
     Eliminating C from there gives the best rigid shape for fronto-parallel cameras.
-
-    Parameters
-    ----------
-    problem
-        gives the tracks, the rotations and the rank.
-
-    Returns
-    -------
-    Factors
-        rank 1.
     """
     count = problem.visible.sum(axis=1)
     mean = problem.tracks.sum(axis=2) / count[:, None]  # hidden entries are 0
@@ -67,20 +49,7 @@ def rigid_start(problem: NonRigidProblem) -> Factors:
 
 
 def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
-    """Return random B of the problem's rank, with the first column rigid and the offsets of `rigid_start`.
-
-    Parameters
-    ----------
-    problem
-        gives the tracks, the rotations and the rank.
-    rng
-        the random numbers.
-
-    Returns
-    -------
-    Factors
-        a start of the rank of the problem.
-    """
+    """Return random B of the problem's rank, with the first column rigid and the offsets of `rigid_start`."""
     rigid = rigid_start(problem)
     frames, points = len(rigid.B), problem.tracks.shape[2]
     B = np.concatenate((rigid.B, rng.normal(size=(frames, problem.rank - 1))), axis=1)
@@ -96,18 +65,7 @@ def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Float
 
 
 def closed_form_start(problem: NonRigidProblem) -> Factors:
-    """Return the best cut of the closed form, centered, to the problem's rank, with the best offsets.
-
-    Parameters
-    ----------
-    problem
-        gives the tracks, the rotations and the rank.
-
-    Returns
-    -------
-    Factors
-        a start of the rank of the problem.
-    """
+    """Return the best cut of the closed form, centered, to the problem's rank, with the best offsets."""
     frames, points = problem.shape
     X = closed_form_structure(problem.data).reshape(frames, 3, points)
     cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
@@ -119,20 +77,6 @@ def random_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator
 
     In turn slow coefficients with a rigid column, slow coefficients alone, and white noise with a rigid
     column.
-
-    Parameters
-    ----------
-    problem
-        gives the tracks, the rotations and the rank.
-    count
-        how many.
-    rng
-        the random numbers.
-
-    Returns
-    -------
-    dict[str, Factors]
-        starts by name.
     """
     rigid = rigid_start(problem)
     frames, points = problem.shape
@@ -156,20 +100,6 @@ def with_rank(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
 
     Columns that are almost zero, which a strong penalty causes, are replaced, because no solver can enlarge
     them.
-
-    Parameters
-    ----------
-    factors
-        a point of any rank.
-    rank
-        K of the result, at least 1.
-    rng
-        the random numbers.
-
-    Returns
-    -------
-    Factors
-        the point with `rank` columns.
     """
     gamma = factors.gamma()
     alive = gamma > NEGLIGIBLE * gamma.max()
@@ -188,20 +118,7 @@ def with_rank(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
 
 
 def pad_rank(factors: Factors, rank: int) -> Factors:
-    """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective.
-
-    Parameters
-    ----------
-    factors
-        a point of any rank.
-    rank
-        K of the result, at least that of the point.
-
-    Returns
-    -------
-    Factors
-        the point with `rank` columns.
-    """
+    """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective."""
     more = rank - factors.rank
     if not more:
         return factors

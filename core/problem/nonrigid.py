@@ -54,24 +54,9 @@ ROTATION_TOLERANCE = 1e-6
 def checked_tracks(tracks: Floats, visible: Bools) -> tuple[Floats, Bools]:
     """Return calibrated tracks and their visibility, read-only.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) calibrated; hidden entries are ignored.
-    visible
-        (F, P).
-
-    Returns
-    -------
-    tracks
-        (F, 2, P) 0 where hidden; the given array where it is so already, so that problems share it.
-    visible
-        (F, P).
-
-    Raises
-    ------
-    InputError
-        where the shapes disagree, or a visible observation is not finite.
+    `tracks`: (F, 2, P) calibrated; hidden entries are ignored; `visible`: (F, P). Returns (F, 2, P) 0 where
+    hidden; the given array where it is so already, so that problems share it; (F, P). Raises InputError where
+    the shapes disagree, or a visible observation is not finite.
     """
     visible = read_only(visible, np.bool_)
     tracks = np.asarray(tracks, dtype=float)
@@ -240,10 +225,7 @@ class Problem(ABC):
     ) -> Self:
         """Return the same problem under another penalty, sharing what does not depend on it.
 
-        Raises
-        ------
-        InputError
-            where the weights are refused, or more than there are singular values.
+        Raises InputError where the weights are refused, or more than there are singular values.
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": spectral})
@@ -253,17 +235,7 @@ class Problem(ABC):
     def with_penalty(self, penalty: Penalty, rank: int | None = None) -> Self:
         """Return the same problem under a penalty whose weights may refer to its closed form.
 
-        Parameters
-        ----------
-        penalty
-            the penalty as a user gives it.
-        rank
-            K; by default the problem's.
-
-        Raises
-        ------
-        InputError
-            where the weights, or the rank, are refused.
+        Raises InputError where the weights, or the rank, are refused.
         """
         rank = self.rank if rank is None else rank
         if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
@@ -280,10 +252,7 @@ class Problem(ABC):
     def with_eta(self, eta: float) -> Self:
         """Return the same problem at another eta, or itself at its own; by least squares.
 
-        Raises
-        ------
-        InputError
-            where the eta is refused.
+        Raises InputError where the eta is refused.
         """
         if eta == self.eta:
             return self.with_robust(None)
@@ -302,10 +271,7 @@ class Problem(ABC):
     def with_observations(self, tracks: Floats, visible: Bools) -> Self:
         """Return the same problem of other observations, with the penalty as it is.
 
-        Raises
-        ------
-        InputError
-            where the shapes disagree, or a visible observation is not finite.
+        Raises InputError where the shapes disagree, or a visible observation is not finite.
         """
         tracks, visible = checked_tracks(tracks, visible)
         kept = self.without_data().__dict__ | {"reference": self.reference}

@@ -45,27 +45,15 @@ LOSSES = {
 class RobustLoss:
     """A loss g(q) of squared residuals q, concave in q.
 
-    Parameters
-    ----------
-    kind
-        "huber" or "cauchy".
-    scale
-        d, in the units of the residuals, above 0.
+    Raises InputError where the kind is neither, or the scale is not a positive number.
 
-    Raises
-    ------
-    InputError
-        where the kind is neither, or the scale is not a positive number.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> RobustLoss("huber", 2.0).weights(np.array([1.0, 16.0])).tolist()
     [1.0, 0.5]
     """
 
-    kind: str
-    scale: float
+    kind: str  # "huber" or "cauchy"
+    scale: float  # d, in the units of the residuals, above 0
 
     def __post_init__(self) -> None:
         if self.kind not in LOSSES or self.kind == "squared":

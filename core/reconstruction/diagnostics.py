@@ -21,22 +21,7 @@ NEGLIGIBLE = 1e-9  # relative size of a singular value that counts as zero
 
 
 def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
-    """Return a sentence for each degeneracy of a reconstruction.
-
-    Parameters
-    ----------
-    problem
-        what was minimized.
-    factors
-        the point of that problem that is kept.
-    penalty
-        what its weights were made of: names the number to lower.
-
-    Returns
-    -------
-    list[str]
-        empty where nothing is degenerate.
-    """
+    """Return a sentence for each degeneracy of a reconstruction."""
     sigma = singular_values(factors)
     if not np.isfinite(sigma).all():
         return ["the reconstruction holds numbers that are not finite"]
@@ -52,20 +37,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
 
 
 def is_collapsed(problem: Problem, factors: Factors) -> bool:
-    """Whether everything was shrunk to zero, so that no run can continue from it.
-
-    Parameters
-    ----------
-    problem
-        the problem, of either kind.
-    factors
-        a point of it.
-
-    Returns
-    -------
-    bool
-        whether the largest singular value is below 1e-9 of the Frobenius norm of X0.
-    """
+    """Whether everything was shrunk to zero, so that no run can continue from it."""
     return _is_zero(problem, singular_values(factors))
 
 

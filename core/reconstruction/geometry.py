@@ -99,19 +99,8 @@ def geometry_of(
 ) -> Geometry:
     """Return the geometry of a point.
 
-    Parameters
-    ----------
-    problem, factors
-        the point.
-    intrinsics
-        (3, 3) what undoes the calibration of the problem's tracks; diag(norm, norm, 1) of a low-rank problem.
-    calibration
-        (3, 3) K of the views of a low-rank problem; None where it is unknown.
-
-    Returns
-    -------
-    Geometry
-        shapes, cameras, and figures on the metric upgrade of a low-rank problem.
+    `intrinsics`: (3, 3) what undoes the calibration of the problem's tracks; diag(norm, norm, 1) of a
+    low-rank problem; `calibration`: (3, 3) K of the views of a low-rank problem; None where it is unknown.
     """
     if isinstance(problem, LowRankProblem):
         return _of_low_rank(problem, factors, float(intrinsics[0, 0]), calibration)
@@ -126,21 +115,8 @@ def geometry_of(
 def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, noise: float) -> Geometry:
     """Return the geometry of the best point of a depth refinement: every frame is a basis shape of its own.
 
-    Parameters
-    ----------
-    step
-        of the refinement.
-    intrinsics
-        (3, 3) what undoes the calibration of its tracks.
-    settings
-        of the run.
-    noise
-        that the refinement expects, in the units of the tracks; for `meta`.
-
-    Returns
-    -------
-    Geometry
-        whose shapes have their centers in the origin.
+    `intrinsics`: (3, 3) what undoes the calibration of its tracks; `noise`: that the refinement expects, in
+    the units of the tracks; for `meta`.
     """
     best = step.best
     Y, R = best.camera_points(), best.rotations
@@ -304,14 +280,7 @@ def metric_view(
 
     It is rigid where four singular values are not zero, whatever the rank of the settings.
 
-    Parameters
-    ----------
-    problem, factors
-        the solution.
-    intrinsics
-        (3, 3) diag(norm, norm, 1).
-    calibration
-        (3, 3) K of the views; None where it is unknown.
+    `intrinsics`: (3, 3) diag(norm, norm, 1); `calibration`: (3, 3) K of the views; None where it is unknown.
     """
     seen = geometry_of(problem, factors, intrinsics, calibration)
     sigma = singular_values(factors)

@@ -75,19 +75,7 @@ META_KINDS: dict[str, Any] = {
 def check_meta(meta: dict[str, Any], kinds: dict[str, Any] | None = None, where: str = "meta") -> None:
     """Refuse entries of other kinds than the program writes; those with other names are free.
 
-    Parameters
-    ----------
-    meta
-        the entries, as JSON holds them.
-    kinds
-        of the entries by name; `META_KINDS` by default.
-    where
-        what the entries are of, in messages.
-
-    Raises
-    ------
-    InputError
-        naming the entry.
+    Raises InputError naming the entry.
     """
     for name, kind in (META_KINDS if kinds is None else kinds).items():
         if name in meta:
@@ -110,18 +98,7 @@ def _check(value: Any, kind: Any, where: str) -> None:
 
 
 def printable_meta(meta: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries with texts that can be printed: names, units and sentences of a file.
-
-    Parameters
-    ----------
-    meta
-        the entries, as JSON holds them.
-
-    Returns
-    -------
-    dict[str, Any]
-        those of `EXACT` as they are.
-    """
+    """Return the entries with texts that can be printed: names, units and sentences of a file."""
     return {name: value if name in EXACT else _printable(value) for name, value in meta.items()}
 
 

@@ -79,10 +79,7 @@ class CalibratedTracks:
 def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
     """Resolve the intrinsics of a sequence and calibrate its tracks.
 
-    Raises
-    ------
-    InputError
-        where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
+    Raises InputError where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
     """
     camera = settings.camera_of(sequence.camera)
     found = resolve_intrinsics(sequence, settings.intrinsics, camera)
@@ -94,10 +91,7 @@ def calibrate_tracks(
 ) -> CalibratedTracks:
     """Calibrate the tracks of a sequence with a K, of which the origin may be known.
 
-    Raises
-    ------
-    InputError
-        where K is none of its camera, or all visible tracks of every frame coincide.
+    Raises InputError where K is none of its camera, or all visible tracks of every frame coincide.
     """
     tracks = calibrate(sequence.observations, K, camera)
     tracks.setflags(write=False)

@@ -220,37 +220,14 @@ class Iterate:
 
 
 def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
-    """Return the offsets of iterations and seconds with which a new stream continues a history.
-
-    Parameters
-    ----------
-    last
-        the last record of the history.
-    first
-        the first record of the new stream.
-
-    Returns
-    -------
-    tuple[int, float]
-        iterations and seconds, to be added to the records of the new stream.
-    """
+    """Return the offsets of iterations and seconds with which a new stream continues a history."""
     return last.iteration + 1 - first.iteration, last.seconds - first.seconds
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
     """Return an iterate whose record counts on from those of an earlier stream.
 
-    Parameters
-    ----------
-    iterate
-        an iterate of the new stream.
-    by
-        iterations and seconds, see `count_shift`.
-
-    Returns
-    -------
-    Iterate
-        a copy with another record.
+    `by`: iterations and seconds, see `count_shift`.
     """
     record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
@@ -355,18 +332,7 @@ def _energy_of_best(last: Iterate) -> float | None:
 
 
 def run_remarks(last: Iterate) -> list[str]:
-    """Return what should be known of an iterate, in sentences without their periods.
-
-    Parameters
-    ----------
-    last
-        an iterate of any run.
-
-    Returns
-    -------
-    list[str]
-        what was assumed of the camera, then what is degenerate.
-    """
+    """Return what should be known of an iterate, in sentences without their periods."""
     assumed = [last.origin.remark] if last.origin is not None and last.origin.remark else []
     return assumed + remarks(last.best.problem, last.best.factors, last.settings.penalty)
 

@@ -140,36 +140,12 @@ def nearest_preset(settings: Settings) -> str:
 
 
 def preset_name(settings: Settings) -> str | None:
-    """Return the name of the preset that the settings equal, or None.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-
-    Returns
-    -------
-    str | None
-        a key of `PRESETS`.
-    """
+    """Return the name of the preset that the settings equal, or None."""
     return next((name for name, preset in PRESETS.items() if preset == settings), None)
 
 
 def in_units_of(how: Provenance, settings: Settings) -> Provenance:
-    """Return the same steps, the last of which gives its result the units that some settings ask for.
-
-    Parameters
-    ----------
-    how
-        the steps of a run.
-    settings
-        those of which `scale` is used.
-
-    Returns
-    -------
-    Provenance
-        with the same numbers.
-    """
+    """Return the same steps, the last of which gives its result the units that some settings ask for."""
     if how.settings.scale == settings.scale:
         return how
     last = replace(how.steps[-1], settings=how.settings.with_changes(scale=settings.scale))
@@ -211,22 +187,6 @@ def solve_command(
 ) -> str:
     """Return the shell command that reconstructs the sequence in a file.
 
-    Parameters
-    ----------
-    source
-        the file, or the name of a sample.
-    reading
-        the options that it is read with.
-    how, output
-        as in `command_for`.
-
-    Returns
-    -------
-    str
-        one line for a POSIX shell.
-
-    Examples
-    --------
     >>> import core
     >>> solve_command("tracks.csv", {"size": "640x480"}, core.Settings(rank=2))
     'nrsfm solve tracks.csv --size 640x480 --rank 2 -o result.npz'
@@ -263,18 +223,7 @@ def step_options(step: SolveStep) -> list[str]:
 
 
 def options_for(settings: Settings) -> list[str]:
-    """Return the options of `nrsfm solve` for these settings, none for the default ones.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-
-    Returns
-    -------
-    list[str]
-        the words of the command line.
-    """
+    """Return the options of `nrsfm solve` for these settings, none for the default ones."""
     preset, default = nearest_preset(settings), Settings()
     words = ["--problem", settings.problem] if settings.problem != default.problem else []
     if preset != DEFAULT_PRESETS[settings.problem]:
@@ -377,18 +326,7 @@ def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse.
-
-    Parameters
-    ----------
-    settings
-        the settings of a run.
-
-    Returns
-    -------
-    dict[str, Any]
-        all fields, by name.
-    """
+    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
     values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
     values["penalty"] = penalty_to_dict(settings.penalty)
     values["options"] = dict(settings.options)
@@ -401,21 +339,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
 def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     """Rebuild settings from `meta["settings"]` of a result.
 
-    Parameters
-    ----------
-    values
-        as `settings_to_dict` returns them; absent ones have their defaults. Without `refine` they are of a
-        program that had no refinement.
-
-    Returns
-    -------
-    Settings
-        equal settings.
-
-    Raises
-    ------
-    InputError
-        where a name is unknown or a value is outside its range.
+    Raises InputError where a name is unknown or a value is outside its range.
     """
     try:
         return _settings(values)
@@ -440,18 +364,7 @@ def _settings(values: Mapping[str, Any]) -> Settings:
 
 
 def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
-    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse.
-
-    Parameters
-    ----------
-    penalty
-        a penalty of the table, or explicit weights.
-
-    Returns
-    -------
-    dict[str, Any]
-        the kind and the numbers.
-    """
+    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse."""
     numbers: dict[str, Any] = asdict(penalty)  # type: ignore[call-overload]
     return {"kind": penalty_name(penalty)} | numbers
 
@@ -459,20 +372,7 @@ def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
 def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
     """Rebuild a penalty.
 
-    Parameters
-    ----------
-    values
-        the kind and the numbers, as `penalty_to_dict` returns them.
-
-    Returns
-    -------
-    Penalty
-        an equal penalty.
-
-    Raises
-    ------
-    InputError
-        where its kind is unknown, or a number is not its own or out of its range.
+    Raises InputError where its kind is unknown, or a number is not its own or out of its range.
     """
     numbers = dict(values)
     kind = numbers.pop("kind", None)
@@ -493,16 +393,6 @@ def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
 
     The number of iterates has the name `updates`, as in every file of version 1. The end is absent where it
     is the lowest one.
-
-    Parameters
-    ----------
-    steps
-        the steps.
-
-    Returns
-    -------
-    list[dict[str, Any]]
-        the settings, the number of iterates and the end of each.
     """
     return [
         {"settings": settings_to_dict(step.settings), "updates": step.iterates}
@@ -514,20 +404,8 @@ def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
 def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
     """Rebuild steps.
 
-    Parameters
-    ----------
-    values
-        as `steps_to_list` returns them.
-
-    Returns
-    -------
-    tuple[SolveStep, ...]
-        equal steps.
-
-    Raises
-    ------
-    InputError
-        where one lacks its settings, they are refused, or its number of iterates or its end is none.
+    Raises InputError where one lacks its settings, they are refused, or its number of iterates or its end is
+    none.
     """
     steps = []
     for number, value in enumerate(values, start=1):
@@ -581,13 +459,7 @@ def _dashed(name: str) -> str:
 
 
 def source_name(sequence: Sequence) -> str:
-    """Return the file of a sequence as its readers accept it: samples by name, others by their full path.
-
-    Parameters
-    ----------
-    sequence
-        the sequence; one that is in no file is named `sequence.npz`.
-    """
+    """Return the file of a sequence as its readers accept it: samples by name, others by their full path."""
     if sequence.source is None:
         return UNSAVED
     return sample_name(sequence.source) or str(sequence.source.resolve())

@@ -159,24 +159,7 @@ def iterate_sequence(
 ) -> Iterator[Iterate]:
     """Yield the iterates of a reconstruction under one value of settings; `iterate` has the parameters.
 
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-    settings
-        the settings of a run.
-    start
-        an iterate to continue from, as in `iterate`.
-
-    Returns
-    -------
-    Iterator[Iterate]
-        immutable values, the last of which is finished.
-
-    Raises
-    ------
-    InputError
-        as `reconstruct` does.
+    Raises InputError as `reconstruct` does.
     """
     refusal = settings.refusal(sequence.camera)
     if refusal:
@@ -257,24 +240,7 @@ def replay(
 
     Iterations and seconds are counted through all steps.
 
-    Parameters
-    ----------
-    sequence
-        the tracks and what is known about them.
-    steps
-        settings, and the number of iterates of each.
-    start
-        the iterate that the first step continues from, as in `iterate`; by default there is none.
-
-    Returns
-    -------
-    Iterator[Iterate]
-        the iterates of all steps.
-
-    Raises
-    ------
-    InputError
-        where there is no step, a step has no iterate, or as `reconstruct` does.
+    Raises InputError where there is no step, a step has no iterate, or as `reconstruct` does.
     """
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")

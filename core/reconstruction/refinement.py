@@ -78,24 +78,7 @@ def with_refinement(
 ) -> Iterator[Iterate]:
     """Yield the iterates of a bilinear run, then those of the refinement where the settings ask for it.
 
-    Parameters
-    ----------
-    context
-        of the run.
-    iterates
-        those of the bilinear run, the last of which is finished.
-    candidates
-        by name, other points to start from; read when the bilinear run has ended.
-    thorough
-        whether the search is complete, see `DepthOptions`: of a run that continues no refinement.
-    continued
-        what the run continues from. Its refined shape is a further start; where frames are mirrored, they are
-        those of this shape.
-
-    Raises
-    ------
-    InputError
-        where frames are to be mirrored that the sequence does not have.
+    Raises InputError where frames are to be mirrored that the sequence does not have.
     """
     if context.settings.refine == "none":
         yield from iterates
@@ -157,26 +140,8 @@ def refine_end(
 ) -> DepthStep:
     """Return the last step of a refinement that follows a bilinear solution only.
 
-    Parameters
-    ----------
-    point
-        of a non-rigid problem.
-    settings
-        whose noise, isometry and neighbors are used.
-    intrinsics
-        (3, 3) from calibrated tracks to those of the sequence.
-    watch
-        called after every step; an exception that it raises ends the refinement.
-
-    Returns
-    -------
-    DepthStep
-        which is finished.
-
-    Raises
-    ------
-    InputError
-        as `depth_problem` and `depth_point` do.
+    `intrinsics`: (3, 3) from calibrated tracks to those of the sequence. Raises InputError as `depth_problem`
+    and `depth_point` do.
     """
     problem = depth_problem(point, settings.noise, intrinsics)
     options = DepthOptions(settings.isometry, settings.neighbors, thorough=False)
@@ -194,24 +159,9 @@ def refine_end(
 def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> DepthProblem:
     """Return the tracks of a point as a problem of depths.
 
-    Parameters
-    ----------
-    point
-        of a non-rigid problem.
-    noise
-        standard deviation of a coordinate in the units of the sequence; None estimates it.
-    intrinsics
-        (3, 3) from calibrated tracks to those of the sequence.
-
-    Returns
-    -------
-    DepthProblem
-        without an anchor.
-
-    Raises
-    ------
-    InputError
-        where there are too few frames or points, or everything was shrunk to zero.
+    `noise`: standard deviation of a coordinate in the units of the sequence; None estimates it; `intrinsics`:
+    (3, 3) from calibrated tracks to those of the sequence. Raises InputError where there are too few frames
+    or points, or everything was shrunk to zero.
     """
     problem = point.problem
     assert isinstance(problem, NonRigidProblem)  # no other problem has rays
@@ -299,10 +249,7 @@ def depth_point(problem: DepthProblem, point: Point, points: Ints | None = None)
 
     `points` are those that the problem of depths has, where it has not all of them.
 
-    Raises
-    ------
-    InputError
-        where it has no positive depths.
+    Raises InputError where it has no positive depths.
     """
     factors = point.factors
     if points is not None:

@@ -72,24 +72,8 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     """Return the last iterate of the run that made a result; `source` is the file of the result.
 
-    Parameters
-    ----------
-    result
-        the result.
-    sequence
-        the sequence that it is of.
-    source
-        the file of the result.
-
-    Returns
-    -------
-    Iterate
-        with the point of the result as its current and best one.
-
-    Raises
-    ------
-    InputError
-        where the result is of other tracks than the sequence's, or its settings cannot be rebuilt.
+    Raises InputError where the result is of other tracks than the sequence's, or its settings cannot be
+    rebuilt.
     """
     meta = result.meta
     _check_size(result, sequence, source)

@@ -35,24 +35,14 @@ MOST_PAIRED = 400  # points, of which all distances are computed
 class ScaleRule:
     """A length that is known.
 
-    Parameters
-    ----------
-    points
-        the two points whose distance it is, from 0; None for the size of the object.
-    length
-        above 0.
-    unit
-        one of `UNITS`.
-
-    Examples
-    --------
     >>> str(parse_scale(" 3 - 17 = 85.0 mm "))
     '3-17=85mm'
     """
 
+    # The two points whose distance it is, from 0; None for the size of the object.
     points: tuple[int, int] | None
-    length: float
-    unit: str
+    length: float  # above 0
+    unit: str  # one of `UNITS`
 
     def __str__(self) -> str:
         what = "size" if self.points is None else f"{self.points[0] + 1}-{self.points[1] + 1}"
@@ -70,20 +60,8 @@ class ScaleRule:
     def factor(self, shapes: Floats) -> float:
         """Return the units of length per unit of shapes.
 
-        Parameters
-        ----------
-        shapes
-            (F, 3, P) shapes in any one unit.
-
-        Returns
-        -------
-        float
-            above 0.
-
-        Raises
-        ------
-        InputError
-            where the length is 0 in the shapes, or the two points are not among them.
+        `shapes`: (F, 3, P) shapes in any one unit. Raises InputError where the length is 0 in the shapes, or
+        the two points are not among them.
         """
         self.check(shapes.shape[2])
         measured = _size_of(shapes) if self.points is None else _distance(shapes, *self.points)
@@ -95,23 +73,8 @@ class ScaleRule:
 def parse_scale(text: str) -> ScaleRule:
     """Return the rule that a text is.
 
-    Parameters
-    ----------
-    text
-        such as "3-17=85mm" or "size=200mm".
+    Raises InputError where it is none.
 
-    Returns
-    -------
-    ScaleRule
-        the rule.
-
-    Raises
-    ------
-    InputError
-        where it is none.
-
-    Examples
-    --------
     >>> parse_scale("size=0.2m")
     ScaleRule(points=None, length=0.2, unit='m')
     """

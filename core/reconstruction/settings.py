@@ -47,20 +47,7 @@ REFINED_METHODS = ("bilinear", "lm")  # that a refinement follows unless decline
 
 
 def suited_refinement(method: str, problem: str) -> str:
-    """Return the refinement that follows a method by itself.
-
-    Parameters
-    ----------
-    method
-        a key of `METHODS`.
-    problem
-        "nonrigid" or "lowrank".
-
-    Returns
-    -------
-    str
-        a key of `REFINEMENTS`.
-    """
+    """Return the refinement that follows a method by itself."""
     return "depth" if problem == "nonrigid" and method in REFINED_METHODS else "none"
 
 
@@ -377,23 +364,9 @@ class Settings:
 def frame_range(text: str) -> tuple[int, int]:
     """Return the frames that a text such as "31-40" or "7" names.
 
-    Parameters
-    ----------
-    text
-        one frame or the first and the last one, counted from 1.
+    `text`: one frame or the first and the last one, counted from 1. Raises InputError where it names no
+    frames.
 
-    Returns
-    -------
-    tuple[int, int]
-        the first and the last frame, counted from 0.
-
-    Raises
-    ------
-    InputError
-        where it names no frames.
-
-    Examples
-    --------
     >>> frame_range("31-40")
     (30, 39)
     """
@@ -466,22 +439,7 @@ DEFAULT_PRESETS = {"nonrigid": "recommended", "lowrank": "lowrank"}  # of each p
 
 
 def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
-    """Return a penalty where a method accepts it, else the method's own, else that of the preset.
-
-    Parameters
-    ----------
-    method
-        a key of `METHODS`.
-    problem
-        "nonrigid" or "lowrank".
-    penalty
-        the penalty to keep where it is accepted.
-
-    Returns
-    -------
-    Penalty
-        a penalty that the method accepts.
-    """
+    """Return a penalty where a method accepts it, else the method's own, else that of the preset."""
     if penalty_refusal(method, penalty) is None:
         return penalty
     return METHODS[method].penalty or PRESETS[DEFAULT_PRESETS[problem]].penalty
@@ -493,25 +451,9 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
     A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
     `Settings`, its penalty was given.
 
-    Parameters
-    ----------
-    settings
-        a value, the name of a preset, or None for the default preset.
-    **changes
-        fields of `Settings` that differ.
+    `settings`: a value, the name of a preset, or None for the default preset. Raises InputError where there
+    is no such preset, or a value is refused.
 
-    Returns
-    -------
-    Settings
-        a checked value.
-
-    Raises
-    ------
-    InputError
-        where there is no such preset, or a value is refused.
-
-    Examples
-    --------
     >>> settings_of("paper", rank=2).rank
     2
     """

@@ -70,32 +70,17 @@ UNCERTAIN = 0.12  # root mean square standard deviation over the size of the sha
 class Verdict:
     """One sentence on a result.
 
-    Parameters
-    ----------
-    kind
-        a key of `VERDICT_KINDS`.
-    sentence
-        what was found, with its numbers; frames are counted from 1.
-    frames
-        the first and the last frame that it is about, from 0; None where it is about all.
-    action
-        a key of `VERDICT_ACTIONS`: what the user can do. None where there is nothing.
+    Raises InputError where the kind or the action is none of these, or the frames are not in order.
 
-    Raises
-    ------
-    InputError
-        where the kind or the action is none of these, or the frames are not in order.
-
-    Examples
-    --------
     >>> Verdict("mirrored", "Frames 31-40 may be mirrored.", (30, 39), "repair").action
     'repair'
     """
 
-    kind: str
-    sentence: str
+    kind: str  # a key of `VERDICT_KINDS`
+    sentence: str  # what was found, with its numbers; frames are counted from 1
+    # The first and the last frame that it is about, from 0; None where it is about all.
     frames: tuple[int, int] | None = None
-    action: str | None = None
+    action: str | None = None  # a key of `VERDICT_ACTIONS`: what the user can do. None where there is nothing
 
     __repr__ = one_line_repr
 
@@ -122,23 +107,8 @@ class Verdict:
 def verdicts_from_list(values: Iterable[Any]) -> tuple[Verdict, ...]:
     """Rebuild the verdicts of `meta["verdicts"]`.
 
-    Parameters
-    ----------
-    values
-        one mapping of the fields for each.
+    Raises InputError where one has other fields, or a value is refused.
 
-    Returns
-    -------
-    tuple[Verdict, ...]
-        in the same order.
-
-    Raises
-    ------
-    InputError
-        where one has other fields, or a value is refused.
-
-    Examples
-    --------
     >>> verdicts_from_list([{"kind": "rigid", "sentence": "One rigid shape would do as well."}])[0].kind
     'rigid'
     """
@@ -162,23 +132,7 @@ def find_verdicts(
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on a refined solution.
 
-    Parameters
-    ----------
-    problem
-        the tracks.
-    point
-        the solution.
-    alternatives
-        other shapes, and what they cost.
-    ends
-        of the search, the lowest first; it is the one that led to the point.
-    std
-        (F, 3, P) of the points; None where they are not known.
-
-    Returns
-    -------
-    tuple[Verdict, ...]
-        the gravest first; empty where nothing is in doubt.
+    `std`: (F, 3, P) of the points; None where they are not known.
     """
     found = [
         *_mirrored(alternatives, len(point.depths)),
@@ -194,20 +148,9 @@ def find_verdicts(
 def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
     """Return a verdict where many observations are gross outliers, which spoil a solution by least squares.
 
-    Parameters
-    ----------
-    tracks
-        (F, 2, P) in any unit.
-    visible
-        (F, P) whether a point is seen in a frame.
+    `tracks`: (F, 2, P) in any unit; `visible`: (F, P) whether a point is seen in a frame. Returns None where
+    there are few or none.
 
-    Returns
-    -------
-    Verdict or None
-        None where there are few or none.
-
-    Examples
-    --------
     >>> import core
     >>> scene = core.simulate("balloon", frames=20, points=20)
     >>> find_wrong_tracks(scene.tracks, scene.visible) is None

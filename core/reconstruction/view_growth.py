@@ -66,18 +66,6 @@ def first_views(problem: LowRankProblem, rng: np.random.Generator) -> Ints:
 
     They share at least as many points with another view as half of the views do, and at least K. There are
     none where half of the entries or more are seen.
-
-    Parameters
-    ----------
-    problem
-        gives the visibility and the rank.
-    rng
-        the random numbers.
-
-    Returns
-    -------
-    Ints
-        numbers of views.
     """
     if not is_sparse(problem.visible):
         return np.zeros(0, dtype=np.int64)
@@ -87,15 +75,7 @@ def first_views(problem: LowRankProblem, rng: np.random.Generator) -> Ints:
 
 
 class ViewGrowth:
-    """A reconstruction that grows view by view: the views that are in, their cameras and their points.
-
-    Parameters
-    ----------
-    problem
-        gives the tracks, the visibility, eta and the rank.
-    first
-        the view that it begins with, next to the one that shares the most points with it.
-    """
+    """A reconstruction that grows view by view: the views that are in, their cameras and their points."""
 
     def __init__(self, problem: LowRankProblem, first: int) -> None:
         eta = min(problem.eta, ETA)

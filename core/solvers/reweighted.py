@@ -50,15 +50,6 @@ class ReweightedState:
 class Reweighted(Algorithm[ReweightedState]):
     """Minimizes the objective of a problem with a robust loss by steps of a method for least squares.
 
-    Parameters
-    ----------
-    inner
-        a method whose parameters and states have a `damping`.
-    damping
-        of the first step.
-
-    Examples
-    --------
     >>> import core
     >>> from core.problem import RobustLoss
     >>> from core.solvers import Reweighted
@@ -72,8 +63,8 @@ class Reweighted(Algorithm[ReweightedState]):
 
     linear_only = True
 
-    inner: Any
-    damping: float
+    inner: Any  # a method whose parameters and states have a `damping`
+    damping: float  # of the first step
 
     @property
     def max_iterations(self) -> int:

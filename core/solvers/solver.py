@@ -132,15 +132,7 @@ _threads = 1
 def set_solver_threads(count: int) -> None:
     """Set the number of threads of the linear algebra of all solvers in this process.
 
-    Parameters
-    ----------
-    count
-        1 or more.
-
-    Raises
-    ------
-    InputError
-        where it is below 1.
+    Raises InputError where it is below 1.
     """
     global _threads
     if count < 1:
@@ -152,11 +144,6 @@ def single_threaded() -> AbstractContextManager[object]:
     """Context manager that pins BLAS to one thread, or to the number given to `set_solver_threads`.
 
     One thread is 5 to 28 times faster at the usual sizes.
-
-    Returns
-    -------
-    AbstractContextManager[object]
-        for a `with` block.
     """
     limit: AbstractContextManager[object] = _blas().limit(limits=_threads, user_api="blas")
     return limit

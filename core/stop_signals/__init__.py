@@ -27,18 +27,7 @@ SIGNALED = 128  # the exit code of a program that a signal ends is this and the 
 
 
 def handle_stop_signals(handler: Handler) -> Callable[[], None]:
-    """Call a function at these signals, but at those that are ignored already, as SIGHUP is under `nohup`.
-
-    Parameters
-    ----------
-    handler
-        gets the number of the signal.
-
-    Returns
-    -------
-    Callable[[], None]
-        restores what was called before.
-    """
+    """Call a function at these signals, but at those that are ignored already, as SIGHUP is under `nohup`."""
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     heard = {number: known for number, known in before.items() if known is not signal.SIG_IGN}
     for number in heard:
@@ -52,11 +41,5 @@ def handle_stop_signals(handler: Handler) -> Callable[[], None]:
 
 
 def end_at_stop_signals() -> Callable[[], None]:
-    """End the process at once at these signals, without a traceback, while there is nothing to keep.
-
-    Returns
-    -------
-    Callable[[], None]
-        restores what was called before.
-    """
+    """End the process at once at these signals, without a traceback, while there is nothing to keep."""
     return handle_stop_signals(lambda number, _frame: os._exit(SIGNALED + number))

@@ -33,17 +33,7 @@ def cameras(path: str, frames: int) -> tuple[Floats, Floats]:
 def look_at(positions: Floats, target: Floats, roll: Floats) -> tuple[Floats, Floats]:
     """Return world-to-camera rotations (F, 3, 3) and translations (F, 3) of cameras that point at a target.
 
-    Parameters
-    ----------
-    positions, target
-        (F, 3) of the cameras, and what is in the middle of their images.
-    roll
-        (F,) radians about the viewing direction.
-
-    Returns
-    -------
-    tuple[Floats, Floats]
-        rotations and translations; the y of the cameras points down.
+    `roll`: (F,) radians about the viewing direction.
     """
     forward = _unit(target - positions)
     right = _unit(np.cross([0.0, 1.0, 0.0], forward))

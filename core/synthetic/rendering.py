@@ -50,34 +50,18 @@ class _Mesh:
 
 @dataclass(frozen=True, eq=False)
 class RenderedVideo:
-    """A sheet over a table, the path of the camera, and how they are drawn.
+    """A sheet over a table, the path of the camera, and how they are drawn."""
 
-    Attributes
-    ----------
-    size
-        width and height in pixels.
-    intrinsics
-        (3, 3) K.
-    rotations, translations
-        (F, 3, 3) and (F, 3), world to camera, in mm.
-    shapes
-        (F, 3, V) vertices of the sheet in the world, mm.
-    faces
-        (T, 3) its triangles.
-    noise
-        standard deviation of a channel of a pixel, of 255.
-    """
-
-    size: tuple[int, int]
-    intrinsics: Floats
-    rotations: Floats
-    translations: Floats
-    shapes: Floats
-    faces: Ints
+    size: tuple[int, int]  # width and height in pixels
+    intrinsics: Floats  # (3, 3) K
+    rotations: Floats  # (F, 3, 3) and (F, 3), world to camera, in mm
+    translations: Floats  # (F, 3, 3) and (F, 3), world to camera, in mm
+    shapes: Floats  # (F, 3, V) vertices of the sheet in the world, mm
+    faces: Ints  # (T, 3) its triangles
     texture_places: Floats
     texture: Floats
     table: Floats
-    noise: float
+    noise: float  # standard deviation of a channel of a pixel, of 255
     seed: int
 
     __repr__ = one_line_repr
@@ -100,22 +84,7 @@ class RenderedVideo:
             yield np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
 
     def write(self, path: Path, *, crf: int = 23, rate: int = 30) -> None:
-        """Encode the frames as H.264.
-
-        Parameters
-        ----------
-        path
-            the file, which is replaced where it exists.
-        crf
-            constant rate factor: 18 cannot be told from the original, 30 is visibly blurred.
-        rate
-            frames per second.
-
-        Raises
-        ------
-        InputError
-            where PyAV is not installed.
-        """
+        """Encode the frames as H.264. Raises InputError where PyAV is not installed."""
         try:
             import av
         except ImportError as error:
@@ -131,17 +100,8 @@ class RenderedVideo:
     def locate(self, frame: int, places: Floats) -> tuple[Ints, Floats]:
         """Return the material points of the sheet under image positions.
 
-        Parameters
-        ----------
-        frame
-            0-based.
-        places
-            (2, N) in pixels.
-
-        Returns
-        -------
-        tuple[Ints, Floats]
-            (N,) triangles, -1 where the sheet is not; (3, N) weights of their corners.
+        `places`: (2, N) in pixels. Returns (N,) triangles, -1 where the sheet is not; (3, N) weights of their
+        corners.
         """
         image, depths = self._image_of(frame, self.shapes[frame])
         vertices = image.shape[1]
@@ -165,15 +125,7 @@ class RenderedVideo:
     def points(self, triangles: Ints, weights: Floats) -> Floats:
         """Return material points in the frame of the camera.
 
-        Parameters
-        ----------
-        triangles, weights
-            (N,) and (3, N), as `locate` returns them.
-
-        Returns
-        -------
-        Floats
-            (F, 3, N) mm.
+        `triangles`, `weights`: (N,) and (3, N), as `locate` returns them. Returns (F, 3, N) mm.
         """
         world = np.einsum("fcnk,kn->fcn", self.shapes[:, :, self.faces[triangles]], weights)
         seen: Floats = self.rotations @ world + self.translations[:, :, None]
@@ -182,15 +134,7 @@ class RenderedVideo:
     def project(self, triangles: Ints, weights: Floats) -> tuple[Floats, Bools]:
         """Return where material points are in the images, and whether they are seen there.
 
-        Parameters
-        ----------
-        triangles, weights
-            (N,) and (3, N), as `locate` returns them.
-
-        Returns
-        -------
-        tuple[Floats, Bools]
-            (F, 2, N) px, and (F, N).
+        `triangles`, `weights`: (N,) and (3, N), as `locate` returns them. Returns (F, 2, N) px, and (F, N).
         """
         sheet = self.rotations @ self.shapes + self.translations[:, :, None]
         seen = np.concatenate([sheet, self.points(triangles, weights)], axis=2)
@@ -240,35 +184,10 @@ def render(
 ) -> RenderedVideo:
     """Return a video of a deforming sheet over a table, seen by a camera in a moving hand; it is drawn later.
 
-    Parameters
-    ----------
-    kind
-        "paper", "stretch" or "tearing".
-    frames
-        F.
-    size
-        width and height in pixels.
-    focal
-        the focal length in pixels; by default that of a phone, 0.7 x the longer side.
-    pattern
-        "cloth" (printed flowers on linen), "page" (lines of print) or "stone" (colored noise).
-    noise
-        standard deviation of a channel of a pixel, of 255.
-    seed
-        of the pattern, the path and the noise.
+    `size`: width and height in pixels; `focal`: the focal length in pixels; by default that of a phone, 0.7 x
+    the longer side; `noise`: standard deviation of a channel of a pixel, of 255. Raises InputError where the
+    kind or the pattern is none of those.
 
-    Returns
-    -------
-    RenderedVideo
-        with its truth.
-
-    Raises
-    ------
-    InputError
-        where the kind or the pattern is none of those.
-
-    Examples
-    --------
     >>> video = render("paper", frames=3, size=(64, 48))
     >>> next(video.draw()).shape
     (48, 64, 3)
@@ -302,13 +221,6 @@ def render(
 def sample_video() -> RenderedVideo:
     """Return what the bundled video `sample:sheet` was drawn from: printed cloth that bends, three seconds.
 
-    Returns
-    -------
-    RenderedVideo
-        with its truth; its `write` draws the file again.
-
-    Examples
-    --------
     >>> sample_video().frame_count
     90
     """

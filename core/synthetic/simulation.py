@@ -155,16 +155,7 @@ MOST_PAIRS = 200_000  # of a triangle and a point, compared at once: as many as 
 def hidden(image: Floats, depths: Floats, triangles: Ints, *, perspective: bool) -> Bools:
     """Return (F, P) whether a triangle lies between a point and the camera.
 
-    Parameters
-    ----------
-    image
-        (F, 2, P) positions in the image.
-    depths
-        (F, P) mm, positive in front of the camera.
-    triangles
-        (T, 3) point indices.
-    perspective
-        whether 1 / depth, not the depth itself, is linear over the image of a triangle.
+    `image`: (F, 2, P) positions in the image; `triangles`: (T, 3) point indices.
     """
     nearness = 1 / depths if perspective else -depths
     limit = 1 / (depths - MARGIN) if perspective else MARGIN - depths

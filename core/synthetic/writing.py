@@ -31,13 +31,7 @@ SAMPLE_PATHS = ("circle", "tricky", "zigzag")
 
 
 def write_samples(folder: str | os.PathLike[str]) -> None:
-    """Write the bundled samples: every object under three paths and both cameras, 45 frames of 96 points.
-
-    Parameters
-    ----------
-    folder
-        where the folders of the objects are made.
-    """
+    """Write the bundled samples: every object under three paths and both cameras, 45 frames of 96 points."""
     for kind in KINDS:
         write_challenge(folder, kind, paths=SAMPLE_PATHS, frames=45, points=96, decimals=2)
 

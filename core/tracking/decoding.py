@@ -63,28 +63,8 @@ REPORT_SECONDS = 0.5  # between two signs of progress
 class VideoDecoder:
     """A video file, decoded in this process.
 
-    Parameters
-    ----------
-    path
-        the file.
-    progress
-        called after every packet.
-
-    Attributes
-    ----------
-    path
-        the file.
-    count
-        the number of frames that are shown.
-    size
-        width and height in pixels.
-    frame_rate
-        frames per second, None where the file does not state it.
-
-    Raises
-    ------
-    InputError
-        where PyAV finds no video in the file.
+    `size`: width and height in pixels; `frame_rate`: frames per second, None where the file does not state
+    it. Raises InputError where PyAV finds no video in the file.
     """
 
     def __init__(self, path: Path, progress: Callable[[], None] = lambda: None) -> None:
@@ -122,30 +102,14 @@ class VideoDecoder:
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
 
-        Parameters
-        ----------
-        index
-            its number, counted from 0.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read.
+        `index`: its number, counted from 0. Raises InputError where it cannot be read.
         """
         return np.array(self.rows(index))
 
     def rows(self, index: int) -> Pixels:
         """Return a picture as `read` does, on the memory of the library.
 
-        Parameters
-        ----------
-        index
-            its number, counted from 0.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read.
+        `index`: its number, counted from 0. Raises InputError where it cannot be read.
         """
         try:
             frame = self._passed.get(index)
@@ -320,17 +284,7 @@ class VideoDecoder:
 class VideoServer:
     """A video file, decoded for another process: what it needs of memory and of time is limited.
 
-    Parameters
-    ----------
-    path
-        the file.
-    send
-        called about twice a second while packets are read or decoded.
-
-    Raises
-    ------
-    InputError
-        as `VideoDecoder`.
+    Raises InputError as `VideoDecoder`.
     """
 
     def __init__(self, path: Path, send: Callable[[object], None]) -> None:
@@ -351,13 +305,7 @@ class VideoServer:
         return self._decoder.count, self._decoder.size, self._decoder.frame_rate
 
     def share(self, name: str) -> None:
-        """Use memory that the other process has made, for the pictures that `read` writes.
-
-        Parameters
-        ----------
-        name
-            of the memory.
-        """
+        """Use memory that the other process has made, for the pictures that `read` writes."""
         if self._memory is not None:
             self._memory.close()
         self._memory = SharedMemory(name)
@@ -365,22 +313,7 @@ class VideoServer:
     def read(self, index: int, send: Callable[[object], None]) -> tuple[int, int, int]:
         """Write a picture to the memory, where it is large enough.
 
-        Parameters
-        ----------
-        index
-            its number, counted from 0.
-        send
-            called about twice a second.
-
-        Returns
-        -------
-        tuple[int, int, int]
-            height, width and 3.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read.
+        `index`: its number, counted from 0. Raises InputError where it cannot be read.
         """
         self._send = send
         self._progress()

@@ -21,22 +21,7 @@ if TYPE_CHECKING:
 def without_track(sequence: Sequence, point: int) -> Sequence:
     """Return a sequence without one of its points.
 
-    Parameters
-    ----------
-    sequence
-        tracks without truth, edges and names, as `track_video` returns them.
-    point
-        0-based.
-
-    Returns
-    -------
-    Sequence
-        the others.
-
-    Raises
-    ------
-    InputError
-        where too few points or a frame without any are left.
+    Raises InputError where too few points or a frame without any are left.
     """
     return _with_tracks(sequence, np.delete(_tracks(sequence), point, axis=2))
 
@@ -44,22 +29,7 @@ def without_track(sequence: Sequence, point: int) -> Sequence:
 def cut_track(sequence: Sequence, point: int, frame: int) -> Sequence:
     """Return a sequence with one track cut in two: what it shows from a frame on is another point, the last.
 
-    Parameters
-    ----------
-    sequence
-        tracks without truth, edges and names, as `track_video` returns them.
-    point, frame
-        0-based.
-
-    Returns
-    -------
-    Sequence
-        with one point more.
-
-    Raises
-    ------
-    InputError
-        where the track has nothing before the frame, or nothing from it on.
+    Raises InputError where the track has nothing before the frame, or nothing from it on.
     """
     tracks = _tracks(sequence)
     seen = np.isfinite(tracks[:, 0, point])
@@ -74,24 +44,8 @@ def cut_track(sequence: Sequence, point: int, frame: int) -> Sequence:
 def replace_track(sequence: Sequence, point: int, frame: int, places: npt.ArrayLike) -> Sequence:
     """Return a sequence with one track replaced from a frame on.
 
-    Parameters
-    ----------
-    sequence
-        tracks, as `track_video` returns them.
-    point, frame
-        0-based.
-    places
-        (F - frame, 2) px, NaN where the point is not seen.
-
-    Returns
-    -------
-    Sequence
-        with as many points.
-
-    Raises
-    ------
-    InputError
-        where the shape is another, or a frame without any point is left.
+    `places`: (F - frame, 2) px, NaN where the point is not seen. Raises InputError where the shape is
+    another, or a frame without any point is left.
     """
     tracks, new = _tracks(sequence), np.asarray(places, dtype=np.float64)
     if new.shape != tracks[frame:, :, point].shape:

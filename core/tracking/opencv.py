@@ -20,11 +20,6 @@ def missing_packages() -> str:
     """Return the sentence for a package that following points needs and that is absent, else "".
 
     Nothing is imported.
-
-    Returns
-    -------
-    str
-        with the command that installs it.
     """
     for module, package in (("cv2", "OpenCV"), ("av", "PyAV")):
         if find_spec(module) is None:
@@ -35,15 +30,7 @@ def missing_packages() -> str:
 def load_opencv() -> Any:
     """Import OpenCV for one thread, and leave the environment as it was.
 
-    Returns
-    -------
-    Any
-        the module `cv2`.
-
-    Raises
-    ------
-    InputError
-        where it is not installed.
+    Raises InputError where it is not installed.
     """
     before = dict(os.environ)
     try:
@@ -60,15 +47,7 @@ def load_opencv() -> Any:
 def plugin_warning() -> str:
     """Return a sentence where the OpenCV that is installed has a Qt of its own, else "".
 
-    Returns
-    -------
-    str
-        with the command that replaces it.
-
-    Raises
-    ------
-    InputError
-        where OpenCV is not installed.
+    Raises InputError where OpenCV is not installed.
     """
     lines = load_opencv().getBuildInformation().splitlines()
     drawn = next(

@@ -46,23 +46,12 @@ WEIGHTS /= WEIGHTS.sum()
 
 @dataclass(frozen=True, eq=False)
 class Templates:
-    """Patches that others are compared with, and what their registration needs of them.
+    """Patches that others are compared with, and what their registration needs of them."""
 
-    Attributes
-    ----------
-    patches
-        (N, n) of mean 0 and deviation 1.
-    slopes
-        (N, n, 8) derivatives of a patch by D, d, the gain and the offset.
-    inverses
-        (N, 8, 8) of the matrix of the normal equations.
-    uncertainty
-        (N,) px: standard deviation of the place, in its worst direction, for noise of deviation 1.
-    """
-
-    patches: Singles
-    slopes: Singles
-    inverses: Singles
+    patches: Singles  # (N, n) of mean 0 and deviation 1
+    slopes: Singles  # (N, n, 8) derivatives of a patch by D, d, the gain and the offset
+    inverses: Singles  # (N, 8, 8) of the matrix of the normal equations
+    # (N,) px: standard deviation of the place, in its worst direction, for noise of deviation 1.
     uncertainty: Singles
 
     __repr__ = one_line_repr
@@ -74,20 +63,7 @@ class Templates:
 
     @classmethod
     def at(cls, sampler: Sampler, places: Singles) -> Templates:
-        """Return the patches (N, 2) of an image.
-
-        Parameters
-        ----------
-        sampler
-            of the image.
-        places
-            (N, 2) their centers.
-
-        Returns
-        -------
-        Templates
-            N of them.
-        """
+        """Return the patches (N, 2) of an image."""
         identity = np.broadcast_to(np.eye(2, dtype=np.float32), (len(places), 2, 2))
         patches, deviation = normalized(sampler(identity, places))
         around = sampler.slopes(places) / np.maximum(deviation, FLAT)[:, None, None]
@@ -119,15 +95,7 @@ class Templates:
 
 
 class Sampler:
-    """Patches of one image.
-
-    Parameters
-    ----------
-    cv2
-        OpenCV.
-    gray
-        (H, W) brightness, float32.
-    """
+    """Patches of one image. `gray`: (H, W) brightness, float32."""
 
     def __init__(self, cv2: Any, gray: Singles) -> None:
         self._cv2 = cv2
@@ -171,19 +139,8 @@ def register(
 ) -> tuple[Singles, Singles, Singles]:
     """Return where templates are in an image, and how similar it is there.
 
-    Parameters
-    ----------
-    templates
-        N of them.
-    sampler
-        of the image.
-    maps, places
-        (N, 2, 2) and (N, 2): A and q to begin with.
-
-    Returns
-    -------
-    tuple[Singles, Singles, Singles]
-        A (N, 2, 2), q (N, 2), and the similarity (N,), at most 1.
+    `maps`, `places`: (N, 2, 2) and (N, 2): A and q to begin with. Returns A (N, 2, 2), q (N, 2), and the
+    similarity (N,), at most 1.
     """
     maps, places = maps.copy(), places.copy()
     for _ in range(ITERATIONS):
@@ -203,19 +160,7 @@ def register(
 def ambiguity(templates: Templates, sampler: Sampler, places: Singles) -> Singles:
     """Return how similar patches are at most to what is a few pixels beside them, as in a periodic pattern.
 
-    Parameters
-    ----------
-    templates
-        N of them.
-    sampler
-        of the same image.
-    places
-        (N, 2) where they are.
-
-    Returns
-    -------
-    Singles
-        (N,) similarities.
+    `places`: (N, 2) where they are. Returns (N,) similarities.
     """
     identity = np.broadcast_to(np.eye(2, dtype=np.float32), (len(places), 2, 2))
     most = np.full(len(places), -1, dtype=np.float32)

@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 def sample_videos() -> tuple[str, ...]:
     """Return the names of the bundled videos.
 
-    Returns
-    -------
-    tuple[str, ...]
-        sorted; empty where none are installed.
-
-    Examples
-    --------
     >>> sample_videos()
     ('sheet',)
     """
@@ -36,23 +29,8 @@ def sample_videos() -> tuple[str, ...]:
 def video_path(path: Path) -> Path:
     """Return the file of "sample:NAME", and any other path as it is.
 
-    Parameters
-    ----------
-    path
-        a path, or "sample:NAME" as one.
+    Raises InputError where there is no such sample.
 
-    Returns
-    -------
-    Path
-        the file.
-
-    Raises
-    ------
-    InputError
-        where there is no such sample.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> video_path(Path("sample:sheet")).name
     'sheet.mp4'

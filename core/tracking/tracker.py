@@ -64,28 +64,14 @@ JUMP_RATIO = 6.0  # and how much more than is usual around it
 
 @dataclass(frozen=True, eq=False)
 class TrackingStep:
-    """One frame, and what has been followed up to it.
+    """One frame, and what has been followed up to it."""
 
-    Attributes
-    ----------
-    picture
-        0-based number of the frame in the video.
-    done, total
-        frames of the result so far, and all of them.
-    image
-        (H, W, 3) the frame.
-    tracks
-        (done, 2, N) px of every point so far, NaN where it is not seen; nothing is left out yet.
-    region
-        (M, 2) px where new corners may begin; None: everywhere.
-    """
-
-    picture: int
-    done: int
-    total: int
-    image: Pixels
-    tracks: Floats
-    region: Floats | None
+    picture: int  # 0-based number of the frame in the video
+    done: int  # frames of the result so far, and all of them
+    total: int  # frames of the result so far, and all of them
+    image: Pixels  # (H, W, 3) the frame
+    tracks: Floats  # (done, 2, N) px of every point so far, NaN where it is not seen; nothing is left out yet
+    region: Floats | None  # (M, 2) px where new corners may begin; None: everywhere
     _follower: _PointFollower = field(repr=False)
 
     __repr__ = one_line_repr
@@ -98,15 +84,7 @@ class TrackingStep:
     def sequence(self) -> Sequence:
         """Return the tracks so far as a sequence, as they would be if the video ended here.
 
-        Returns
-        -------
-        Sequence
-            of `done` frames.
-
-        Raises
-        ------
-        InputError
-            where they are too few.
+        Raises InputError where they are too few.
         """
         return self._follower.sequence(self.done)
 
@@ -114,20 +92,8 @@ class TrackingStep:
 def rectangle(x: float, y: float, width: float, height: float) -> Floats:
     """Return the corners (4, 2) of a rectangle.
 
-    Parameters
-    ----------
-    x, y
-        its upper left corner, in pixels.
-    width, height
-        its size, in pixels.
+    `x`, `y`: its upper left corner, in pixels; `width`, `height`: its size, in pixels.
 
-    Returns
-    -------
-    Floats
-        in the order in which they are walked.
-
-    Examples
-    --------
     >>> rectangle(10, 20, 3, 4).tolist()
     [[10.0, 20.0], [13.0, 20.0], [13.0, 24.0], [10.0, 24.0]]
     """
@@ -148,43 +114,11 @@ def track_video(
 ) -> Generator[TrackingStep, None, Sequence]:
     """Follow points through a video; yields every frame of the result, and returns the sequence.
 
-    Parameters
-    ----------
-    path
-        the video.
-    points
-        how many points are followed at a time, and at most in the result.
-    region
-        (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere.
-    check
-        similarity (zero-mean normalized cross-correlation) with the patch around its first position below
-        which a point ends.
-    start, end
-        first and last frame of the video, counted from 1; by default to its end.
-    step
-        every so many frames of the video are in the result; all are used to follow the points.
-    stopped
-        returns True once the video is not needed any more; called while its frames are counted.
+    `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `start`,
+    `end`: first and last frame of the video, counted from 1; by default to its end. Raises InputError where
+    PyAV or OpenCV is not installed, the video cannot be read, an argument is outside its range, or too few
+    points are found.
 
-    Yields
-    ------
-    TrackingStep
-        the frame, and the tracks so far.
-
-    Returns
-    -------
-    Sequence
-        tracks in pixels of a perspective camera with unknown intrinsics, with `video`, `image_size` and
-        `frame_rate`.
-
-    Raises
-    ------
-    InputError
-        where PyAV or OpenCV is not installed, the video cannot be read, an argument is outside its range, or
-        too few points are found.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from core.tracking import track_video, video_path
     >>> following = track_video(video_path(Path("sample:sheet")), points=60, end=2)
@@ -225,31 +159,11 @@ def follow_places(
 ) -> Floats:
     """Follow given points through a video; none are added, and none are left out.
 
-    Parameters
-    ----------
-    path
-        the video.
-    places
-        (N, 2) px where they are in the first picture.
-    pictures
-        (F,) numbers of the frames, counted from 0, increasing; those between are used to follow the points.
-    check
-        as in `track_video`.
-    watch
-        called with the frames that are done and all of them; it may raise to end this.
+    `places`: (N, 2) px where they are in the first picture; `pictures`: (F,) numbers of the frames, counted
+    from 0, increasing; those between are used to follow the points. Returns (F, 2, N) px, NaN where a point
+    has ended. Raises InputError where PyAV or OpenCV is not installed, the video cannot be read, or a place
+    is outside the picture.
 
-    Returns
-    -------
-    Floats
-        (F, 2, N) px, NaN where a point has ended.
-
-    Raises
-    ------
-    InputError
-        where PyAV or OpenCV is not installed, the video cannot be read, or a place is outside the picture.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from core.tracking import follow_places, video_path
     >>> follow_places(video_path(Path("sample:sheet")), [[300, 200]], pictures=[0, 1, 2]).shape
@@ -495,18 +409,8 @@ def jumps(places: Singles, velocities: Singles, before: Singles) -> npt.NDArray[
     The motion around a point is an affine function of the place, fitted to its `AROUND` nearest neighbors
     with weights 1 / (1 + (residual / 2 median residual)^2), so that others that jump do not count.
 
-    Parameters
-    ----------
-    places, velocities
-        (N, 2) px and px per frame.
-    before
-        (N, 2) velocities in the frame before, NaN where a point has just begun: it jumps where none of its
-        neighbors moves as it does.
-
-    Returns
-    -------
-    npt.NDArray[np.bool_]
-        (N,).
+    `places`, `velocities`: (N, 2) px and px per frame; `before`: (N, 2) velocities in the frame before, NaN
+    where a point has just begun: it jumps where none of its neighbors moves as it does. Returns (N,).
     """
     if len(places) <= AROUND:
         return np.zeros(len(places), dtype=bool)

@@ -34,28 +34,8 @@ MOST_DEATHS = 3  # of processes that decode one video
 class Video:
     """A video file.
 
-    Parameters
-    ----------
-    path
-        the file.
-    stopped
-        returns True once the video is not needed any more; called while its frames are counted.
-
-    Attributes
-    ----------
-    path
-        the file.
-    count
-        the number of frames that are shown.
-    size
-        width and height in pixels.
-    frame_rate
-        frames per second, None where the file does not state it.
-
-    Raises
-    ------
-    InputError
-        where PyAV is not installed, or it finds no video in the file.
+    `size`: width and height in pixels; `frame_rate`: frames per second, None where the file does not state
+    it. Raises InputError where PyAV is not installed, or it finds no video in the file.
     """
 
     def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -72,16 +52,8 @@ class Video:
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
 
-        Parameters
-        ----------
-        index
-            its number, counted from 0.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read. Where the process of the decoder has ended, the next picture is read by
-            a new one.
+        `index`: its number, counted from 0. Raises InputError where it cannot be read. Where the process of
+        the decoder has ended, the next picture is read by a new one.
         """
         what = f"{self.path}: frame {index + 1} cannot be read"
         if self._process is None:

@@ -33,28 +33,10 @@ class Cancelled(Exception):
 
 
 class Job(QThread):
-    """One function call in a thread.
+    """One function call in a thread."""
 
-    Parameters
-    ----------
-    function
-        gets the job; what it returns is the value of `done`.
-    done, failed
-        functions, or signals, that are connected to the signals of that name.
-
-    Signals
-    -------
-    progressed(int, int)
-        steps that are done, and all of them.
-    found(object)
-        a part of the result, as the function reports it.
-    done(object), failed(str, str), cancelled()
-        how it ended: with a value; with a sentence and the traceback of a defect ("" for bad input); or by a
-        cancel. `finished()` follows each.
-    """
-
-    progressed = pyqtSignal(int, int)
-    found = pyqtSignal(object)
+    progressed = pyqtSignal(int, int)  # steps that are done, and all of them
+    found = pyqtSignal(object)  # a part of the result, as the function reports it
     done = pyqtSignal(object)
     failed = pyqtSignal(str, str)
     cancelled = pyqtSignal()
@@ -85,13 +67,7 @@ class Job(QThread):
         self._cancelled.set()
 
     def watch(self, done: int = 0, total: int = 0) -> None:
-        """Report the progress of the function; called in its thread.
-
-        Raises
-        ------
-        Cancelled
-            after a cancel.
-        """
+        """Report the progress of the function; called in its thread. Raises Cancelled after a cancel."""
         if self._cancelled.is_set():
             raise Cancelled
         now = time.monotonic()
@@ -128,15 +104,9 @@ class Order(Enum):
 
 
 class Jobs(QObject):
-    """The jobs of one owner, each held until its thread is over and Qt has deleted it.
+    """The jobs of one owner, each held until its thread is over and Qt has deleted it."""
 
-    Signals
-    -------
-    ended()
-        a job is over, and all its signals have arrived.
-    """
-
-    ended = pyqtSignal()
+    ended = pyqtSignal()  # a job is over, and all its signals have arrived
 
     def __init__(self, parent: QObject | None = None, order: Order = Order.TOGETHER) -> None:
         super().__init__(parent)

@@ -44,23 +44,12 @@ ENDINGS = {
 
 
 class RunControl(QObject):
-    """Owns the solver threads.
+    """Owns the solver threads."""
 
-    Signals
-    -------
-    refused(str)
-        a sentence: settings that the sequence cannot serve.
-    crashed(str, str)
-        a sentence and the traceback of a defect.
-    ended(Run)
-        no thread works on this run any more.
-    branched(Run, Run)
-        a run was added that follows changes, and the one that it goes on from, which stays as it is.
-    """
-
-    refused = pyqtSignal(str)
-    crashed = pyqtSignal(str, str)
-    ended = pyqtSignal(object)
+    refused = pyqtSignal(str)  # a sentence: settings that the sequence cannot serve
+    crashed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
+    ended = pyqtSignal(object)  # no thread works on this run any more
+    # A run was added that follows changes, and the one that it goes on from, which stays as it is.
     branched = pyqtSignal(object, object)
 
     def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
@@ -94,18 +83,7 @@ class RunControl(QObject):
         return next((run for run in reversed(self._threads) if run.state.alive), None)
 
     def start(self, *, warm: bool, paused: bool = False, settings: Settings | None = None) -> Run:
-        """Start a run, stopping the present one first.
-
-        Parameters
-        ----------
-        warm
-            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it. A
-            run of another method than that starts from nothing, and the status says so.
-        paused
-            whether to hold it before its first iteration.
-        settings
-            of the run; by default those of the session.
-        """
+        """Start a run, stopping the present one first."""
         self.cancel()
         shown = self._session.shown
         source = shown if warm and shown is not None and shown.last is not None else None

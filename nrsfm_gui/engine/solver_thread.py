@@ -50,26 +50,12 @@ def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> 
 class SolverThread(QThread):
     """A thread that drains one stream of iterates; see the module's docstring.
 
-    Parameters
-    ----------
-    sequence, settings
-        what is reconstructed, and how.
-    start
-        an iterate to go on from.
-    continued
-        whether the history of `start` goes on: iterations and seconds are then counted from its record.
-    linger
-        seconds that it waits for changed settings once the stream has ended, before the run is over.
-    work
-        gives the stream for (sequence, settings, start).
-
-    Signals
-    -------
-    arrived()
-        the mailbox has the first iterate under changed settings.
+    `continued`: whether the history of `start` goes on: iterations and seconds are then counted from its
+    record; `linger`: seconds that it waits for changed settings once the stream has ended, before the run is
+    over; `work`: gives the stream for (sequence, settings, start).
     """
 
-    arrived = pyqtSignal()
+    arrived = pyqtSignal()  # the mailbox has the first iterate under changed settings
 
     def __init__(
         self,

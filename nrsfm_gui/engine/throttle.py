@@ -30,19 +30,7 @@ IDLE_MILLISECONDS = 600  # without another change, after which the user has fini
 
 
 class Throttle(QObject):
-    """Calls a function at most once in an interval; requests meanwhile are one call.
-
-    Parameters
-    ----------
-    function
-        without parameters: it looks up what there is to show.
-    parent
-        as of any QObject.
-    milliseconds
-        least time between two calls.
-    delay
-        least time between a request and its call; with 0 the first call is made before `request` returns.
-    """
+    """Calls a function at most once in an interval; requests meanwhile are one call."""
 
     def __init__(
         self,
@@ -121,18 +109,6 @@ class PanelUpdater(Throttle):
 
     The frame is left to the picture: what a mouse moves is drawn first, the numbers of it follow. While
     parameters are dragged, panels follow one by one (`PANEL_TURNS`).
-
-    Parameters
-    ----------
-    resolve
-        returns what the panel has to show, as a value that can be compared.
-    apply
-        shows it. Or, of a frozen dataclass, functions by the name of a field: each is called with the value
-        of its field where that has changed, in this order.
-    parent
-        as of any QObject.
-    milliseconds
-        least time between two updates.
     """
 
     def __init__(
@@ -176,15 +152,7 @@ _NOTHING = object()
 
 
 class Deferred(QObject):
-    """Calls a function when the events that wait are processed, and before anything is painted.
-
-    Parameters
-    ----------
-    function
-        without parameters.
-    parent
-        as of any QObject.
-    """
+    """Calls a function when the events that wait are processed, and before anything is painted."""
 
     _requested = pyqtSignal()
 
@@ -212,17 +180,7 @@ class Deferred(QObject):
 
 
 class Debounce(QTimer):
-    """Calls a function when nothing was requested for a while.
-
-    Parameters
-    ----------
-    function
-        without parameters.
-    milliseconds
-        how long a rest is; 0 is over with the events that wait.
-    parent
-        as of any QObject.
-    """
+    """Calls a function when nothing was requested for a while."""
 
     def __init__(self, function: Callable[[], object], milliseconds: int, parent: QObject) -> None:
         super().__init__(parent)

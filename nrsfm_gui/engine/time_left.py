@@ -19,8 +19,6 @@ LEAST_SECONDS = 1.0  # that must have passed before
 class TimeLeft:
     """The estimate for one run.
 
-    Examples
-    --------
     >>> left = TimeLeft()
     >>> left.update(100.0, 0.0), left.update(110.0, 0.25)
     (None, 30.0)
@@ -35,14 +33,7 @@ class TimeLeft:
     def update(self, now: float, share: float, *, running: bool = True) -> float | None:
         """Return the seconds that are left, None where nothing is known.
 
-        Parameters
-        ----------
-        now
-            reading of a clock, seconds.
-        share
-            of the run that is done, 0 to 1.
-        running
-            whether it has run since the last update; else the time since does not count.
+        `now`: reading of a clock, seconds.
         """
         step = now - self._at if self._at is not None and running else 0.0
         self._at = now

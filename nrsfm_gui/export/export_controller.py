@@ -44,30 +44,11 @@ USUAL_SIZE = FigureSize()
 
 
 class ExportController(QObject):
-    """Asks for a path, and saves.
+    """Asks for a path, and saves."""
 
-    Parameters
-    ----------
-    views
-        the session that is saved, and the views that pictures are made of.
-    store
-        remembers the folder.
-    figures
-        those that are painted by a panel, by keys of `FIGURES`.
-
-    Signals
-    -------
-    saved(str)
-        a sentence that names the files.
-    reported(str, object)
-        the same sentence, and the buttons next to it: (text, callback), ...
-    failed(str, str)
-        a sentence, and the traceback of a defect.
-    """
-
-    saved = pyqtSignal(str)
-    reported = pyqtSignal(str, object)
-    failed = pyqtSignal(str, str)
+    saved = pyqtSignal(str)  # a sentence that names the files
+    reported = pyqtSignal(str, object)  # the same sentence, and the buttons next to it: (text, callback),
+    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect
 
     def __init__(
         self,

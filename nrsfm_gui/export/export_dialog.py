@@ -55,15 +55,9 @@ NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
 
 
 class PathField(QWidget):
-    """A field for the path to write, with a button that opens a file dialog.
+    """A field for the path to write, with a button that opens a file dialog."""
 
-    Signals
-    -------
-    edited()
-        another path was typed or chosen.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # another path was typed or chosen
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,15 +182,9 @@ class ExportForm(Form):
 
 
 class ExportDialog(QDialog):
-    """The export dialog. It is not modal, and keeps its choices while the application runs.
+    """The export dialog. It is not modal, and keeps its choices while the application runs."""
 
-    Signals
-    -------
-    requested(ExportRequest)
-        what was chosen.
-    """
-
-    requested = pyqtSignal(object)
+    requested = pyqtSignal(object)  # what was chosen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -271,13 +259,7 @@ class ExportDialog(QDialog):
         self._show_kind()
 
     def request(self) -> ExportRequest:
-        """Return what is chosen.
-
-        Raises
-        ------
-        ValueError
-            with a sentence, where a field is refused.
-        """
+        """Return what is chosen. Raises ValueError with a sentence, where a field is refused."""
         kind, rows = self.form.what.key, self._rows()
         options: dict[str, Any] = {}
         choices = {"coordinates": self.form.coordinates, "align": self.form.align, "color": self.form.color}

@@ -195,25 +195,8 @@ def _earlier(session: Session) -> str:
 def parse_frames(text: str, frame_count: int) -> tuple[int, ...]:
     """Return the 0-based frames of a text: "1, 25, 50", or "5 evenly" spaced from the first to the last.
 
-    Parameters
-    ----------
-    text
-        numbers from 1, separated by commas or spaces, or a number and "evenly".
-    frame_count
-        number of frames of the sequence.
+    Raises InputError where it is neither, or names a frame that is not there.
 
-    Returns
-    -------
-    tuple of int
-        in the order of the text.
-
-    Raises
-    ------
-    InputError
-        where it is neither, or names a frame that is not there.
-
-    Examples
-    --------
     >>> parse_frames("3 evenly", 11)
     (0, 5, 10)
     >>> parse_frames("4, 2", 11)

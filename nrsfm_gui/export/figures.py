@@ -174,15 +174,7 @@ class TracksFigure:
 
 
 class ShapesFigure:
-    """The 3-D view at several frames side by side, as large as each other.
-
-    Parameters
-    ----------
-    views
-        the window's views.
-    frames
-        0-based, in the order in which they stand; they fill as many rows as make them largest.
-    """
+    """The 3-D view at several frames side by side, as large as each other."""
 
     def __init__(self, views: ViewSources, frames: tuple[int, ...]) -> None:
         self._views, self._frames = views, frames
@@ -249,24 +241,7 @@ def _columns(count: int, width: float, height: float, below: float) -> int:
 
 
 def make_figure(views: ViewSources, panels: dict[str, Figure], name: str, frames: str = "") -> Figure:
-    """Return a figure of what the window shows.
-
-    Parameters
-    ----------
-    views
-        the session and the views.
-    panels
-        the figures that are painted by a panel, by keys of FIGURES.
-    name
-        a key of FIGURES.
-    frames
-        of "shapes", as `parse_frames` reads it.
-
-    Raises
-    ------
-    InputError
-        where there is nothing to show yet.
-    """
+    """Return a figure of what the window shows. Raises InputError where there is nothing to show yet."""
     sequence = views.session.sequence
     if sequence is None:
         raise InputError("There is no figure: open a sequence")

@@ -70,18 +70,7 @@ class Painter(Protocol):
 class ScenePainter:
     """A copy of the 3-D view of the window, in another size.
 
-    Parameters
-    ----------
-    views
-        of the window.
-    options
-        the size of the pictures, and how the camera moves.
-    theme
-        colors; None for those of the window.
-    marks
-        whether selected points are marked, and caption and legend are painted.
-    transparent
-        whether there is no background.
+    `theme`: colors; None for those of the window.
     """
 
     def __init__(
@@ -208,10 +197,8 @@ PAINTERS = {"3d": ScenePainter, "2d": TracksPainter, "window": WindowPainter}
 class MovieTask(Task):
     """Paints and writes a movie.
 
-    Raises
-    ------
-    InputError
-        where the suffix is of no movie, what writes it is not installed, or there are no such frames.
+    Raises InputError where the suffix is of no movie, what writes it is not installed, or there are no such
+    frames.
     """
 
     def __init__(self, views: ViewSources, path: Path, options: MovieOptions) -> None:

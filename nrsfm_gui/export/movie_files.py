@@ -132,10 +132,7 @@ FORMATS: dict[str, MovieFormat] = {
 def format_for(path: Path) -> MovieFormat:
     """Return the kind of movie that a suffix names.
 
-    Raises
-    ------
-    InputError
-        where it names none, or what it needs is not installed.
+    Raises InputError where it names none, or what it needs is not installed.
     """
     chosen = FORMATS.get(path.suffix.lower())
     if chosen is None:

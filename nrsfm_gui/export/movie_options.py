@@ -13,13 +13,7 @@ MOST_FPS = 240.0
 
 @dataclass(frozen=True, kw_only=True)
 class MovieOptions:
-    """What a movie shows.
-
-    Raises
-    ------
-    InputError
-        where a value is not among those accepted.
-    """
+    """What a movie shows. Raises InputError where a value is not among those accepted."""
 
     view: str = "3d"  # a key of VIEWS
     width: int = 1280  # pixels

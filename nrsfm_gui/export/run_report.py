@@ -144,10 +144,8 @@ class RunReport:
 def save_report(views: ViewSources, path: Path) -> None:
     """Write a report of the shown iteration.
 
-    Raises
-    ------
-    InputError
-        where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be written.
+    Raises InputError where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be
+    written.
     """
     session = views.session
     run = session.seen_run
@@ -167,17 +165,7 @@ def save_report(views: ViewSources, path: Path) -> None:
 
 
 def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
-    """Gather the content of the report of a run.
-
-    Parameters
-    ----------
-    run
-        as it is looked at, with a reconstruction.
-    shapes
-        `build_shapes` of that: its errors under the alignment that is in force.
-    picture, picture_title
-        of the 3-D view, as PNG, and what it shows.
-    """
+    """Gather the content of the report of a run."""
     sequence, seen = run.sequence, run.last
     assert seen is not None
     known = summaries.quality(shapes)

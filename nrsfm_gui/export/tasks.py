@@ -21,17 +21,7 @@ SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
 
 class Task(Job):
-    """A job that writes a file.
-
-    Parameters
-    ----------
-    title
-        what is done, for people: "Saving balloon.glb".
-    path
-        what is written: no two tasks write the same.
-    function
-        gets the job and returns a sentence about what came of it.
-    """
+    """A job that writes a file."""
 
     def __init__(self, title: str, path: Path, function: Callable[[Job], str]) -> None:
         super().__init__(function)

@@ -35,15 +35,9 @@ MOST_ROWS = 7  # that are seen without scrolling
 
 
 class ArraysTable(QTableWidget):
-    """Arrays in rows, each with a choice of what it is read as.
+    """Arrays in rows, each with a choice of what it is read as."""
 
-    Signals
-    -------
-    use_chosen(str, str)
-        the name of an array, and a key of USES.
-    """
-
-    use_chosen = pyqtSignal(str, str)
+    use_chosen = pyqtSignal(str, str)  # the name of an array, and a key of USES
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, len(HEADINGS), parent)
@@ -150,17 +144,7 @@ def use_of(entry: ArrayEntry, reading: Mapping[str, Any]) -> str:
 def reading_with_use(
     reading: Mapping[str, Any], effective: Mapping[str, str], entry: ArrayEntry, use: str
 ) -> dict[str, Any]:
-    """Return the reading options with another use of an array.
-
-    Parameters
-    ----------
-    reading
-        the options that were given.
-    effective
-        those in effect, guessed ones included.
-    entry, use
-        the array and a key of USES.
-    """
+    """Return the reading options with another use of an array."""
     result, name = dict(reading), entry.name
     shown = str({**reading, **effective}.get("visible", "")).removeprefix("~")
     if use == TRACKS:

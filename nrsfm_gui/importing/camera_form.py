@@ -43,15 +43,9 @@ class CameraAnswer:
 
 
 class CameraForm(Form):
-    """Rows for the camera model and its focal length.
+    """Rows for the camera model and its focal length."""
 
-    Signals
-    -------
-    edited()
-        another answer was chosen or typed.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # another answer was chosen or typed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,13 +79,7 @@ class CameraForm(Form):
         self._show()
 
     def answer(self) -> CameraAnswer:
-        """Return what is answered.
-
-        Raises
-        ------
-        ValueError
-            with a sentence, where the focal length is refused.
-        """
+        """Return what is answered. Raises ValueError with a sentence, where the focal length is refused."""
         if self.kind.key == ORTHOGONAL:
             return CameraAnswer(ORTHOGONAL)
         if self.kind.key in (UNKNOWN, ESTIMATE):

@@ -24,19 +24,7 @@ if TYPE_CHECKING:
 
 
 class ImportController(QObject):
-    """Shows the import dialog for files that are not clear, and opens what it understood.
-
-    Parameters
-    ----------
-    session
-        whose sequence is offered first.
-    opening
-        inspects files, and opens what was imported.
-    window
-        the parent of the dialog.
-    show_help
-        shows the page about own tracks.
-    """
+    """Shows the import dialog for files that are not clear, and opens what it understood."""
 
     def __init__(
         self, session: Session, opening: SequenceOpening, window: QWidget, *, show_help: Callable[[], object]

@@ -80,21 +80,11 @@ def inspect(contents: FileContents) -> Inspected:
 
 
 class ImportDialog(QDialog):
-    """The import dialog. Every change reads the file again, in a thread of its own.
+    """The import dialog. Every change reads the file again, in a thread of its own."""
 
-    Signals
-    -------
-    ready()
-        the file of `set_contents` can be seen: the dialog can open.
-    imported(Import)
-        it was accepted.
-    help_requested()
-        the page about own tracks is wanted.
-    """
-
-    ready = pyqtSignal()
-    imported = pyqtSignal(object)
-    help_requested = pyqtSignal()
+    ready = pyqtSignal()  # the file of `set_contents` can be seen: the dialog can open
+    imported = pyqtSignal(object)  # it was accepted
+    help_requested = pyqtSignal()  # the page about own tracks is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

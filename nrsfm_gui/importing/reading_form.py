@@ -30,15 +30,9 @@ NO_COLUMN = ""
 
 
 class ColumnsField(QWidget):
-    """A choice of a column of a table for each of frame, point, x, y and visible.
+    """A choice of a column of a table for each of frame, point, x, y and visible."""
 
-    Signals
-    -------
-    edited()
-        another column was chosen.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # another column was chosen
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,15 +68,9 @@ class ColumnsField(QWidget):
 
 
 class ReadingForm(Form):
-    """Rows of reading options; those that a file does not have are hidden.
+    """Rows of reading options; those that a file does not have are hidden."""
 
-    Signals
-    -------
-    option_changed(str, str)
-        the name of a reading option and its value, "" for none.
-    """
-
-    option_changed = pyqtSignal(str, str)
+    option_changed = pyqtSignal(str, str)  # the name of a reading option and its value, "" for none
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

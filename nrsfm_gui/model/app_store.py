@@ -130,13 +130,7 @@ class AppStore:
         self._add_path("reports", page)
 
     def parameters(self, content: str) -> Settings | None:
-        """Return the parameters that a sequence had last, None where they were those of the preset.
-
-        Parameters
-        ----------
-        content
-            `Sequence.content`.
-        """
+        """Return the parameters that a sequence had last, None where they were those of the preset."""
         values = self._dictionary("sequences").get(content)
         try:
             return settings_from_dict(values) if isinstance(values, dict) else None

@@ -69,10 +69,7 @@ PARTS = {  # names of fields, where they are others
 class Appearance:
     """Layers, colors, trails, mesh and sizes.
 
-    Raises
-    ------
-    InputError
-        for a value that is none of the accepted ones.
+    Raises InputError for a value that is none of the accepted ones.
     """
 
     layers: frozenset[str] = DEFAULT_LAYERS  # keys of LAYERS
@@ -148,10 +145,7 @@ class Appearance:
     def from_plain(cls, values: Mapping[str, Any]) -> Appearance:
         """Return an appearance from the values of `as_plain`; missing names have their defaults.
 
-        Raises
-        ------
-        InputError
-            for a name or a value that is not accepted.
+        Raises InputError for a name or a value that is not accepted.
         """
         known = cls().as_plain()
         unknown = sorted(set(values) - set(known))

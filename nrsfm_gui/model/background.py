@@ -46,10 +46,7 @@ class Background:
     def from_plain(cls, values: Mapping[str, Any]) -> Background | None:
         """Return a background from the values of `as_plain`, None where there are none.
 
-        Raises
-        ------
-        InputError
-            where an entry is absent or not accepted.
+        Raises InputError where an entry is absent or not accepted.
         """
         if not values:
             return None

@@ -52,18 +52,10 @@ class LogLine:
 
 
 class Logbook(QObject):
-    """The newest lines.
+    """The newest lines."""
 
-    Signals
-    -------
-    added(Line)
-        a line was added.
-    cleared()
-        all lines were forgotten.
-    """
-
-    added = pyqtSignal(object)
-    cleared = pyqtSignal()
+    added = pyqtSignal(object)  # a line was added
+    cleared = pyqtSignal()  # all lines were forgotten
     _arrived = pyqtSignal(object)  # from any thread
 
     def __init__(self, parent: QObject | None = None) -> None:

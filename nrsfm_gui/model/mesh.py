@@ -60,16 +60,7 @@ def chosen_mesh(
 ) -> Triangulation:
     """Return the mesh of a key of `appearance.MESH_SOURCES`.
 
-    Parameters
-    ----------
-    sequence
-        what is drawn.
-    source
-        the key; automatic where the loaded mesh does not fit.
-    loaded
-        the one of a file of its own, None where there is none.
-    found
-        what was found in the shapes, for a sequence whose file gives none.
+    `loaded`: the one of a file of its own, None where there is none.
     """
     if source == "tracks":
         return track_triangulation(sequence)

@@ -16,29 +16,16 @@ class Notifier(QObject):
     """Sends messages to whoever shows them.
 
     Names of files in them are escaped where they cannot be printed, and what is far too long is cut.
-
-    Signals
-    -------
-    status_changed(str)
-        what is going on, for the status bar; "" for what the solver does.
-    informed(str, object)
-        a sentence that may disappear by itself, and its actions; it replaces the one before.
-    warned(str, object)
-        a sentence that stays until it is closed, and its actions.
-    defect_found(str, str)
-        a sentence and the traceback of an exception.
-    failed(str)
-        something that was asked for was not done; a warning or a defect follows unless it is shown elsewhere.
-    cleared()
-        all messages are about something that is over.
     """
 
-    status_changed = pyqtSignal(str)
+    status_changed = pyqtSignal(str)  # what is going on, for the status bar; "" for what the solver does
+    # A sentence that may disappear by itself, and its actions; it replaces the one before.
     informed = pyqtSignal(str, object)
-    warned = pyqtSignal(str, object)
-    defect_found = pyqtSignal(str, str)
+    warned = pyqtSignal(str, object)  # a sentence that stays until it is closed, and its actions
+    defect_found = pyqtSignal(str, str)  # a sentence and the traceback of an exception
+    # Something that was asked for was not done; a warning or a defect follows unless it is shown elsewhere.
     failed = pyqtSignal(str)
-    cleared = pyqtSignal()
+    cleared = pyqtSignal()  # all messages are about something that is over
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,12 +38,7 @@ class Notifier(QObject):
     def inform(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence for a few seconds.
 
-        Parameters
-        ----------
-        sentence
-            what there is to know.
-        action
-            one (text, callback) or a tuple of them: buttons next to the sentence.
+        `action`: one (text, callback) or a tuple of them: buttons next to the sentence.
         """
         if not self._closed:
             self.informed.emit(printable_name(sentence, LONGEST_SENTENCE), action)
@@ -67,19 +49,7 @@ class Notifier(QObject):
             self.warned.emit(printable_name(sentence, LONGEST_SENTENCE), action)
 
     def fail(self, sentence: str, details: str = "", *, action: Actions = (), shown: bool = False) -> None:
-        """Report that something was not done.
-
-        Parameters
-        ----------
-        sentence
-            what, and why not.
-        details
-            the traceback where the reason is a defect of the program, "" otherwise.
-        action
-            buttons next to the sentence of what is no defect.
-        shown
-            whether the caller shows the sentence itself.
-        """
+        """Report that something was not done."""
         self.failed.emit(sentence)
         if self._closed or shown:
             return

@@ -23,13 +23,7 @@ PROCESSORS = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Preferences:
-    """The preferences.
-
-    Raises
-    ------
-    InputError
-        for a value that is none of the accepted ones.
-    """
+    """The preferences. Raises InputError for a value that is none of the accepted ones."""
 
     theme: str = "dark"  # one of THEME_NAMES
     size: int = 100  # of text and all else, in percent of what suits the screen, from the next start on

@@ -50,15 +50,7 @@ class _Kept:
 
 
 class Session(QObject):
-    """The sequence, the settings, the runs, what of them is shown, and how.
-
-    Attributes
-    ----------
-    notifier
-        messages for the user.
-    undo_stack
-        what can be undone.
-    """
+    """The sequence, the settings, the runs, what of them is shown, and how."""
 
     sequence_changed = pyqtSignal(object)  # Sequence
     settings_changed = pyqtSignal(object)  # Settings
@@ -128,16 +120,7 @@ class Session(QObject):
             signal.connect(self._schedule_changed)
 
     def set_sequence(self, sequence: Sequence, settings: Settings | None = None) -> None:
-        """Show a sequence, with the runs and the parameters that it had when it was left.
-
-        Parameters
-        ----------
-        sequence
-            the sequence.
-        settings
-            of one that was not open yet; by default those of `preset_for`, and where it is the first those
-            that were set already.
-        """
+        """Show a sequence, with the runs and the parameters that it had when it was left."""
         before, key = self.sequence, _key(sequence)
         if before is not None:
             self._kept[_key(before)] = _Kept(
@@ -226,19 +209,7 @@ class Session(QObject):
     def record_view_change(
         self, part: str, description: str, before: _T, after: _T, apply: Callable[[_T], object]
     ) -> None:
-        """Let a change of what is seen be undone.
-
-        Parameters
-        ----------
-        part
-            of the view that changed; quick changes of one part are undone together.
-        description
-            what changed, for the status line: "trails shown".
-        before, after
-            the state of that part.
-        apply
-            shows one of both states, and records nothing.
-        """
+        """Let a change of what is seen be undone."""
         change = ViewChange(part, description, before, after, apply)
         self.undo_stack.add_view_change(change, time.perf_counter())
 

@@ -41,10 +41,8 @@ class _KeptIterate:
 class Snapshots:
     """Snapshots of a run, ordered by the index of their record.
 
-    Parameters
-    ----------
-    most, largest
-        the bounds: snapshots, and bytes of their points. Two snapshots are kept whatever their size.
+    `most`, `largest`: the bounds: snapshots, and bytes of their points. Two snapshots are kept whatever their
+    size.
     """
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
@@ -68,17 +66,7 @@ class Snapshots:
     def add(self, index: int, iterate: Iterate) -> None:
         """Add an iterate as the newest snapshot.
 
-        Parameters
-        ----------
-        index
-            of the iterate's record in the history of its run, above those of all snapshots before.
-        iterate
-            of the run.
-
-        Raises
-        ------
-        ValueError
-            where there is a snapshot of that record or of a later one.
+        Raises ValueError where there is a snapshot of that record or of a later one.
         """
         if self._kept and index <= self._kept[-1].index:
             raise ValueError(f"record {self._kept[-1].index} has a snapshot; {index} does not follow it")
@@ -98,10 +86,7 @@ class Snapshots:
     def at(self, index: int) -> tuple[int, Iterate]:
         """Return the nearest record with a snapshot, and the iterate of that snapshot.
 
-        Raises
-        ------
-        IndexError
-            where there is none.
+        Raises IndexError where there is none.
         """
         if not self._kept:
             raise IndexError("no moment is kept")

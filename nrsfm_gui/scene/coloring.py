@@ -48,18 +48,7 @@ def coloring(
 ) -> Coloring:
     """Return the values that colors encode in a frame.
 
-    Parameters
-    ----------
-    shapes
-        of all frames.
-    frame
-        0-based.
-    color_by
-        a key of `appearance.COLORINGS`. A 3-D error is a reprojection error where no frame has truth.
-    track_unit
-        of reprojection errors.
-    other
-        (P, 3) the compared run's shape of this frame.
+    `other`: (P, 3) the compared run's shape of this frame.
     """
     if color_by == "role":
         return Coloring(None, None, "")

@@ -54,13 +54,7 @@ class RunComparison:
 
 
 def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
-    """Return a second run in the coordinates of the first; None where either has no points.
-
-    Parameters
-    ----------
-    first, second
-        shapes of the same sequence, built under the same alignment.
-    """
+    """Return a second run in the coordinates of the first; None where either has no points."""
     if first.points is None or second.points is None or first.points.shape != second.points.shape:
         return None
     truth = first.truth

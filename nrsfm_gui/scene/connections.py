@@ -25,18 +25,10 @@ if TYPE_CHECKING:
 
 
 class Connections(QObject):
-    """The meshes that were found of sequences and of ended runs.
+    """The meshes that were found of sequences and of ended runs."""
 
-    Signals
-    -------
-    found()
-        a mesh that was asked for is known now.
-    failed(str, str)
-        a sentence and the traceback of a defect.
-    """
-
-    found = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    found = pyqtSignal()  # a mesh that was asked for is known now
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)

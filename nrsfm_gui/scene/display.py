@@ -61,21 +61,11 @@ class SceneTarget(Protocol):
 
 
 class Display(QObject):
-    """Computes the scene, and sets it in the views.
+    """Computes the scene, and sets it in the views."""
 
-    Signals
-    -------
-    scene_shown(Scene)
-        the views have it now.
-    refreshed()
-        the present state of the session was drawn, because it is needed at once.
-    failed(str, str)
-        a sentence and the traceback of a defect.
-    """
-
-    scene_shown = pyqtSignal(object)
-    refreshed = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    scene_shown = pyqtSignal(object)  # the views have it now
+    refreshed = pyqtSignal()  # the present state of the session was drawn, because it is needed at once
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(
         self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
@@ -380,15 +370,7 @@ class Display(QObject):
 
 
 class _SceneDispatch(QObject):
-    """Sends the newest scene to the views: to all at once, or one by one with events processed in between.
-
-    Parameters
-    ----------
-    targets
-        the views; while parameters are dragged, the first is painted at once.
-    is_dragging
-        returns whether parameters are being dragged.
-    """
+    """Sends the newest scene to the views: to all at once, or one by one with events processed in between."""
 
     def __init__(
         self, targets: tuple[SceneTarget, ...], is_dragging: Callable[[], bool], parent: QObject | None = None

@@ -71,18 +71,10 @@ class _Notes:
 
 
 class ErrorTraces(QObject):
-    """The traces of all runs of a session.
+    """The traces of all runs of a session."""
 
-    Signals
-    -------
-    changed()
-        there are more errors.
-    failed(str, str)
-        a sentence and the traceback of a defect.
-    """
-
-    changed = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    changed = pyqtSignal()  # there are more errors
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -72,10 +72,7 @@ class Floor:
     def shadow(self, points: Floats) -> tuple[Floats, Floats]:
         """Return places (FLOOR.side^2, 3) on the floor, row by row, and how dark they are, 0 to 1.
 
-        Parameters
-        ----------
-        points
-            (P, 3) what the shadow is of; NaN where unknown.
+        `points`: (P, 3) what the shadow is of; NaN where unknown.
         """
         right, _, ahead = self._axes
         known = points[np.isfinite(points).all(axis=1)]

@@ -127,15 +127,7 @@ def _typical_share(along: Floats, across: Floats) -> Floats:
 
 
 def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
-    """Return how much farther from the camera than its truth every point (F, 3, P) is, along its ray, (F, P).
-
-    Parameters
-    ----------
-    cameras
-        that see the points, in the same coordinates.
-    points, truth
-        estimate and truth; NaN where the truth is not known.
-    """
+    """Return how much farther than its truth each point (F, 3, P) is along its ray, (F, P)."""
     Y = cameras.R @ points + cameras.t[:, :, None]
     if cameras.orthogonal:
         rays = np.zeros_like(Y)

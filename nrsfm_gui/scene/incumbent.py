@@ -57,24 +57,7 @@ class Incumbent:
 
 
 def incumbent_of(run: Run, iterate: Iterate, errors: Quality | None, *, newest: bool = True) -> Incumbent:
-    """Return the best reconstruction of a run up to an iterate.
-
-    Parameters
-    ----------
-    run
-        whose history has the iterate's record.
-    iterate
-        of the run.
-    errors
-        of the iterate's best point.
-    newest
-        whether it is the newest iterate that the window has of the run.
-
-    Returns
-    -------
-    Incumbent
-        a frozen value.
-    """
+    """Return the best reconstruction of a run up to an iterate."""
     history = run.history
     record = _index(history, iterate.record)
     entry = history.records[record] if len(history) else None

@@ -40,10 +40,7 @@ def read_triangulation(path: Path, points: int) -> Triangulation:
     vertices must be as many as the points. A .txt has three whole numbers in a row, 0-based, or 1-based where
     the lowest is 1 and the highest the number of points.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be read, holds no triangles, or those of another number of points.
+    Raises InputError where the file cannot be read, holds no triangles, or those of another number of points.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:

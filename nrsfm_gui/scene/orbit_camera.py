@@ -274,8 +274,6 @@ def free_area(width: int, height: int) -> tuple[Floats, Floats]:
 def upright(up: Floats) -> Floats:
     """Return the rotation (3, 3) to axes of which y points against `up` (3,), and x nearly as before.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> upright(np.array([0.0, -1.0, 0.0])).tolist() == np.eye(3).tolist()
     True

@@ -30,18 +30,10 @@ if TYPE_CHECKING:
 
 
 class Qualities(QObject):
-    """The errors of runs, computed on request.
+    """The errors of runs, computed on request."""
 
-    Signals
-    -------
-    found()
-        requested errors are known now.
-    failed(str, str)
-        a sentence and the traceback of a defect.
-    """
-
-    found = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    found = pyqtSignal()  # requested errors are known now
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -116,24 +108,13 @@ class Qualities(QObject):
 
 
 class RunErrors(QObject):
-    """Publishes the incumbent of the shown run, and caches the errors of runs.
+    """Publishes the incumbent of the shown run, and caches the errors of runs."""
 
-    Signals
-    -------
-    incumbent_changed(Incumbent or None)
-        the value that all numbers are of; the views have its picture when the event is over.
-    series_changed(ErrorSeries or None)
-        its errors of all frames, for the timeline.
-    found()
-        errors of runs that are not shown are known now.
-    failed(str, str)
-        a sentence and the traceback of a defect.
-    """
-
+    # The value that all numbers are of; the views have its picture when the event is over.
     incumbent_changed = pyqtSignal(object)
-    series_changed = pyqtSignal(object)
-    found = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    series_changed = pyqtSignal(object)  # its errors of all frames, for the timeline
+    found = pyqtSignal()  # errors of runs that are not shown are known now
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -159,19 +140,7 @@ class RunErrors(QObject):
         *,
         newest: bool,
     ) -> None:
-        """Publish the incumbent of a run with its errors, before returning.
-
-        Parameters
-        ----------
-        run
-            the shown run.
-        request
-            what the errors are of.
-        quality, series
-            the errors over all frames, and of each of them.
-        newest
-            whether the iterate is the newest of the run.
-        """
+        """Publish the incumbent of a run with its errors, before returning."""
         assert request.iterate is not None  # a run is shown
         self._run = run
         if newest:

@@ -168,28 +168,9 @@ def build_scene(
 ) -> Scene:
     """Return one frame as it is drawn.
 
-    Parameters
-    ----------
-    sequence
-        the sequence that `shapes` were built from.
-    shapes
-        `build_shapes` of the sequence and its newest reconstruction.
-    frame
-        0-based; clamped to the frames there are.
-    selected
-        index of the point that was selected last, or None.
-    selection, hidden
-        indices of all selected points, and of those that are not drawn.
-    other, other_name
-        (P, 3) the shape of a second run in the coordinates of `shapes`, and what to call it.
-    appearance
-        how it is drawn.
-    excluded
-        (F, P) the observations that are hidden from the solver, None where there are none.
-    ahead
-        whether this frame is of a newer point than all others: its caption has no error then.
-    found
-        the mesh that was found in shapes, for a sequence whose file gives none.
+    `selected`: index of the point that was selected last, or None; `other`, `other_name`: (P, 3) the shape of
+    a second run in the coordinates of `shapes`, and what to call it; `excluded`: (F, P) the observations that
+    are hidden from the solver, None where there are none.
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
     cameras, framing = shapes.cameras, shapes.framing

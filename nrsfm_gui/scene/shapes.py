@@ -164,16 +164,7 @@ def build_shapes(
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 
-    Parameters
-    ----------
-    sequence
-        tracks and what is known about them.
-    source
-        an iterate of the solver (its best point is shown), a result, or None before any reconstruction.
-    alignment
-        how the estimate is moved onto the truth; without any, the estimate is shown by itself.
-    scale
-        a length that is known, which gives an estimate by itself its size, see `core.reconstruction.scale`.
+    `source`: an iterate of the solver (its best point is shown), a result, or None before any reconstruction.
     """
     if source is None:
         return _without_estimate(sequence, alignment)

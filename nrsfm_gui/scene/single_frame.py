@@ -35,24 +35,9 @@ def with_frame(
 ) -> Shapes | None:
     """Return shapes in which one frame is of another iterate.
 
-    Parameters
-    ----------
-    whole
-        `build_shapes` of the sequence and any iterate of it.
-    sequence, iterate
-        the sequence, and the iterate that the frame is of.
-    frame
-        0-based.
-    spent
-        what was returned for the same `whole` and `frame` before and is not used any more: its arrays become
-        those of what is returned now.
-
-    Returns
-    -------
-    Shapes or None
-        None where a single frame is not defined: before any reconstruction, and where the solution is not
-        shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
-        whoever waits for one frame does not wait for that.
+    Returns None where a single frame is not defined: before any reconstruction, and where the solution is not
+    shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
+    whoever waits for one frame does not wait for that.
     """
     if iterate.settings.problem == "lowrank" and not iterate.geometry_known:
         return None

@@ -104,16 +104,7 @@ def measure(value: float | None, unit: str) -> str:
 def relative_measure(value: float | None, unit: str, size: float | None, *, short: bool = False) -> str:
     """Return a length and its part of the object: "7.50 mm, 4.8 % of the object", or "7.50 mm · 4.8 %".
 
-    Parameters
-    ----------
-    value
-        a length in `unit`, None where it is not known.
-    unit
-        of value and size.
-    size
-        of the object, see `Shapes.size`; the length stands alone where it is not known.
-    short
-        whether there is room for the second form only.
+    `value`: a length in `unit`, None where it is not known.
     """
     share = percent_of(value, size)
     if not share:

@@ -66,19 +66,7 @@ class ArchiveWriter:
     def write(self, path: Path, document: Mapping[str, Any], *, private: bool = False) -> None:
         """Write the file in place of the one that is there, or leave that one as it is.
 
-        Parameters
-        ----------
-        path
-            the file.
-        document
-            its content beside the arrays.
-        private
-            whether nobody but its owner may read it.
-
-        Raises
-        ------
-        InputError
-            where it cannot be written.
+        Raises InputError where it cannot be written.
         """
         text = json.dumps(document, separators=(",", ":")).encode()  # ASCII: a path need not be UTF-8
         with replacing(path, private=private) as temporary, temporary.open("wb") as stream:
@@ -100,10 +88,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview, *, co
 class ArchiveReader:
     """The document of a file, and its arrays by name.
 
-    Raises
-    ------
-    InputError
-        where the file is absent, is no such archive, or has impossible sizes.
+    Raises InputError where the file is absent, is no such archive, or has impossible sizes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -133,10 +118,7 @@ class ArchiveReader:
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return an array, read-only; the same one each time.
 
-        Raises
-        ------
-        InputError
-            where there is none of that name, or it is damaged.
+        Raises InputError where there is none of that name, or it is damaged.
         """
         if name not in self._arrays:
             try:

@@ -39,32 +39,16 @@ PREFIX = "autosave-"  # of the file of a process
 class Autosave(QObject):
     """Writes the session in the background.
 
-    Parameters
-    ----------
-    folder
-        where to.
-    snapshot
-        returns what is to be saved, None where there is nothing to save.
-    seconds
-        returns how long a change may stay unsaved, 0 for no limit.
-
-    Signals
-    -------
-    failed(str, str)
-        why nothing could be saved, and the traceback of a defect: only for the first of several failures.
-    not_kept(object, str, str)
-        a `SavedSession` that was left for another one and could not be kept as the last one, why not, and the
-        traceback of a defect.
-    works_again()
-        saving succeeded after a failure.
-    saved()
-        the session is in the file of this process.
+    `snapshot`: returns what is to be saved, None where there is nothing to save.
     """
 
-    saved = pyqtSignal()
+    saved = pyqtSignal()  # the session is in the file of this process
+    # Why nothing could be saved, and the traceback of a defect: only for the first of several failures.
     failed = pyqtSignal(str, str)
+    # A `SavedSession` that was left for another one and could not be kept as the last one, why not, and the
+    # traceback of a defect.
     not_kept = pyqtSignal(object, str, str)
-    works_again = pyqtSignal()
+    works_again = pyqtSignal()  # saving succeeded after a failure
 
     def __init__(
         self,
@@ -129,18 +113,8 @@ class Autosave(QObject):
 
         The file of the session that is left stays until the last one is written.
 
-        Parameters
-        ----------
-        path
-            a file of the folder to use as that of this process, protected by its lock, so that a session
-            that is opened again always has a file. None where there is none.
-        keep
-            whether the session that is left was not saved.
-
-        Returns
-        -------
-        bool
-            whether the file is that of this process now; otherwise it is left unchanged.
+        `path`: a file of the folder to use as that of this process, protected by its lock, so that a session
+        that is opened again always has a file. None where there is none.
         """
         saved = self._snapshot() if keep else None
         self._stop_waiting()
@@ -197,10 +171,7 @@ class Autosave(QObject):
     def keep(self) -> None:
         """Keep the open session as the last one, in this thread; a failure changes nothing.
 
-        Raises
-        ------
-        InputError
-            where the last session cannot be written.
+        Raises InputError where the last session cannot be written.
         """
         self._jobs.wait()
         saved = self._snapshot()

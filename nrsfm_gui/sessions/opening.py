@@ -91,57 +91,28 @@ class OpenedResult:
 
 
 class SequenceOpening(QObject):
-    """Reads files in threads of their own, and signals what they hold.
+    """Reads files in threads of their own, and signals what they hold."""
 
-    Signals
-    -------
-    started(str, str)
-        what is being read: its path, and its name in words.
-    opened(Sequence)
-        it has been read.
-    listed(object)
-        a tuple of `SequenceEntry`: what was found in all that was opened, in that order.
-    session_read(SavedSession, Path), result_read(Sequence, SavedRun, Path or None)
-        the file was a session, or a result; None for one that is no recent file.
-    sweep_found(Path)
-        the folder holds the runs of a sweep.
-    shown()
-        all of what was asked for is on view: of a session or a result with its runs and parameters, too.
-    inspected(FileContents, StoredImport)
-        a file was not opened, because it is not clear or its import was asked for; and how it was read.
-    files_read(object, object)
-        sequences that were read, and all files that they consist of; precedes the other signals about them.
-    camera_known(str, object, bool)
-        follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`, and
-        whether it was answered now, not when the file was imported before.
-    guessed(str)
-        follows `opened`: sentences on what was guessed, where nobody was asked.
-    given_up()
-        what `inspected` has reported is not opened.
-    failed(str, str)
-        a sentence, and the traceback of a defect.
-
-    Attributes
-    ----------
-    asks
-        whether files that are not clear are reported by `inspected`; a script cannot answer.
-    entries
-        what was listed last.
-    """
-
-    started = pyqtSignal(str, str)
-    opened = pyqtSignal(object)
+    started = pyqtSignal(str, str)  # what is being read: its path, and its name in words
+    opened = pyqtSignal(object)  # it has been read
+    # A tuple of `SequenceEntry`: what was found in all that was opened, in that order.
     listed = pyqtSignal(object)
+    # The file was a session, or a result; None for one that is no recent file.
     session_read = pyqtSignal(object, object)
     result_read = pyqtSignal(object, object, object)
-    sweep_found = pyqtSignal(object)
+    sweep_found = pyqtSignal(object)  # the folder holds the runs of a sweep
+    # All of what was asked for is on view: of a session or a result with its runs and parameters, too.
     shown = pyqtSignal()
+    # A file was not opened, because it is not clear or its import was asked for; and how it was read.
     inspected = pyqtSignal(object, object)
+    # Sequences that were read, and all files that they consist of; precedes the other signals about them.
     files_read = pyqtSignal(object, object)
+    # Follows `opened`: what was answered for it, `Settings.camera_model` and `Settings.intrinsics`, and
+    # whether it was answered now, not when the file was imported before.
     camera_known = pyqtSignal(str, object, bool)
-    guessed = pyqtSignal(str)
-    given_up = pyqtSignal()
-    failed = pyqtSignal(str, str)
+    guessed = pyqtSignal(str)  # follows `opened`: sentences on what was guessed, where nobody was asked
+    given_up = pyqtSignal()  # what `inspected` has reported is not opened
+    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect
 
     def __init__(self, store: AppStore, parent: QWidget) -> None:
         super().__init__(parent)
@@ -453,10 +424,7 @@ def is_result(path: Path) -> bool:
 def read_opened_result(path: Path) -> OpenedResult:
     """Read a result and its sequence: from its file where that is as it was, else from the result itself.
 
-    Raises
-    ------
-    InputError
-        where the result cannot be read, or not gone on from.
+    Raises InputError where the result cannot be read, or not gone on from.
     """
     with refusing_damage(path):
         return _opened(load_result(path), path)

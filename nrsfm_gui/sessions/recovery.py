@@ -117,13 +117,7 @@ class Recovery(QObject):
 
 
 class RecoveryBar(QFrame):
-    """A bar that offers a lost session, until one of its buttons is pressed.
-
-    Signals
-    -------
-    recover_requested(), discard_requested(), later_requested()
-        the button that was pressed.
-    """
+    """A bar that offers a lost session, until one of its buttons is pressed."""
 
     recover_requested = pyqtSignal()
     discard_requested = pyqtSignal()

@@ -86,10 +86,8 @@ def read_sequence_entry(node: Node, allowance: Allowance) -> tuple[Sequence, str
 
     Its arrays are counted, because it copies them: a session can have one array as that of many sequences.
 
-    Raises
-    ------
-    InputError
-        where the entry is not what it should be, or the file that alone has the tracks is gone or changed.
+    Raises InputError where the entry is not what it should be, or the file that alone has the tracks is gone
+    or changed.
     """
     source, content = node.optional("source"), node.optional("content")
     recorded = Recorded(

@@ -162,10 +162,7 @@ def write_session(session: SavedSession, path: Path, *, private: bool = False) -
 
     With `private`, nobody but its owner may read the file.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     archive = ArchiveWriter()
     document = {
@@ -216,11 +213,8 @@ def _tick_entry(tick: Tick) -> dict[str, Any]:
 def read_session(path: Path) -> SavedSession:
     """Read a session.
 
-    Raises
-    ------
-    InputError
-        where the file is absent, damaged, of another version, has impossible values, or leaves a large
-        sequence to a file that is gone or has changed.
+    Raises InputError where the file is absent, damaged, of another version, has impossible values, or leaves
+    a large sequence to a file that is gone or has changed.
     """
     with refusing_damage(path), ArchiveReader(path) as archive:
         document = Node(archive, "", archive.document)
@@ -300,10 +294,7 @@ def _read_tick(node: Node, records: int) -> Tick:
 def session_summary(path: Path) -> str:
     """Return what a session file holds, without its arrays: "2 sequences, 3 runs: 2 of back and 1 of face".
 
-    Raises
-    ------
-    InputError
-        where the file cannot be read.
+    Raises InputError where the file cannot be read.
     """
     with ArchiveReader(path) as archive:
         sequences = archive.document.get("sequences") or ()

@@ -64,30 +64,9 @@ class SessionView(Protocol):
 
 
 class SessionSaver(QObject):
-    """Saves and opens sessions, and names the open one in the title bar of the window.
+    """Saves and opens sessions, and names the open one in the title bar of the window."""
 
-    Parameters
-    ----------
-    session, store, control, opening, display
-        what is saved, where, and what else opening a session concerns.
-    view
-        the 3-D view.
-    window
-        has the title, and docks whose places are saved.
-    logbook
-        gets a line for each session that was saved by itself.
-    commit
-        sets parameters that were typed last.
-    fit
-        shows all of the sequence.
-
-    Signals
-    -------
-    session_shown(Path)
-        a session was read from a file and is shown.
-    """
-
-    session_shown = pyqtSignal(object)
+    session_shown = pyqtSignal(object)  # a session was read from a file and is shown
 
     def __init__(
         self,
@@ -161,18 +140,7 @@ class SessionSaver(QObject):
     def save_to(
         self, path: Path, *, then: Callable[[], object] = lambda: None, over_others: bool = True
     ) -> None:
-        """Write the present session to a file in the background, after those that are being written.
-
-        Parameters
-        ----------
-        path
-            the file.
-        then
-            called when it is written.
-        over_others
-            whether a file is replaced that another window or program has written since it was read or written
-            here; otherwise that is reported, and can be chosen.
-        """
+        """Write the present session to a file in the background, after those that are being written."""
         saved = self._snapshot(file=path)
         if saved is None:
             self._notifier.fail(f"{path} is not written: nothing is open", "")
@@ -344,12 +312,6 @@ class SessionSaver(QObject):
         """Keep a session that was not saved as the last one; return whether the window may close.
 
         Where it can be written nowhere, a dialog asks, and closes the window after its answer.
-
-        Parameters
-        ----------
-        ask
-            whether there is anybody to answer. Otherwise a copy is written to the temporary folder, and
-            standard error names it.
         """
         if self._ended:
             return True

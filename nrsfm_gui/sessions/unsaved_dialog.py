@@ -17,24 +17,9 @@ SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class UnsavedDialog(QMessageBox):
-    """Asks what becomes of a session that could not be kept; the window stays open meanwhile.
+    """Asks what becomes of a session that could not be kept; the window stays open meanwhile."""
 
-    Parameters
-    ----------
-    reason
-        why it could not be written, and what of it is on the disk.
-    copied
-        whether there is an automatic copy.
-    parent
-        the window.
-
-    Signals
-    -------
-    save_requested(), close_requested()
-        the answer, unless the window is to stay open.
-    """
-
-    save_requested = pyqtSignal()
+    save_requested = pyqtSignal()  # the answer, unless the window is to stay open
     close_requested = pyqtSignal()
 
     def __init__(self, reason: str, parent: QWidget, *, copied: bool) -> None:

@@ -79,10 +79,7 @@ class ViewState:
     def from_plain(cls, values: Mapping[str, Any]) -> ViewState:
         """Return what `as_plain` gave.
 
-        Raises
-        ------
-        InputError
-            where an entry is absent or is not what it should be.
+        Raises InputError where an entry is absent or is not what it should be.
         """
         try:
             frames = values["frame_range"]

@@ -31,21 +31,7 @@ EXPORTS = "Export"  # the menu of what is exported
 
 
 class CommandPaletteController(QObject):
-    """Owns the palette; the entries are collected each time that it opens.
-
-    Parameters
-    ----------
-    toolbars
-        has the menus and what their actions need.
-    session, opening
-        have the runs, and the sequences of the open folder.
-    parameters
-        has the parameters.
-    window
-        the palette is shown over it; it has the docks.
-    show_panel
-        shows a dock and moves the focus into it.
-    """
+    """Owns the palette; the entries are collected each time that it opens."""
 
     def __init__(
         self,

@@ -36,17 +36,7 @@ if TYPE_CHECKING:
 
 
 class DefectReporter(QObject):
-    """Shows the first defect in a dialog, counts those that follow while it is open, and logs all of them.
-
-    Parameters
-    ----------
-    window
-        the parent of the dialog; an interrupt from the keyboard closes it.
-    notifier, logbook
-        where defects come from, and where they go to.
-    saves
-        returns what can be saved now: the texts of buttons, and what they call.
-    """
+    """Shows the first defect in a dialog, counts those that follow while it is open, and logs all of them."""
 
     _happened = pyqtSignal(
         str, str, bool

@@ -24,17 +24,7 @@ FILTER = "Reports (*.html *.htm)"
 
 
 class ExperimentReports(QObject):
-    """Opens the newest report, or a chosen one, and stores its path.
-
-    Parameters
-    ----------
-    store
-        stores the reports that were opened last.
-    notifier
-        gets a sentence about what was opened, or how to make a report where there is none.
-    parent
-        of the dialog for choosing a report.
-    """
+    """Opens the newest report, or a chosen one, and stores its path."""
 
     def __init__(self, store: AppStore, notifier: Notifier, parent: QWidget) -> None:
         super().__init__(parent)

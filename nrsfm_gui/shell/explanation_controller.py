@@ -42,15 +42,7 @@ CLICKS = (
 
 
 class ExplanationController(QObject):
-    """Explains the control under the pointer, or the focused one where the pointer is outside the window.
-
-    Parameters
-    ----------
-    toolbars
-        knows what an action needs that is not possible.
-    window
-        whose menus explain their lines by the same key, although an open menu receives all keys itself.
-    """
+    """Explains the control under the pointer, or the focused one where the pointer is outside the window."""
 
     def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
         super().__init__(window)

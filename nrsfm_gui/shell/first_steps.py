@@ -59,17 +59,7 @@ KEYS = frozenset(step.key for step in STEPS)
 
 
 class FirstSteps(QObject):
-    """Shows the first steps in a bar, and marks those that are done.
-
-    Parameters
-    ----------
-    session, store
-        what is done, and where it is stored.
-    control, timeline
-        their signals show that a step is done.
-    places
-        returns the widget that a step is about, by the key of the step.
-    """
+    """Shows the first steps in a bar, and marks those that are done."""
 
     def __init__(
         self,
@@ -179,18 +169,10 @@ class FirstSteps(QObject):
 
 
 class FirstStepsBar(Themed, QFrame):
-    """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now.
+    """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now."""
 
-    Signals
-    -------
-    where_requested()
-        the widget of the present step is to be pointed out.
-    dismissed()
-        the steps are not to be shown again.
-    """
-
-    where_requested = pyqtSignal()
-    dismissed = pyqtSignal()
+    where_requested = pyqtSignal()  # the widget of the present step is to be pointed out
+    dismissed = pyqtSignal()  # the steps are not to be shown again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

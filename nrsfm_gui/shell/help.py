@@ -51,15 +51,7 @@ COPY_CODE = "code"  # the scheme of a link that copies a block of code
 
 
 class HelpController(QObject):
-    """Opens the windows of help, and follows the links of "What is this?".
-
-    Parameters
-    ----------
-    window
-        has the docks.
-    scene_view, timeline
-        what is explained in addition to the docks.
-    """
+    """Opens the windows of help, and follows the links of "What is this?"."""
 
     def __init__(self, window: QMainWindow, *, scene_view: QWidget, timeline: QWidget) -> None:
         super().__init__(window)

@@ -19,13 +19,6 @@ class PanelNavigation(QObject):
 
     The order is from the left to the right, then the bottom. That of Qt is the one in which panels were made,
     and leads into those behind a tab.
-
-    Parameters
-    ----------
-    window
-        has the docks.
-    first, last
-        the main view and the widget below the docks.
     """
 
     def __init__(self, window: QMainWindow, *, first: QWidget, last: QWidget) -> None:

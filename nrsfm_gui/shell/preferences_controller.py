@@ -25,17 +25,7 @@ if TYPE_CHECKING:
 
 
 class PreferencesController(QObject):
-    """Owns the dialog of preferences.
-
-    Parameters
-    ----------
-    session, store
-        what they concern, and where they are stored.
-    window
-        the dialog stands over it.
-    restart_first_steps
-        shows the first steps again.
-    """
+    """Owns the dialog of preferences."""
 
     def __init__(
         self,

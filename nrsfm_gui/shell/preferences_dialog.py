@@ -34,21 +34,11 @@ RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
 
 
 class PreferencesDialog(QDialog):
-    """Shows preferences and lets them be changed; never modal.
+    """Shows preferences and lets them be changed; never modal."""
 
-    Signals
-    -------
-    changed(str, object)
-        name of a field of `Preferences` and its new value.
-    defaults_requested()
-        all preferences are to be as they were at first.
-    first_steps_requested()
-        the card with the first steps is wanted again.
-    """
-
-    changed = pyqtSignal(str, object)
-    defaults_requested = pyqtSignal()
-    first_steps_requested = pyqtSignal()
+    changed = pyqtSignal(str, object)  # name of a field of `Preferences` and its new value
+    defaults_requested = pyqtSignal()  # all preferences are to be as they were at first
+    first_steps_requested = pyqtSignal()  # the card with the first steps is wanted again
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

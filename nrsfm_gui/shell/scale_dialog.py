@@ -33,14 +33,9 @@ HINT = "Two points that are selected in a view appear here."
 
 
 class ScaleDialog(QDialog):
-    """Edits a rule of the scale; never modal, so that points can be selected meanwhile.
+    """Edits a rule of the scale; never modal, so that points can be selected meanwhile."""
 
-    Signals
-    -------
-    chosen(str or None)
-        an accepted rule as `core.reconstruction.parse_scale` reads it, None for no scale.
-    """
-
+    # An accepted rule as `core.reconstruction.parse_scale` reads it, None for no scale.
     chosen = pyqtSignal(object)
 
     def __init__(self, parent: QWidget) -> None:
@@ -121,10 +116,7 @@ class ScaleDialog(QDialog):
     def rule(self) -> str | None:
         """Return the rule that the fields hold, None for none.
 
-        Raises
-        ------
-        ValueError
-            with a sentence, where they hold no rule.
+        Raises ValueError with a sentence, where they hold no rule.
         """
         if self.kind.key == NOTHING:
             return None

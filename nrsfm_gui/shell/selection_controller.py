@@ -15,18 +15,10 @@ if TYPE_CHECKING:
 
 
 class SelectionController(QObject):
-    """Changes the session's selection by what the views and the panel of points ask for.
+    """Changes the session's selection by what the views and the panel of points ask for."""
 
-    Signals
-    -------
-    point_hovered(int)
-        the point under the mouse in any of the views, -1 for none.
-    newest_requested()
-        an earlier moment of the run is not to be looked at any more.
-    """
-
-    point_hovered = pyqtSignal(int)
-    newest_requested = pyqtSignal()
+    point_hovered = pyqtSignal(int)  # the point under the mouse in any of the views, -1 for none
+    newest_requested = pyqtSignal()  # an earlier moment of the run is not to be looked at any more
 
     def __init__(self, session: Session, points: PointsPanel, parent: QObject | None = None) -> None:
         super().__init__(parent)

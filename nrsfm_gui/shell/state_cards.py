@@ -120,23 +120,7 @@ class StateCard(QFrame):
 
 
 class StateCards(QObject):
-    """Owns the card of the banners, and announces the result of a run in one sentence.
-
-    Parameters
-    ----------
-    session, control, errors, opening
-        what is read, what is solved and how good it is.
-    messages
-        is asked whether something more important is shown.
-    show_log, show_worst, show_outliers, show_own_tracks, act
-        what the messages offer: the log, the worst frame of the run that is shown, the panel of outliers, the
-        page of help on files with tracks, the action of a verdict.
-
-    Attributes
-    ----------
-    announces
-        whether results are announced; a script does not read them.
-    """
+    """Owns the card of the banners, and announces the result of a run in one sentence."""
 
     def __init__(
         self,

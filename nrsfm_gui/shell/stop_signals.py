@@ -19,14 +19,9 @@ class StopSignals(QObject):
     """Reports signals in the event loop, also those that arrived before it began.
 
     A signal that is ignored already, as under `nohup`, stays so.
-
-    Signals
-    -------
-    received(int)
-        the number of a signal.
     """
 
-    received = pyqtSignal(int)
+    received = pyqtSignal(int)  # the number of a signal
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

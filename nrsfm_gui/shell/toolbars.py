@@ -51,23 +51,7 @@ MENUS = "The menus have everything that can be done. Ctrl+K finds it by its name
 
 
 class Toolbars(QObject):
-    """Owns the menus and the tool bar of a window.
-
-    Parameters
-    ----------
-    window
-        gets menus, tool bar and shortcuts.
-    session, store, opening
-        what the menus offer and change.
-    owner
-        has what the table names.
-    alignment
-        has a menu, which a click on the headline opens, too.
-    headline
-        the numbers that matter most.
-    last_session
-        returns the session that was not saved, and what it holds.
-    """
+    """Owns the menus and the tool bar of a window."""
 
     def __init__(
         self,

@@ -64,15 +64,7 @@ def acts(key: Qt.Key, focused: QWidget | None) -> bool:
 
 
 class ViewKeys(QObject):
-    """Delivers the keys of the views to the focused widget where they do not act.
-
-    Parameters
-    ----------
-    window
-        has the actions and the docks.
-    home
-        the view that Escape moves the focus to.
-    """
+    """Delivers the keys of the views to the focused widget where they do not act."""
 
     def __init__(self, window: QMainWindow, home: QWidget) -> None:
         super().__init__(window)

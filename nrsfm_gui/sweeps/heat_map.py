@@ -43,23 +43,15 @@ STEPS: dict[int, tuple[int, int]] = {
 
 
 class HeatMap(Themed, QWidget):
-    """The colors, the values in them where there is room, and a scale.
-
-    Signals
-    -------
-    cell_requested(int, int)
-        row and column of a cell that was clicked, or chosen by Enter.
-    cell_chosen(int, int)
-        row and column of a cell that was chosen by an arrow.
-    """
+    """The colors, the values in them where there is room, and a scale."""
 
     GESTURES = (
         ("Click a cell of the heat map, Enter", "show the run with the least number of that cell"),
         ("Arrows", "choose a cell"),
     )
 
-    cell_requested = pyqtSignal(int, int)
-    cell_chosen = pyqtSignal(int, int)
+    cell_requested = pyqtSignal(int, int)  # row and column of a cell that was clicked, or chosen by Enter
+    cell_chosen = pyqtSignal(int, int)  # row and column of a cell that was chosen by an arrow
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

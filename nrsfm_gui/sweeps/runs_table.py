@@ -180,15 +180,7 @@ class IndentedText(QStyledItemDelegate):
 
 
 class RunsTable(Themed, QTableView):
-    """The runs of a sweep; one row is chosen.
-
-    Signals
-    -------
-    run_chosen(int), run_requested(int, bool)
-        a run is the current one; its reconstruction is wanted, and whether in front of this window.
-    menu_requested(QPoint)
-        a click with the right button on a row, at a place of the screen.
-    """
+    """The runs of a sweep; one row is chosen."""
 
     GESTURES = (
         ("Click a row", "show the reconstruction of that run in the main window"),
@@ -199,9 +191,10 @@ class RunsTable(Themed, QTableView):
         ("Right click", "menu of that run"),
     )
 
+    # A run is the current one; its reconstruction is wanted, and whether in front of this window.
     run_chosen = pyqtSignal(int)
     run_requested = pyqtSignal(int, bool)
-    menu_requested = pyqtSignal(object)
+    menu_requested = pyqtSignal(object)  # a click with the right button on a row, at a place of the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

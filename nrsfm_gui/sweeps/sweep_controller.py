@@ -42,21 +42,7 @@ FIGURE_SIZE = FigureSize(14.0, 10.0)
 
 
 class SweepController(QObject):
-    """Shows the window of a sweep, reads what its runs append, and opens the run that is wanted.
-
-    Parameters
-    ----------
-    session, control, opening, store
-        the main window's: what it shows, runs, opens and remembers.
-    main
-        the main window, which comes to the front when a run is gone on with.
-    solve
-        starts a run from nothing with the parameters of the session.
-    show_parameters
-        moves the focus to the parameters.
-    show_shortcuts, show_palette
-        what F1, with the window of the sweep, and Ctrl+K do.
-    """
+    """Shows the window of a sweep, reads what its runs append, and opens the run that is wanted."""
 
     def __init__(
         self,

@@ -71,23 +71,7 @@ FEW_SETTINGS = "All runs have the same settings, so that there is nothing to dra
 
 
 class SweepWindow(QWidget):
-    """The window of one sweep; runs are numbered as in `SweepRows`.
-
-    Signals
-    -------
-    run_requested(int, bool)
-        a run is to be shown, and whether in front of this window.
-    live_requested(int), solve_requested(int)
-        a run is to be gone on from in live mode, solved again.
-    copy_requested(str), map_copy_requested(str)
-        the rows of the table, the heat map as a table are to be copied, in one of TABLE_FORMS.
-    table_export_requested(), figure_export_requested(), refresh_requested()
-        what the buttons and keys ask for.
-    shortcuts_requested(), palette_requested()
-        F1 and Ctrl+K, which belong to the main window.
-    closed()
-        the window closes.
-    """
+    """The window of one sweep; runs are numbered as in `SweepRows`."""
 
     GESTURES = (
         ("Ctrl+L, Ctrl+R", "go on live from the chosen run, solve it again"),
@@ -98,17 +82,18 @@ class SweepWindow(QWidget):
         ("F5, Ctrl+W", "read the runs again, close the window"),
     )
 
-    run_requested = pyqtSignal(int, bool)
-    live_requested = pyqtSignal(int)
+    run_requested = pyqtSignal(int, bool)  # a run is to be shown, and whether in front of this window
+    live_requested = pyqtSignal(int)  # a run is to be gone on from in live mode, solved again
     solve_requested = pyqtSignal(int)
+    # The rows of the table, the heat map as a table are to be copied, in one of TABLE_FORMS.
     copy_requested = pyqtSignal(str)
     map_copy_requested = pyqtSignal(str)
     table_export_requested = pyqtSignal()
     figure_export_requested = pyqtSignal()
     refresh_requested = pyqtSignal()
-    shortcuts_requested = pyqtSignal()
+    shortcuts_requested = pyqtSignal()  # F1 and Ctrl+K, which belong to the main window
     palette_requested = pyqtSignal()
-    closed = pyqtSignal()
+    closed = pyqtSignal()  # the window closes
 
     def __init__(self) -> None:
         super().__init__()

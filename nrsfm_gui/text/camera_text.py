@@ -16,15 +16,7 @@ WITHOUT_FOCAL = ("normalized", "calibrated")  # origins that have no focal lengt
 
 
 def calibration_text(calibration: Calibration, sequence: Sequence) -> str:
-    """Return focal length, field of view, principal point and where they are from; "" where there are none.
-
-    Parameters
-    ----------
-    calibration
-        K, and where it is from.
-    sequence
-        the sequence of the tracks, whose picture has a size or one that is guessed.
-    """
+    """Return focal length, field of view, principal point and where they are from; "" if unknown."""
     origin, K = calibration.origin, calibration.K
     if origin.source in WITHOUT_FOCAL:
         return ""

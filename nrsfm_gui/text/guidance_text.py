@@ -65,14 +65,7 @@ def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened:
 def by_truth(line: HoldoutCurve, parameter: str, errors: Floats, unit: str) -> str:
     """Return the ground-truth error of the value to use, which was not used to choose it.
 
-    Parameters
-    ----------
-    line, parameter
-        the curve, and what it is over.
-    errors
-        (N,) 3-D errors of its values in `unit`, NaN where they are not known.
-    unit
-        of the errors.
+    `errors`: (N,) 3-D errors of its values in `unit`, NaN where they are not known.
     """
     here = float(errors[advised(line, parameter)])
     if not np.isfinite(here):

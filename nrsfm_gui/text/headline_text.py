@@ -31,22 +31,7 @@ class HeadlineText:
 
 
 def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: bool = False) -> HeadlineText:
-    """Return the headline of the shown reconstruction.
-
-    Parameters
-    ----------
-    found
-        the incumbent; without its errors there is no headline.
-    sequence
-        that it is of.
-    past
-        whether it is of an earlier iteration than the newest.
-
-    Returns
-    -------
-    HeadlineText
-        empty where nothing is known.
-    """
+    """Return the headline of the shown reconstruction."""
     if found is None or found.errors is None or sequence is None:
         return HeadlineText()
     known = found.errors

@@ -131,15 +131,7 @@ class SweepMap:
 
 
 def map_text(state: SweepMap, form: str) -> str:
-    """Return a map as a table in a text.
-
-    Parameters
-    ----------
-    state
-        the map.
-    form
-        one of TABLE_FORMS: of TABS with all digits, of the others with standard deviations.
-    """
+    """Return a map as a table in a text."""
     table = state.table
     report = report_table(table)
     if form != TABS:
@@ -164,23 +156,7 @@ def build_map(
 ) -> SweepMap | None:
     """Return a number over two settings.
 
-    Parameters
-    ----------
-    rows
-        of a sweep.
-    kept
-        (R,) the runs that count.
-    number
-        its name.
-    across, down
-        the settings over the columns and down the rows; "" for `down` is none.
-    reduction
-        a key of REDUCTIONS.
-
-    Returns
-    -------
-    SweepMap or None
-        None where no run counts.
+    `kept`: (R,) the runs that count. Returns None where no run counts.
     """
     runs = np.flatnonzero(kept)
     if not len(runs) or not across:

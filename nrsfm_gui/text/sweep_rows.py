@@ -90,15 +90,7 @@ class SweepRows:
 
 
 def number_text(value: float, spec: str = "") -> str:
-    """Return a measured number, a dash where there is none.
-
-    Parameters
-    ----------
-    value
-        the number.
-    spec
-        of `number_format`; "" for four digits.
-    """
+    """Return a measured number, a dash where there is none."""
     if not np.isfinite(value):
         return NONE
     if not spec:
@@ -112,12 +104,7 @@ def number_text(value: float, spec: str = "") -> str:
 def number_format(numbers: Floats, unit: str) -> str:
     """Return the format that all numbers of a column or a map have, so that their points are aligned.
 
-    Parameters
-    ----------
-    numbers
-        of any shape; NaN of what is missing.
-    unit
-        a key of DECIMALS, whose decimals are usual; of other units the numbers decide.
+    `unit`: a key of DECIMALS, whose decimals are usual; of other units the numbers decide.
     """
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     if not sizes.size:
@@ -164,13 +151,7 @@ def number_heading(name: str) -> str:
 
 
 def build_rows(sweep: Sweep) -> SweepRows:
-    """Return the columns of a sweep as they are shown.
-
-    Parameters
-    ----------
-    sweep
-        the runs.
-    """
+    """Return the columns of a sweep as they are shown."""
     columns = []
     for column in run_columns(sweep):
         short = () if column.values is None else setting_texts(column.values)
@@ -182,17 +163,7 @@ def build_rows(sweep: Sweep) -> SweepRows:
 
 
 def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
-    """Return the object and the varied settings of a run in words: "balloon, rank 4, eta 0.05, seed 2".
-
-    Parameters
-    ----------
-    rows
-        of a sweep.
-    run
-        which one.
-    sequence
-        whether the object is always among them, and camera and path where others vary, too.
-    """
+    """Return the object and the varied settings of a run in words: "balloon, rank 4, eta 0.05, seed 2"."""
     values, varied = rows.sweep.rows[run], rows.sweep.varied
     columns = {column.name: column for column in rows.columns}
     if not sequence:
@@ -220,17 +191,7 @@ def common_settings(rows: SweepRows) -> str:
 
 
 def run_details(rows: SweepRows, run: int, *, kept: bool) -> str:
-    """Return the main numbers of a run, or why it has none, and whether its result can be shown.
-
-    Parameters
-    ----------
-    rows
-        of a sweep.
-    run
-        which one.
-    kept
-        whether its result file is there.
-    """
+    """Return the main numbers of a run, or why it has none, and whether its result can be shown."""
     values = rows.sweep.rows[run]
     if rows.failed[run]:
         return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
@@ -265,30 +226,13 @@ def _counted(number: int, noun: str) -> str:
 def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> list[list[Any]]:
     """Return the cells of some rows with all digits of their numbers, None of what is missing.
 
-    Parameters
-    ----------
-    rows, columns
-        of a sweep.
-    order
-        (N,) the rows.
+    `order`: (N,) the rows.
     """
     return [[rows.sweep.rows[row][column.name] for column in columns] for row in order]
 
 
 def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form: str) -> str:
-    """Return rows as a table in a text, with the headings of the window.
-
-    Parameters
-    ----------
-    rows
-        of a sweep.
-    columns
-        that are written.
-    order
-        (N,) the rows.
-    form
-        one of TABLE_FORMS: of TABS with all digits, of the others as they are shown.
-    """
+    """Return rows as a table in a text, with the headings of the window. `order`: (N,) the rows."""
     header = tuple(column.heading for column in columns)
     if form == TABS:
         return tabbed_text([header, *csv_cells(rows, columns, order)])

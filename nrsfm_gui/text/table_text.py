@@ -32,15 +32,7 @@ def tabbed_text(lines: Iterable[Iterable[Any]]) -> str:
 
 
 def rendered(table: ReportTable, form: str) -> str:
-    """Return a table in Markdown or LaTeX.
-
-    Parameters
-    ----------
-    table
-        any table.
-    form
-        MARKDOWN or LATEX.
-    """
+    """Return a table in Markdown or LaTeX."""
     from core.experiments import render_latex, render_markdown
 
     return (render_latex(table) if form == LATEX else render_markdown([table]).strip()) + "\n"

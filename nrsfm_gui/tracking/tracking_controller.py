@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 
 
 class TrackingController(QObject):
-    """Shows the dialog, and opens the tracks that it ends with.
-
-    Parameters
-    ----------
-    opening
-        opens the tracks.
-    notifier
-        states what has to be installed first.
-    window
-        the parent of the dialog.
-    """
+    """Shows the dialog, and opens the tracks that it ends with."""
 
     def __init__(self, opening: SequenceOpening, notifier: Notifier, window: QWidget) -> None:
         super().__init__(window)

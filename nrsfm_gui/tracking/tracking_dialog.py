@@ -71,15 +71,9 @@ NOTHING = "Choose a video, or try the sample."
 
 
 class TrackingDialog(QDialog):
-    """Follows points through a video, shows them as they are found, and lets them be corrected.
+    """Follows points through a video, shows them as they are found, and lets them be corrected."""
 
-    Signals
-    -------
-    accepted_tracks(Sequence)
-        the tracks are to be opened.
-    """
-
-    accepted_tracks = pyqtSignal(object)
+    accepted_tracks = pyqtSignal(object)  # the tracks are to be opened
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

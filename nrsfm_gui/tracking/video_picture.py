@@ -26,25 +26,10 @@ SMALLEST = QSize(320, 220)
 
 
 class VideoPicture(Themed, QWidget):
-    """A picture with points.
+    """A picture with points."""
 
-    Signals
-    -------
-    region_drawn(polygon (M, 2))
-        a region was drawn, in pixels of the picture.
-    clicked(QPointF)
-        a place was clicked, in pixels of the picture.
-
-    Attributes
-    ----------
-    lasso
-        draws the region; `rectangular` chooses its shape.
-    drawing
-        whether a drag draws a region.
-    """
-
-    region_drawn = pyqtSignal(object)
-    clicked = pyqtSignal(object)
+    region_drawn = pyqtSignal(object)  # a region was drawn, in pixels of the picture
+    clicked = pyqtSignal(object)  # a place was clicked, in pixels of the picture
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -35,13 +35,6 @@ class Banners(QWidget):
 
     A banner is shown and hidden by its owner as any widget; one that is not hidden waits here while a more
     urgent one is seen. Where there is none, the mouse reaches what is below.
-
-    Parameters
-    ----------
-    below
-        the widget that the banners lie over.
-    parent
-        `below` or what it is in.
     """
 
     def __init__(self, below: QWidget, parent: QWidget) -> None:

@@ -55,20 +55,7 @@ def paint_color_bar(
 ) -> None:
     """Paint a horizontal bar, the values at its ends, and its title.
 
-    Parameters
-    ----------
-    painter
-        active; its state is restored.
-    area
-        where.
-    theme, color_map
-        colors.
-    limits
-        values at the ends; values outside have the color of the end.
-    label
-        name and unit.
-    handles
-        where along the bar, from 0 to 1, handles are painted; None for none.
+    `label`: name and unit; `handles`: where along the bar, from 0 to 1, handles are painted; None for none.
     """
     painter.save()
     font = QFont(painter.font())
@@ -129,15 +116,7 @@ def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 class ColorBar(Themed, QWidget):
-    """A color scale. Dragging an end moves that limit; a double click resets the limits to those of the data.
-
-    Signals
-    -------
-    limits_requested((float, float) or None)
-        other limits, or None for those of the data.
-    color_map_requested(str), coloring_requested(str)
-        what was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
-    """
+    """A color scale. Dragging an end moves that limit; a double click resets both to those of the data."""
 
     GESTURES = (
         ("Drag an end of the color bar", "change that limit of the colors"),
@@ -145,7 +124,8 @@ class ColorBar(Themed, QWidget):
         ("Right click on the color bar", "other colors, and what they show"),
     )
 
-    limits_requested = pyqtSignal(object)
+    limits_requested = pyqtSignal(object)  # other limits, or None for those of the data
+    # What was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
     color_map_requested = pyqtSignal(str)
     coloring_requested = pyqtSignal(str)
 

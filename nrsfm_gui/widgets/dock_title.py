@@ -36,13 +36,6 @@ class DockTitle(QWidget):
 
     The buttons are seen while the mouse or the keyboard is in the header; the context menu has the same. The
     tab of a dock stands for its title: without a header of its own, the panel then has all the room.
-
-    Parameters
-    ----------
-    dock
-        whose title it is.
-    header
-        the panel's own header, shown after the name.
     """
 
     GESTURES = (

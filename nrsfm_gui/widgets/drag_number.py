@@ -92,19 +92,13 @@ def scale_of(described: Parameter) -> Scale:
 
 
 class DragSlider(Slider):
-    """A slider over a scale: the mouse drags it at half its speed, keys move it by one step.
-
-    Signals
-    -------
-    moved(float)
-        a number that it was moved to; not emitted by `set_number`.
-    """
+    """A slider over a scale: the mouse drags it at half its speed, keys move it by one step."""
 
     GESTURES = (
         ("Drag a slider, or its name", "change the number at once; with Shift coarsely, with Ctrl finely"),
     )
 
-    moved = pyqtSignal(float)
+    moved = pyqtSignal(float)  # a number that it was moved to; not emitted by `set_number`
 
     def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -184,17 +178,11 @@ class DragSlider(Slider):
 
 
 class DragLabel(PlainLabel):
-    """A caption that moves a slider when it is dragged sideways.
-
-    Signals
-    -------
-    reset()
-        it was clicked twice.
-    """
+    """A caption that moves a slider when it is dragged sideways."""
 
     GESTURES = (("Double click on a name", "the value of the preset"),)
 
-    reset = pyqtSignal()
+    reset = pyqtSignal()  # it was clicked twice
 
     def __init__(self, text: str, slider: DragSlider, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)

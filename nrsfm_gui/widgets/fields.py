@@ -66,21 +66,7 @@ def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushBu
 def tool_button(
     text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
 ) -> QToolButton:
-    """Return a flat button.
-
-    Parameters
-    ----------
-    text
-        its text; "" for a button with an icon.
-    tip
-        what it does.
-    name
-        accessible name, where the text is not enough.
-    object_name
-        what tests and style sheets find it by.
-    keyboard
-        whether the Tab key gets there; without, a click leaves the focus where it is.
-    """
+    """Return a flat button."""
     button = QToolButton()
     button.setObjectName(object_name)
     button.setText(text)
@@ -147,17 +133,7 @@ class _ExplainedEntry(QStyledItemDelegate):
 
 
 class Choice(ComboBox):
-    """A combo box over keys with a line of explanation each; it does not grow with its longest entry.
-
-    Parameters
-    ----------
-    entries
-        explanations by key.
-    titles
-        by key, where they differ from it.
-    explained
-        whether the explanations are in the list; else they are tips.
-    """
+    """A combo box over keys with a line of explanation each; it does not grow with its longest entry."""
 
     chosen = pyqtSignal(str)
 
@@ -262,15 +238,7 @@ class Slider(IgnoresWheel, QSlider):
 
 
 class NumberField(QLineEdit):
-    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one for integers.
-
-    Signals
-    -------
-    edited()
-        the text was changed by the user, whether or not it is a number.
-    dragged()
-        a slider or label set the number by a drag, or its default was requested: it applies at once.
-    """
+    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one for integers."""
 
     GESTURES = (
         ("Up, Down", "step a number by a tenth of a decade, or by one"),
@@ -279,7 +247,8 @@ class NumberField(QLineEdit):
         ("Ctrl+Z", "undo what was typed into this field"),
     )
 
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # the text was changed by the user, whether or not it is a number
+    # A slider or label set the number by a drag, or its default was requested: it applies at once.
     dragged = pyqtSignal()
 
     def __init__(
@@ -309,10 +278,7 @@ class NumberField(QLineEdit):
     def value(self) -> float | int | None:
         """Return the number; None where the field is optional and empty.
 
-        Raises
-        ------
-        ValueError
-            with a sentence, where the text is not a number.
+        Raises ValueError with a sentence, where the text is not a number.
         """
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
@@ -355,15 +321,9 @@ class NumberField(QLineEdit):
 
 
 class PairField(QWidget):
-    """Two numbers with a text between them: integers, unless they are said not to be.
+    """Two numbers with a text between them: integers, unless they are said not to be."""
 
-    Signals
-    -------
-    edited()
-        one of them was changed.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # one of them was changed
 
     def __init__(self, between: str, names: tuple[str, str], *, integer: bool = True) -> None:
         super().__init__()
@@ -385,21 +345,9 @@ class PairField(QWidget):
         self.second.set_value(values[1])
 
     def values(self) -> tuple[int, int]:
-        """Return the two integers.
-
-        Raises
-        ------
-        ValueError
-            with a sentence, where a text is not a number.
-        """
+        """Return the two integers. Raises ValueError with a sentence, where a text is not a number."""
         return int(self.first.value() or 0), int(self.second.value() or 0)
 
     def numbers(self) -> tuple[float, float]:
-        """Return the two numbers.
-
-        Raises
-        ------
-        ValueError
-            with a sentence, where a text is not a number.
-        """
+        """Return the two numbers. Raises ValueError with a sentence, where a text is not a number."""
         return float(self.first.value() or 0.0), float(self.second.value() or 0.0)

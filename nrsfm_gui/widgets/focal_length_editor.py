@@ -48,14 +48,9 @@ class FocalLengthEditor(QWidget):
 
     A change of the unit converts the number; the focal length stays what it is. Millimeters have a further
     field for the sensor.
-
-    Signals
-    -------
-    edited()
-        the user changed the focal length, whether or not it is accepted.
     """
 
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # the user changed the focal length, whether or not it is accepted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -122,10 +117,7 @@ class FocalLengthEditor(QWidget):
     def focal_length(self) -> float:
         """Return the focal length in pixels.
 
-        Raises
-        ------
-        ValueError
-            with a sentence, where what is typed is not a focal length.
+        Raises ValueError with a sentence, where what is typed is not a focal length.
         """
         if self._focal is not None:
             return self._focal

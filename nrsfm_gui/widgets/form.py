@@ -225,15 +225,9 @@ def _follow(slider: DragSlider, field: NumberField) -> None:
 
 
 class Collapsible(QWidget):
-    """A heading with a summary of what is below it, which it shows or hides; hidden at first.
+    """A heading with a summary of what is below it, which it shows or hides; hidden at first."""
 
-    Signals
-    -------
-    toggled(bool)
-        a person has opened or closed it.
-    """
-
-    toggled = pyqtSignal(bool)
+    toggled = pyqtSignal(bool)  # a person has opened or closed it
 
     def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)

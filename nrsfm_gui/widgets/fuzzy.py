@@ -19,17 +19,10 @@ LONGER = 1e-4  # per letter of the title: of two that are found alike, the short
 
 @dataclass(frozen=True)
 class Match:
-    """How a line was found.
+    """How a line was found."""
 
-    Attributes
-    ----------
-    cost
-        what lines are sorted by, the best first.
-    places
-        for each text of the line, the positions of the letters that were found.
-    """
-
-    cost: float
+    cost: float  # what lines are sorted by, the best first
+    # For each text of the line, the positions of the letters that were found.
     places: tuple[frozenset[int], ...] = field(default=())
 
 

@@ -106,14 +106,7 @@ class ElidedLabel(PlainLabel):
 class EmptyLabel(PlainLabel):
     """A sentence in the middle of an empty plot; call `fill` when the plot is resized.
 
-    Parameters
-    ----------
-    text
-        the sentence.
-    plot
-        the widget that it covers.
-    margin
-        pixels to its left and right.
+    `margin`: pixels to its left and right.
     """
 
     def __init__(self, text: str, plot: QWidget, *, margin: int = 12) -> None:

@@ -37,33 +37,12 @@ def inside(polygon: Floats, points: Floats) -> Bools:
 
 
 class Lasso(QObject):
-    """Filters the left button of a widget: a click is emitted, a drag draws a closed curve.
+    """Filters the left button of a widget: a click is emitted, a drag draws a closed curve."""
 
-    Parameters
-    ----------
-    surface
-        the widget.
-    modifier
-        the key that has to be pressed with the button.
-
-    Attributes
-    ----------
-    rectangular
-        whether a rectangle is drawn in place of a curve.
-
-    Signals
-    -------
-    clicked(QPointF)
-        the button was pressed and released in one place.
-    closed(polygon (M, 2), bool)
-        a curve was drawn, in pixels of the widget; True where Shift was held: add to what is selected.
-    changed()
-        what `paint` paints is another.
-    """
-
-    clicked = pyqtSignal(QPointF)
+    clicked = pyqtSignal(QPointF)  # the button was pressed and released in one place
+    # A curve was drawn, in pixels of the widget; True where Shift was held: add to what is selected.
     closed = pyqtSignal(object, bool)
-    changed = pyqtSignal()
+    changed = pyqtSignal()  # what `paint` paints is another
 
     def __init__(
         self,

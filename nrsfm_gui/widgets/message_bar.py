@@ -45,14 +45,9 @@ class MessageBar(QFrame):
 
     A warning stays until it is closed, or until it was read and a note waits. A note closes by itself. Each
     can offer buttons ("Undo"). The log has all of them.
-
-    Signals
-    -------
-    changed()
-        another message is on view.
     """
 
-    changed = pyqtSignal()
+    changed = pyqtSignal()  # another message is on view
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

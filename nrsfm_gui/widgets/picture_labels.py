@@ -115,16 +115,7 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
 def paint_point_numbers(painter: QPainter, points: Collection[int], pixels: Floats, theme: Theme) -> None:
     """Paint 1-based numbers next to points.
 
-    Parameters
-    ----------
-    painter
-        active on the widget.
-    points
-        N indices; at most MOST_LABELS are written, the first ones, and none over another one.
-    pixels
-        (N, 2) where the points are seen; NaN for those that are not.
-    theme
-        colors.
+    `pixels`: (N, 2) where the points are seen; NaN for those that are not.
     """
     metrics = QFontMetricsF(painter.font())
     digit, height = metrics.horizontalAdvance("0"), metrics.ascent() - metrics.descent() + 1

@@ -34,25 +34,15 @@ def nearest_of(candidates: list[Floats], position: tuple[float, float]) -> int:
 
 
 class PointSignals(QWidget):
-    """A widget that shows points.
+    """A widget that shows points."""
 
-    Signals
-    -------
-    point_selected(int), point_toggled(int)
-        a click on a point, and a click with Ctrl. `point_selected` emits -1 for a click on no point.
-    points_selected(indices (N,), bool)
-        points inside a lasso; True if they are added to the selection.
-    point_hovered(int)
-        the point under the mouse, or -1.
-    menu_requested(QPoint)
-        a click with the right button on a point, at a place of the screen.
-    """
-
+    # A click on a point, and a click with Ctrl. `point_selected` emits -1 for a click on no point.
     point_selected = pyqtSignal(int)
     point_toggled = pyqtSignal(int)
+    # Points inside a lasso; True if they are added to the selection.
     points_selected = pyqtSignal(object, bool)
-    point_hovered = pyqtSignal(int)
-    menu_requested = pyqtSignal(object)
+    point_hovered = pyqtSignal(int)  # the point under the mouse, or -1
+    menu_requested = pyqtSignal(object)  # a click with the right button on a point, at a place of the screen
 
 
 class PointView(Themed, PointSignals, metaclass=AbstractQt):

@@ -15,18 +15,7 @@ LEAST_WIDTH = 40  # of a column, pixels
 
 
 def prepare_table(table: QTableView) -> QHeaderView:
-    """Let a table that has its model show rows of one height, to be sorted by a click on a heading.
-
-    Parameters
-    ----------
-    table
-        with its model. Tab leaves it, and arrow keys go through it.
-
-    Returns
-    -------
-    QHeaderView
-        the headings; they are not sorted by any column yet.
-    """
+    """Let a table that has its model show rows of one height, to be sorted by a click on a heading."""
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setAlternatingRowColors(True)

@@ -15,15 +15,9 @@ CLOSE = "Close this: what is being written goes on"
 
 
 class TaskBar(QFrame):
-    """A line for every task; hidden while there is none. A floating one is a small window of its own.
+    """A line for every task; hidden while there is none. A floating one is a small window of its own."""
 
-    Signals
-    -------
-    cancel_requested(object)
-        the key of a task.
-    """
-
-    cancel_requested = pyqtSignal(object)
+    cancel_requested = pyqtSignal(object)  # the key of a task
 
     def __init__(self, parent: QWidget | None = None, *, floating: bool = False) -> None:
         super().__init__(parent)

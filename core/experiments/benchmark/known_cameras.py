@@ -125,10 +125,7 @@ class SolverCurve:
 def read_scene(path: Path) -> KnownCamerasScene:
     """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be read or holds something else.
+    Raises InputError where the file cannot be read or holds something else.
     """
     with refusing_damage(path):
         return _scene_of(load_arrays(read_bytes(path), path))  # without `markers`, which needs pickle

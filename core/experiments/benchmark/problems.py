@@ -52,10 +52,7 @@ DEFAULT_RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 class BenchmarkCase:
     """A simulated problem: the same arguments give the same one.
 
-    Raises
-    ------
-    InputError
-        where a name is unknown or a number is outside its range.
+    Raises InputError where a name is unknown or a number is outside its range.
     """
 
     frames: int
@@ -135,16 +132,7 @@ def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> Inc
 
 
 def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
-    """Return the one point where all bilinear methods start, with C at its best, then in exact gauge.
-
-    Parameters
-    ----------
-    problem
-        what is solved; of a low-rank problem the start is always the closed form's.
-    start
-        of BENCHMARK_STARTS.  From the closed form some methods may end in another local minimum, from the
-        others almost never.
-    """
+    """Return the one point where all bilinear methods start, with C at its best, then in exact gauge."""
     rank = problem.rank
     if not isinstance(problem, NonRigidProblem) or start == "closed":
         return _with_best_shapes(problem, problem.closed_form(rank))

@@ -52,10 +52,7 @@ PYPROXIMAL_HEADER = [
 def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seconds: float) -> SolverCurve:
     """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit.
 
-    Raises
-    ------
-    InputError
-        where pyproximal is not installed.
+    Raises InputError where pyproximal is not installed.
     """
     pyproximal_version()
     primal = import_module("pyproximal.optimization.primal")
@@ -99,13 +96,7 @@ def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seco
 
 
 def pyproximal_version() -> str:
-    """Return pyproximal's version.
-
-    Raises
-    ------
-    InputError
-        where it is not installed.
-    """
+    """Return pyproximal's version. Raises InputError where it is not installed."""
     try:
         return str(import_module("pyproximal").__version__)
     except ImportError as error:
@@ -153,10 +144,7 @@ def compare_with_pyproximal(
 ) -> Iterator[SolverCurve]:
     """Yield ours, then, where pyproximal is installed, theirs.
 
-    Raises
-    ------
-    InputError
-        after ours, where pyproximal is not installed.
+    Raises InputError after ours, where pyproximal is not installed.
     """
     for method in PYPROXIMAL_METHODS:
         if progress is not None:
@@ -215,22 +203,13 @@ def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlo
 def write_pyproximal_rows(path: Path, curves: list[SolverCurve]) -> None:
     """Write one line per solver; what is not known or was not reached is empty.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     write_csv_table(path, PYPROXIMAL_HEADER, pyproximal_rows(curves))
 
 
 def write_pyproximal_curves(path: Path, curves: list[SolverCurve]) -> None:
-    """Write one line per point of every curve.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
-    """
+    """Write one line per point of every curve. Raises InputError where the file cannot be written."""
     lines = [
         [solver.method, point.iteration, point.seconds, point.loss]
         for solver in curves

@@ -171,10 +171,7 @@ def relative_excess(curve: Collection[CurvePoint], best: float) -> tuple[Floats,
 def write_benchmark_rows(path: Path, rows: list[BenchmarkRow]) -> None:
     """Write one line per method and problem; what is not known or was not reached is empty.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     names = [entry.name for entry in fields(BenchmarkRow)]
     at = names.index("seconds_to")
@@ -193,10 +190,7 @@ def write_benchmark_rows(path: Path, rows: list[BenchmarkRow]) -> None:
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes.
 
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
+    Raises InputError where the file cannot be written.
     """
     case_fields = ("problem", "kind", "start", "frames", "points", "rank")
     header = ["problem", "object", *case_fields[2:], "method", "iteration", "seconds", "loss", "own"]

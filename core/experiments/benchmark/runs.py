@@ -108,23 +108,8 @@ def run_method(
 ) -> MethodRun:
     """Run a method in a new process.
 
-    Parameters
-    ----------
-    case
-        the problem.
-    method
-        a key of `BENCHMARK_METHODS`.
-    start
-        of the problem's rank, see `bilinear_start`.
-    seconds
-        limit of CPU time.
-    progress
-        called about twice a second with the last point of the curve, None before the first.
-
-    Raises
-    ------
-    BenchmarkInterrupted
-        after Ctrl-C, with what was done before.
+    `progress`: called about twice a second with the last point of the curve, None before the first. Raises
+    BenchmarkInterrupted after Ctrl-C, with what was done before.
     """
     curve: list[CurvePoint] = []
 
@@ -154,28 +139,7 @@ def run_benchmark(
 
     They do not run at the same time, because they would slow each other down.
 
-    Parameters
-    ----------
-    cases
-        the problems.
-    methods
-        keys of `BENCHMARK_METHODS`.
-    seconds
-        limit of CPU time for each method on each problem.
-    progress
-        called about twice a second.
-    store
-        where runs that ended are kept: those that are there are not measured again, except where they failed.
-
-    Yields
-    ------
-    MethodRun
-        each run as it ends; after Ctrl-C, before KeyboardInterrupt, the run that was interrupted.
-
-    Raises
-    ------
-    InputError
-        where a method is unknown.
+    Raises InputError where a method is unknown.
     """
     for method in methods:
         if method not in BENCHMARK_METHODS:

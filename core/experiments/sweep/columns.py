@@ -83,18 +83,7 @@ class RunColumn:
 
 
 def run_columns(sweep: Sweep) -> tuple[RunColumn, ...]:
-    """Return the columns of a sweep: settings that vary first, then numbers, then how runs ended.
-
-    Parameters
-    ----------
-    sweep
-        the runs.
-
-    Returns
-    -------
-    tuple[RunColumn, ...]
-        the sentences on failures come last, and only where a run failed.
-    """
+    """Return the columns of a sweep: settings that vary first, then numbers, then how runs ended."""
     columns = [_coded(sweep, name, name, TIPS.get(name, VARIED_TIP)) for name in sweep.varied]
     for name in number_names(sweep):
         title, unit, tip = NUMBERS.get(name, (name, "", name))
@@ -107,15 +96,7 @@ def run_columns(sweep: Sweep) -> tuple[RunColumn, ...]:
 
 
 def shared_column(sweep: Sweep, name: str) -> RunColumn:
-    """Return the column of a setting that all runs share.
-
-    Parameters
-    ----------
-    sweep
-        one run or more.
-    name
-        of the setting.
-    """
+    """Return the column of a setting that all runs share."""
     value, count = sweep.rows[0][name], len(sweep.rows)
     number = float(value) if isinstance(value, int | float) else np.nan
     return RunColumn(name, name, "", "", np.full(count, number), (value,), np.zeros(count, dtype=int))
@@ -133,18 +114,7 @@ def _coded(sweep: Sweep, name: str, title: str, tip: str) -> RunColumn:
 
 
 def number_names(sweep: Sweep) -> list[str]:
-    """Return the numbers of a sweep, errors first.
-
-    Parameters
-    ----------
-    sweep
-        the runs.
-
-    Returns
-    -------
-    list[str]
-        names of columns.
-    """
+    """Return the numbers of a sweep, errors first."""
     first = [name for name in FIRST_NUMBERS if name in sweep.numbers]
     last = [name for name in LAST_NUMBERS if name in sweep.numbers]
     others = (name for name in sweep.numbers if name not in (*FIRST_NUMBERS, *LAST_NUMBERS))
@@ -154,34 +124,13 @@ def number_names(sweep: Sweep) -> list[str]:
 def shown_value(name: str, value: Any) -> Any:
     """Return a value of a column as tables have it: of the hash of a sequence its beginning.
 
-    Parameters
-    ----------
-    name
-        of the column.
-    value
-        a number, a text, or None.
-
-    Returns
-    -------
-    Any
-        the value, but of a hash its first digits.
+    `value`: a number, a text, or None.
     """
     return value[:DATA_DIGITS] if name == "data" and isinstance(value, str) else value
 
 
 def cell_text(value: Any) -> str:
-    """Return a setting as text; what a run does not have is a dash.
-
-    Parameters
-    ----------
-    value
-        a number, a text, or None.
-
-    Returns
-    -------
-    str
-        a number with six digits.
-    """
+    """Return a setting as text; what a run does not have is a dash. `value`: a number, a text, or None."""
     if value is None or value == "":
         return MISSING
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -46,24 +46,7 @@ class FilterResult:
 
 
 def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> FilterResult:
-    """Return which runs a filter keeps.
-
-    Parameters
-    ----------
-    columns
-        of a sweep.
-    sweep
-        its runs.
-    pattern
-        words with spaces between them, all of which a run has: a text that one of its settings, its status or
-        its failure contains, or a comparison of a setting or number with a value, such as rank=4,
-        3-D error < 2 or rank=3,4. A number equals a value to the digits of the value.
-
-    Returns
-    -------
-    FilterResult
-        a comparison without a value keeps every run, one with an unknown name or value none.
-    """
+    """Return which runs a filter keeps."""
     kept: Bools = np.ones(len(sweep.rows), dtype=bool)
     problems: list[str] = []
     first, *rest = _SIGN.split(pattern.strip())
@@ -102,22 +85,7 @@ def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> Fi
 def filtered(sweep: Sweep, pattern: str) -> Sweep:
     """Return a sweep with the runs that a filter keeps.
 
-    Parameters
-    ----------
-    sweep
-        the runs.
-    pattern
-        as `apply_filter` accepts it.
-
-    Returns
-    -------
-    Sweep
-        at least one run, with the columns of all of them.
-
-    Raises
-    ------
-    InputError
-        where a part of the pattern cannot be understood, or no run is kept.
+    Raises InputError where a part of the pattern cannot be understood, or no run is kept.
     """
     found = apply_filter(run_columns(sweep), sweep, pattern)
     if found.problem:
@@ -130,19 +98,8 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
 def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunColumn | None:
     """Return a column by its heading, its name or words of its heading, also a setting that all runs share.
 
-    Parameters
-    ----------
-    columns
-        of a sweep.
-    sweep
-        its runs.
-    name
-        the unit, capitals, hyphens and underscores do not matter.
-
-    Returns
-    -------
-    RunColumn or None
-        None where there is none; of several with these words the one with the shortest heading.
+    `name`: the unit, capitals, hyphens and underscores do not matter. Returns None where there is none; of
+    several with these words the one with the shortest heading.
     """
     wanted = _plain(name)
     if not wanted:

@@ -16,26 +16,8 @@ ACCEPTED_VALUES = "A,B,... , log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, and [A,
 def parse_values(text: str, *, whole: bool = False) -> tuple[str, ...]:
     """Return the values that a text lists, each as an option of the command line accepts it.
 
-    Parameters
-    ----------
-    text
-        values with commas between them. `log:1e-3:1:7` is seven values at equal ratios, `lin:0:1:5` five at
-        equal distances. A value that has commas itself stands in brackets.
-    whole
-        whether values of ranges are rounded to whole numbers.
+    Raises InputError where the text lists nothing, or a range is none.
 
-    Returns
-    -------
-    tuple[str, ...]
-        in their order, each once.
-
-    Raises
-    ------
-    InputError
-        where the text lists nothing, or a range is none.
-
-    Examples
-    --------
     >>> parse_values("2,4,6"), parse_values("log:2:32:5", whole=True)
     (('2', '4', '6'), ('2', '4', '8', '16', '32'))
     >>> parse_values("[1,2],[3,4]")
@@ -82,23 +64,8 @@ def _not_a_range(text: str) -> InputError:
 def parse_seeds(text: str) -> tuple[str, ...]:
     """Return the seeds that a text names: "0:5" are 0 to 4, "1,7" those two.
 
-    Parameters
-    ----------
-    text
-        FIRST:END, where END is not one of them, or seeds with commas between them.
+    Raises InputError where it names none.
 
-    Returns
-    -------
-    tuple[str, ...]
-        in their order, each once.
-
-    Raises
-    ------
-    InputError
-        where it names none.
-
-    Examples
-    --------
     >>> parse_seeds("0:3"), parse_seeds("4,2")
     (('0', '1', '2'), ('4', '2'))
     """
@@ -118,23 +85,8 @@ def parse_seeds(text: str) -> tuple[str, ...]:
 def parse_shard(text: str) -> tuple[int, int]:
     """Return k and n of "k/n", the k-th of n shares of the runs.
 
-    Parameters
-    ----------
-    text
-        "1/8" to "8/8" are the shares of eight processes.
+    Raises InputError where it is none.
 
-    Returns
-    -------
-    tuple[int, int]
-        k, from 1, and n.
-
-    Raises
-    ------
-    InputError
-        where it is none.
-
-    Examples
-    --------
     >>> parse_shard("3/8")
     (3, 8)
     """

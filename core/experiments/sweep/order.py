@@ -28,15 +28,7 @@ Value = tuple[str, Any]  # of a setting, with its name
 
 
 class BestFirst:
-    """A queue of runs, of which the most promising is next; see `core.experiments.jobs.JobQueue`.
-
-    Parameters
-    ----------
-    jobs
-        the runs that wait.
-    ended
-        runs that ended before, with their metrics.
-    """
+    """A queue of runs, of which the most promising is next; see `core.experiments.jobs.JobQueue`."""
 
     def __init__(
         self, jobs: Iterable[ExperimentJob], ended: Iterable[tuple[SweepJob, Mapping[str, Any]]] = ()

@@ -48,15 +48,6 @@ class SweepRow(Mapping[str, Any]):
     """A run of a sweep, by the names of the columns; what it does not have is None.
 
     The names are shared by all rows of a sweep, so that a row needs little more memory than its values.
-
-    Parameters
-    ----------
-    places
-        of the columns in the values; columns may be added to it later.
-    values
-        as many as there were columns when the row was read.
-    file, start
-        where its line is.
     """
 
     __slots__ = ("_places", "file", "start", "values_by_place")
@@ -141,18 +132,7 @@ class Sweep:
         return path if row["result"] and path.is_file() else None
 
     def number_name(self, name: str) -> str:
-        """Return the name of a column of numbers.
-
-        Parameters
-        ----------
-        name
-            its name; "mean_mm" is that of procrustes_mm.
-
-        Raises
-        ------
-        InputError
-            where no run has it.
-        """
+        """Return the name of a column of numbers. Raises InputError where no run has it."""
         found = METRIC_ALIASES.get(name, name)
         if found not in self.numbers:
             known = ", ".join(self.numbers) or "none"
@@ -163,10 +143,7 @@ class Sweep:
     def setting_name(self, name: str) -> str:
         """Return the name of a column of sequences or settings, given with dashes or underscores.
 
-        Raises
-        ------
-        InputError
-            where there is none.
+        Raises InputError where there is none.
         """
         found = name.replace("-", "_")
         found = RENAMED_SETTINGS.get(found, found)
@@ -179,18 +156,7 @@ class Sweep:
 
 
 def is_sweep_folder(path: Path) -> bool:
-    """Return whether a folder holds the runs of a sweep, or those of one that has just begun.
-
-    Parameters
-    ----------
-    path
-        anything.
-
-    Returns
-    -------
-    bool
-        by the first line that can be read; by the name of the file where no run has ended yet.
-    """
+    """Return whether a folder holds the runs of a sweep, or those of one that has just begun."""
     empty = False
     with suppress(InputError):
         for file in runs_files(path):
@@ -208,20 +174,8 @@ def read_sweep(folder: Path) -> Sweep:
     Lines that are torn or damaged are left out. Of several lines of the same run the last one with a result
     counts, else the last one.
 
-    Parameters
-    ----------
-    folder
-        of `nrsfm sweep`.
-
-    Returns
-    -------
-    Sweep
-        one row for each run.
-
-    Raises
-    ------
-    InputError
-        where the folder holds no runs, or more than memory may be used for (`core.io.readers.memory_limit`).
+    Raises InputError where the folder holds no runs, or more than memory may be used for
+    (`core.io.readers.memory_limit`).
     """
     sweep = SweepReader(folder).read()
     if not sweep.rows:
@@ -244,13 +198,6 @@ class SweepRun:
 class SweepReader:
     """Reads the runs of a sweep, and later only what was appended since.
 
-    Parameters
-    ----------
-    folder
-        of `nrsfm sweep`.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from core.experiments import SweepReader
     >>> reader = SweepReader(tempfile.mkdtemp())
@@ -268,10 +215,7 @@ class SweepReader:
 
         A file that was replaced, or is shorter than before, is read again with all others.
 
-        Raises
-        ------
-        InputError
-            where a file cannot be read, or the runs need more than memory may be used for.
+        Raises InputError where a file cannot be read, or the runs need more than memory may be used for.
         """
         files = runs_files(self.folder)
         states = {file: file.stat() for file in files if file.is_file()}
@@ -297,15 +241,7 @@ class SweepReader:
     def load_run(self, key: str) -> SweepRun:
         """Return what a run was made of.
 
-        Parameters
-        ----------
-        key
-            of one of the rows.
-
-        Raises
-        ------
-        InputError
-            where its line is not there any more, or its settings are not those of this version.
+        Raises InputError where its line is not there any more, or its settings are not those of this version.
         """
         path, start = self._rows[key].file, self._rows[key].start
         line = next(read_lines(path, start), None)
@@ -436,19 +372,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
 def write_plan(folder: Path, runs: int, swept: Sequence[str]) -> None:
     """Write how many runs a sweep has in the end, those that have ended among them, and what is varied.
 
-    Parameters
-    ----------
-    folder
-        of the sweep.
-    runs
-        their number.
-    swept
-        the columns of sequences and settings that have several values in the end.
-
-    Raises
-    ------
-    InputError
-        where it cannot be written.
+    Raises InputError where it cannot be written.
     """
     with replacing(folder / PLAN) as temporary:
         temporary.write_text(json.dumps({"runs": runs, "swept": list(swept)}) + "\n", encoding="utf-8")
@@ -468,15 +392,7 @@ def _read_plan(folder: Path) -> tuple[int | None, tuple[str, ...]]:
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings by their names on the command line: the numbers of the penalty are among them.
 
-    Parameters
-    ----------
-    settings
-        as `settings_to_dict` returns them.
-
-    Returns
-    -------
-    dict[str, Any]
-        numbers, texts and None.
+    Returns numbers, texts and None.
     """
     flat: dict[str, Any] = {}
     for name, value in settings.items():
@@ -516,29 +432,10 @@ def _number(value: Any) -> float | None:
 
 
 def distinct_values(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the values that rows have in some columns, each combination once, sorted.
-
-    Parameters
-    ----------
-    rows
-        of a sweep.
-    names
-        of its columns.
-
-    Returns
-    -------
-    list[tuple[Any, ...]]
-        numbers by size, texts by the alphabet.
-    """
+    """Return the values that rows have in some columns, each combination once, sorted."""
     return sorted_values(tuple(row[name] for name in names) for row in rows)
 
 
 def sorted_values(values: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return combinations of values, each once: numbers by size, then texts by the alphabet, then None.
-
-    Parameters
-    ----------
-    values
-        of columns of a sweep.
-    """
+    """Return combinations of values, each once: numbers by size, then texts by the alphabet, then None."""
     return sorted(set(values), key=lambda each: [_order(value) for value in each])

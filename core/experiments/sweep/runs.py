@@ -121,17 +121,7 @@ class SweepJob(ExperimentJob):
 def run_figures(result: Result, sequence: Sequence) -> dict[str, Any]:
     """Return what a sweep records of a result: how it ended, its loss and gradient, and every error.
 
-    Parameters
-    ----------
-    result
-        of a run of the sequence.
-    sequence
-        what was reconstructed.
-
-    Returns
-    -------
-    dict[str, Any]
-        values by name, ready for JSON; a number that is not finite is None.
+    Returns values by name, ready for JSON; a number that is not finite is None.
     """
     errors = errors_of(result) | published_errors(result, camera_truth(sequence))
     return {
@@ -167,24 +157,7 @@ def find_sequences(
 ) -> list[SweepSequence]:
     """Return the sequences of folders and files that are asked for.
 
-    Parameters
-    ----------
-    data
-        folders as `list_sequences` accepts them, or files; "sample:" names all bundled ones.
-    objects, cameras, paths
-        names that are kept, where any are given.
-    reading
-        options that files are read with; of those in folders only `frame_base` is used.
-
-    Returns
-    -------
-    list[SweepSequence]
-        in the order of the data.
-
-    Raises
-    ------
-    InputError
-        where one cannot be read, or a name is of none of them.
+    Raises InputError where one cannot be read, or a name is of none of them.
     """
     options = dict(reading or {})
     candidates = [each for text in data for each in _candidates(text, options)]
@@ -281,24 +254,7 @@ def plan_sweep(
 ) -> SweepPlan:
     """Return the runs of every sequence under all settings.
 
-    Parameters
-    ----------
-    sequences
-        what is reconstructed.
-    settings
-        how.
-    folder
-        where results are kept; None leaves them out.
-
-    Returns
-    -------
-    SweepPlan
-        without those that a camera's settings refuse.
-
-    Raises
-    ------
-    InputError
-        where no run is left.
+    `folder`: where results are kept; None leaves them out. Raises InputError where no run is left.
     """
     jobs: dict[str, SweepJob] = {}
     refused: Counter[str] = Counter()
@@ -319,15 +275,7 @@ def plan_sweep(
 def measured_pace(ended: Iterable[tuple[SweepJob, float]]) -> float:
     """Return how long runs took over what was expected, `SweepJob.cost`.
 
-    Parameters
-    ----------
-    ended
-        runs and the seconds that they took.
-
-    Returns
-    -------
-    float
-        1 where there are none: the costs were measured on one machine.
+    `ended`: runs and the seconds that they took.
     """
     pairs = [(job.cost, seconds) for job, seconds in ended]
     expected = sum(cost for cost, _ in pairs)

@@ -54,26 +54,7 @@ class SweepTable:
 def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "mean") -> SweepTable:
     """Return the mean of a number for every combination of some settings.
 
-    Parameters
-    ----------
-    sweep
-        the runs.
-    number
-        a column of numbers, such as "procrustes_mm" or "log10_loss".
-    by
-        columns of sequences and settings, one or more.
-    reduction
-        a name of `REDUCTIONS`: what a cell has of the numbers of its runs.
-
-    Returns
-    -------
-    SweepTable
-        the last of the settings over the columns, the others down the rows.
-
-    Raises
-    ------
-    InputError
-        where a name is none of the sweep's, or is given twice, or there are too many cells.
+    Raises InputError where a name is none of the sweep's, or is given twice, or there are too many cells.
     """
     number = sweep.number_name(number)
     names = tuple(sweep.setting_name(name) for name in by)
@@ -114,20 +95,7 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "
 
 
 def report_table(table: SweepTable, where: str = "") -> ReportTable:
-    """Return a table for `render_markdown` and `render_latex`; the least value is strong.
-
-    Parameters
-    ----------
-    table
-        of a sweep.
-    where
-        the filter of its runs, for the caption.
-
-    Returns
-    -------
-    ReportTable
-        the mean, or what it was reduced to, and the standard deviation where a cell has several runs.
-    """
+    """Return a table for `render_markdown` and `render_latex`; the least value is strong."""
     *down, across = table.by
     heads = (cell_text(shown_value(across, value)) for value in table.columns)
     known = np.isfinite(table.value)
@@ -172,20 +140,7 @@ def _caption(table: SweepTable, where: str) -> str:
 def write_tables(sweep: Sweep) -> list[Path]:
     """Write table.csv into the folder of a sweep, and table.parquet where pyarrow is installed.
 
-    Parameters
-    ----------
-    sweep
-        the runs.
-
-    Returns
-    -------
-    list[Path]
-        the files.
-
-    Raises
-    ------
-    InputError
-        where they cannot be written.
+    Raises InputError where they cannot be written.
     """
     path = sweep.folder / TABLE_CSV
     write_csv_table(path, sweep.columns, ([row[name] for name in sweep.columns] for row in sweep.rows))

@@ -28,15 +28,7 @@ TRACK_AXES = 3  # of arrays that become floats; those of pictures have more
 def memory_limit() -> int:
     """Return how many bytes the content of one file may need at most.
 
-    Returns
-    -------
-    int
-        of the environment variable NRSFM_FILE_MEMORY, else 2 GB.
-
-    Raises
-    ------
-    InputError
-        where the variable is no positive number.
+    Raises InputError where the variable is no positive number.
     """
     text = os.environ.get(VARIABLE, "")
     if not text:
@@ -53,24 +45,13 @@ def memory_limit() -> int:
 def set_memory_limit(size: int) -> None:
     """Limit what the content of one file may need, in this process and in those that it starts.
 
-    Parameters
-    ----------
-    size
-        bytes.
+    `size`: bytes.
     """
     os.environ[VARIABLE] = f"{size / GIGABYTE:.9g}"
 
 
 class Allowance:
-    """What the content of one file may still need.
-
-    Parameters
-    ----------
-    stored
-        the bytes of the file.
-    ratio
-        how many times as large its content may be, above `LEAST_SIZE_LIMIT`.
-    """
+    """What the content of one file may still need. `stored`: the bytes of the file."""
 
     def __init__(self, stored: int, *, ratio: float = LARGEST_RATIO) -> None:
         self._of_process = memory_limit()
@@ -85,15 +66,7 @@ class Allowance:
     def use(self, size: int) -> None:
         """Count bytes that the content of the file asks for.
 
-        Parameters
-        ----------
-        size
-            how many.
-
-        Raises
-        ------
-        InputError
-            where the file asks for more than it may.
+        Raises InputError where the file asks for more than it may.
         """
         self.check(size)
         self._used += size
@@ -101,15 +74,7 @@ class Allowance:
     def check(self, size: int) -> None:
         """Refuse a file that needs so many bytes for a while, besides those that it uses.
 
-        Parameters
-        ----------
-        size
-            how many.
-
-        Raises
-        ------
-        InputError
-            where the file asks for more than it may.
+        Raises InputError where the file asks for more than it may.
         """
         if self._used + size > self._limit:
             more = f"; {VARIABLE} in GB allows more" if self._limit == self._of_process else ""
@@ -121,15 +86,7 @@ class Allowance:
     def use_array(self, shape: Iterable[int], itemsize: int) -> None:
         """Count the bytes of an array, as floats where it could become tracks.
 
-        Parameters
-        ----------
-        shape, itemsize
-            of the array.
-
-        Raises
-        ------
-        InputError
-            where the file asks for more than it may.
+        Raises InputError where the file asks for more than it may.
         """
         shape = tuple(shape)
         self.use(math.prod(shape) * (max(itemsize, FLOAT) if len(shape) <= TRACK_AXES else itemsize))

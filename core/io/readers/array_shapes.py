@@ -83,20 +83,7 @@ CLEARLY = 2.0  # times smoother
 
 
 def axes_contradict(array: Floats, points_first: bool) -> bool:
-    """Return whether tracks (F, P, 2), or (P, F, 2), are clearly smoother along the axis of the points.
-
-    Parameters
-    ----------
-    array
-        the tracks as the file has them.
-    points_first
-        which axis is taken for that of the points.
-
-    Returns
-    -------
-    bool
-        False where neither axis is clearly that of time.
-    """
+    """Return whether tracks (F, P, 2), or (P, F, 2), are clearly smoother along the axis of the points."""
     return is_smooth(array, 1 - int(points_first), int(points_first))
 
 

@@ -28,18 +28,6 @@ def complete(parts: Parts, options: ReadingOptions) -> Parts:
 
     Tracks in pixels are a perspective camera's, whose focal length is unknown where the file has no K; other
     tracks without K are orthogonal.
-
-    Parameters
-    ----------
-    parts
-        what a layout made of a file.
-    options
-        of which the camera decides where the file does not.
-
-    Returns
-    -------
-    Parts
-        with what is assumed among its guesses and in its provenance.
     """
     parts = without_unseen(parts)
     if not parts.camera_assumed or options.camera is not None:
@@ -56,18 +44,7 @@ def complete(parts: Parts, options: ReadingOptions) -> Parts:
 
 
 def look_like_pixels(parts: Parts) -> bool:
-    """Return whether coordinates lie in a picture whose first pixel is (0, 0): not centered, and not small.
-
-    Parameters
-    ----------
-    parts
-        of which the finite tracks count.
-
-    Returns
-    -------
-    bool
-        False where there are none.
-    """
+    """Return whether coordinates lie in a picture with first pixel (0, 0): not centered, and not small."""
     known = parts.tracks.transpose(1, 0, 2)[:, np.isfinite(parts.tracks).all(axis=1)]
     if known.size == 0:
         return False
@@ -78,22 +55,7 @@ def look_like_pixels(parts: Parts) -> bool:
 def as_sequence(found: Parts | Sequence, file: LoadedFile, options: ReadingOptions) -> Sequence:
     """Return the sequence of what was found in a file, with the options that give it again.
 
-    Parameters
-    ----------
-    found
-        what its reader made of the file.
-    file, options
-        the file, and how it was to be read.
-
-    Returns
-    -------
-    Sequence
-        whose `reading` are the options.
-
-    Raises
-    ------
-    InputError
-        where the parts do not agree with each other or with the camera that is asked for.
+    Raises InputError where the parts do not agree with each other or with the camera that is asked for.
     """
     if not isinstance(found, Sequence):
         with refusing_damage(file.path):

@@ -89,18 +89,7 @@ class ChallengeFile:
 
 
 def challenge_file(path: Path) -> ChallengeFile | None:
-    """Return what a text file is in the Challenge's layout, or None where it does not lie in one.
-
-    Parameters
-    ----------
-    path
-        any file.
-
-    Returns
-    -------
-    ChallengeFile | None
-        the object, camera and path of the file.
-    """
+    """Return what a text file is in the Challenge's layout, or None where it does not lie in one."""
     path = path.absolute()
     cameras = {camera.value: camera for camera in CameraModel}
     if path.suffix != ".txt" or path.parent.parent.name != "sequence" or path.parent.name not in cameras:
@@ -143,18 +132,7 @@ def _files_of(root: Path) -> tuple[ChallengeFile, ...]:
 
 
 def object_files(root: Path) -> tuple[Path, ...]:
-    """Return all files of an object, with those that would be read if they were there.
-
-    Parameters
-    ----------
-    root
-        the folder that holds sequence/.
-
-    Returns
-    -------
-    tuple[Path, ...]
-        tracks, visibility, truth and cameras of all paths, edges, faces, and the true frame.
-    """
+    """Return all files of an object, with those that would be read if they were there."""
     found = [file for item in _files_of(root) for file in (item.file, item.visibility, item.truth)]
     one = truth_file(root)
     return (*dict.fromkeys(found), root / EDGES, root / FACES, *([] if one is None else [one[0]]))
@@ -163,10 +141,7 @@ def object_files(root: Path) -> tuple[Path, ...]:
 def truth_file(root: Path) -> tuple[Path, int] | None:
     """Return the `gt_frame_N.txt` of an object and N; None where there is none.
 
-    Raises
-    ------
-    InputError
-        where there are several.
+    Raises InputError where there are several.
     """
     folders = [root, root.parent] if root.parent.name == root.name else [root]
     for folder in folders:
@@ -190,17 +165,7 @@ def truth_file(root: Path) -> tuple[Path, int] | None:
 def read(item: ChallengeFile, frame_base: int) -> Sequence:
     """Return one sequence with its companion, ground truth and cameras.
 
-    Parameters
-    ----------
-    item
-        the sequence's file.
-    frame_base
-        number of the first frame in `gt_frame_N`: 1 or 0.
-
-    Raises
-    ------
-    InputError
-        with the file and the row at fault.
+    Raises InputError with the file and the row at fault.
     """
     record_files(*object_files(item.root))
     content = read_bytes(item.file)

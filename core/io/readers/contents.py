@@ -62,13 +62,6 @@ _opened: ContextVar[list[Path] | None] = ContextVar("opened", default=None)
 def recording_files() -> Iterator[list[Path]]:
     """Yield a list, to which every file is added that is read in the block, or belongs to what is read.
 
-    Yields
-    ------
-    list[Path]
-        absolute paths.
-
-    Examples
-    --------
     >>> import core
     >>> from core.io.readers import recording_files
     >>> with recording_files() as files:
@@ -85,13 +78,7 @@ def recording_files() -> Iterator[list[Path]]:
 
 
 def record_files(*files: Path) -> None:
-    """Add files to the list of `recording_files`, where one is made.
-
-    Parameters
-    ----------
-    files
-        absolute paths.
-    """
+    """Add files to the list of `recording_files`, where one is made."""
     opened = _opened.get()
     if opened is not None:
         opened.extend(files)
@@ -100,20 +87,7 @@ def record_files(*files: Path) -> None:
 def check_file(path: Path) -> int:
     """Return the size of a file, of one that is opened by a library, too.
 
-    Parameters
-    ----------
-    path
-        the file.
-
-    Returns
-    -------
-    int
-        in bytes.
-
-    Raises
-    ------
-    InputError
-        where it is absent, or is a folder, a pipe, a device or a socket.
+    Raises InputError where it is absent, or is a folder, a pipe, a device or a socket.
     """
     with _refused_by_system(path):
         remove_temporaries(path.parent)  # which makes files whole that were being replaced together
@@ -146,20 +120,8 @@ def _refused_by_system(path: Path) -> Iterator[None]:
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
-    Parameters
-    ----------
-    path
-        the file.
-
-    Returns
-    -------
-    bytes
-        its content.
-
-    Raises
-    ------
-    InputError
-        as `check_file`, and where the file cannot be read, is empty, or larger than `memory_limit`.
+    Raises InputError as `check_file`, and where the file cannot be read, is empty, or larger than
+    `memory_limit`.
     """
     with _refused_by_system(path):
         stream, size = _opened_file(path)
@@ -195,16 +157,6 @@ def reason(error: BaseException) -> str:
     """Return what a library says is wrong, as the end of a sentence: one short line that can be printed.
 
     Libraries quote the bytes of a damaged file, with control characters and of any length.
-
-    Parameters
-    ----------
-    error
-        what it raised.
-
-    Returns
-    -------
-    str
-        the name of its class where it says nothing.
     """
     text = _BYTES.sub("other bytes", str(error))
     line = " ".join("".join(c if c.isprintable() else " " for c in text[:LONGEST_REASON]).split())
@@ -212,18 +164,7 @@ def reason(error: BaseException) -> str:
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 of a file's bytes, as hexadecimal digits.
-
-    Parameters
-    ----------
-    content
-        the bytes.
-
-    Returns
-    -------
-    str
-        64 digits.
-    """
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits. `content`: the bytes."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -246,21 +187,6 @@ def refusing_damage(path: Path) -> Iterator[None]:
     """Turn what values of a file raise, that no check has foreseen, into a sentence with its path.
 
     Numbers near the limit of their type overflow in checks, which then refuse them; NumPy does not warn.
-
-    Parameters
-    ----------
-    path
-        the file.
-
-    Yields
-    ------
-    None
-        nothing.
-
-    Raises
-    ------
-    InputError
-        the one that was raised inside, or one for another error, with the file's path.
     """
     with naming(path), np.errstate(all="ignore"):
         try:
@@ -273,23 +199,7 @@ def refusing_damage(path: Path) -> Iterator[None]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the file's path before every InputError raised inside that does not name a file itself.
-
-    Parameters
-    ----------
-    path
-        the file.
-
-    Yields
-    ------
-    None
-        nothing.
-
-    Raises
-    ------
-    InputError
-        the one that was raised inside, with the file's path.
-    """
+    """Put the file's path before every InputError raised inside that does not name a file itself."""
     try:
         yield
     except InputError as error:
@@ -307,22 +217,8 @@ def parse_matrix(content: bytes, path: Path) -> Floats:
 
     Blank lines are skipped. NaN and infinities are numbers here: whether they are accepted is for the caller.
 
-    Parameters
-    ----------
-    content
-        the bytes of the file.
-    path
-        its name in messages.
-
-    Returns
-    -------
-    Floats
-        one row for each line that is not blank.
-
-    Raises
-    ------
-    InputError
-        naming the file and the 1-based line, where a row is ragged or holds what is not a number.
+    `content`: the bytes of the file. Raises InputError naming the file and the 1-based line, where a row is
+    ragged or holds what is not a number.
     """
     with naming(path):
         check_text(content)
@@ -344,15 +240,7 @@ _LINE, _WORD, _NUMBERS = 64, 30, 5  # bytes of a line as an object; for each byt
 def check_text(content: bytes) -> None:
     """Refuse a text whose lines and longest line's words, as objects, need more memory than a file may.
 
-    Parameters
-    ----------
-    content
-        the bytes.
-
-    Raises
-    ------
-    InputError
-        with the memory that it needs.
+    `content`: the bytes. Raises InputError with the memory that it needs.
     """
     allowance = Allowance(len(content))
     allowance.check(_NUMBERS * len(content))  # before the text is copied
@@ -366,20 +254,8 @@ def check_text(content: bytes) -> None:
 def parse_json(content: bytes | str) -> Any:
     """Return the value of a JSON text.
 
-    Parameters
-    ----------
-    content
-        the text, or its bytes.
-
-    Returns
-    -------
-    Any
-        dict, list, text, number, truth value or None.
-
-    Raises
-    ------
-    InputError
-        where it is none, or its lists and objects need more memory than a file may.
+    `content`: the text, or its bytes. Returns dict, list, text, number, truth value or None. Raises
+    InputError where it is none, or its lists and objects need more memory than a file may.
     """
     allowance = Allowance(len(content))
     allowance.check(_TEXT_COPIES * len(content))
@@ -398,10 +274,7 @@ _JSON_SIZES = {"{": 232, "[": 72, ",": 64}  # bytes of what begins or follows th
 def parse_mask(content: bytes, path: Path) -> Bools:
     """Return which entries of a matrix of numbers are nonzero.
 
-    Raises
-    ------
-    InputError
-        as `parse_matrix`, and where an entry is NaN.
+    Raises InputError as `parse_matrix`, and where an entry is NaN.
     """
     with naming(path):
         check_text(content)
@@ -466,27 +339,9 @@ def opened_archive(
 ) -> Iterator[zipfile.ZipFile]:
     """Yield an archive whose parts are as many, and unpack to as much, as they may; none is unpacked yet.
 
-    Parameters
-    ----------
-    source, path
-        the file or its bytes, and its name in messages.
-    most
-        parts that it may have. They are counted before they are listed, which takes 10 s for a million.
-    ratio
-        how many times as large it may become, above `LEAST_SIZE_LIMIT`.
-
-    Yields
-    ------
-    zipfile.ZipFile
-        open in the block.
-
-    Raises
-    ------
-    InputError
-        where it has too many parts, two of one name, or they are too large: a small file could fill the
-        memory; and where the file cannot be opened.
-    Exception
-        whatever zipfile raises where it is no archive, or a damaged one.
+    `source`, `path`: the file or its bytes, and its name in messages. Raises InputError where it has too many
+    parts, two of one name, or they are too large: a small file could fill the memory; and where the file
+    cannot be opened; Exception whatever zipfile raises where it is no archive, or a damaged one.
     """
     if isinstance(source, bytes):
         stream: BinaryIO = io.BytesIO(source)
@@ -541,22 +396,8 @@ class _Listing:
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a part of an archive; no more of them are unpacked than it states.
 
-    Parameters
-    ----------
-    archive, member
-        the archive, and one of its parts.
-
-    Returns
-    -------
-    bytes
-        as many as it states.
-
-    Raises
-    ------
-    InputError
-        where the part is encrypted, or compressed by another method than deflate.
-    zipfile.BadZipFile
-        where it has more or fewer bytes, or another checksum.
+    Raises InputError where the part is encrypted, or compressed by another method than deflate;
+    zipfile.BadZipFile where it has more or fewer bytes, or another checksum.
     """
     with _open_member(archive, member) as stream:
         return _rest(stream, member.file_size)
@@ -587,22 +428,8 @@ def _rest(stream: IO[bytes], size: int) -> bytes:
 def parse_array(content: bytes) -> npt.NDArray[Any]:
     """Return the array of the bytes of a `.npy`.
 
-    Parameters
-    ----------
-    content
-        the bytes.
-
-    Returns
-    -------
-    npt.NDArray[Any]
-        read-only, on the same bytes.
-
-    Raises
-    ------
-    PythonObjectsError
-        where it is an array of Python objects.
-    ValueError
-        where the bytes are no such array, or others than its header needs.
+    `content`: the bytes. Raises PythonObjectsError where it is an array of Python objects; ValueError where
+    the bytes are no such array, or others than its header needs.
     """
     stream = io.BytesIO(content)
     header = _read_header(stream)
@@ -615,10 +442,7 @@ _Header = tuple[tuple[int, ...], bool, np.dtype[Any]]  # shape, whether in the o
 def _read_header(stream: IO[bytes]) -> _Header:
     """Return the header of a `.npy`; the stream is behind it.
 
-    Raises
-    ------
-    PythonObjectsError, ValueError
-        as `parse_array`.
+    Raises PythonObjectsError, ValueError as `parse_array`.
     """
     try:
         version = np.lib.format.read_magic(stream)
@@ -636,10 +460,7 @@ def _read_header(stream: IO[bytes]) -> _Header:
 def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]:
     """Return the array of a header and of the bytes from a place on.
 
-    Raises
-    ------
-    ValueError
-        where these are others than the header needs.
+    Raises ValueError where these are others than the header needs.
     """
     shape, fortran, kind = header
     size, there = math.prod(shape) * kind.itemsize, len(content) - place
@@ -654,10 +475,7 @@ def _filled(header: _Header, content: bytes, place: int = 0) -> npt.NDArray[Any]
 def _check_characters(array: npt.NDArray[Any]) -> None:
     """Refuse text of numbers beyond the last character: Python cannot hold it, and fails at some later place.
 
-    Raises
-    ------
-    ValueError
-        where there is such a number, also in a field of records.
+    Raises ValueError where there is such a number, also in a field of records.
     """
     if array.dtype.names is not None:
         for name in array.dtype.names:
@@ -681,22 +499,8 @@ class PythonObjectsError(ValueError):
 def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an .npz by name; those that would need unpickling are left out.
 
-    Parameters
-    ----------
-    content
-        the bytes of the file.
-    path
-        its name in messages.
-
-    Returns
-    -------
-    dict[str, npt.NDArray[Any]]
-        arrays of numbers and text.
-
-    Raises
-    ------
-    InputError
-        where the bytes, which `path` names, are not an .npz, or would unpack to far too many.
+    `content`: the bytes of the file. Raises InputError where the bytes, which `path` names, are not an .npz,
+    or would unpack to far too many.
     """
     if not is_zip(content):
         found = "a single array (.npy)" if content.startswith(b"\x93NUMPY") else "no zip archive"
@@ -731,20 +535,7 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
 def names_in(source: Path | bytes, path: Path) -> list[str]:
     """Return the names of all arrays of an .npz, of those that `load_arrays` leaves out, too.
 
-    Parameters
-    ----------
-    source, path
-        the file or its bytes, and its name in messages.
-
-    Returns
-    -------
-    list[str]
-        of those that are no arrays with their suffix.
-
-    Raises
-    ------
-    Exception
-        as `opened_archive`.
+    `source`, `path`: the file or its bytes, and its name in messages. Raises Exception as `opened_archive`.
     """
     with opened_archive(source, path) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]

@@ -91,10 +91,7 @@ def is_csv(content: bytes) -> bool:
 def load_csv(path: Path, content: bytes) -> LoadedTable:
     """Return the columns of a table by their names, those of DeepLabCut as arrays of all points.
 
-    Raises
-    ------
-    InputError
-        where the file is no delimited text, or has no line after its header.
+    Raises InputError where the file is no delimited text, or has no line after its header.
     """
     table = parse_table(content)
     if not table.rows:
@@ -122,10 +119,7 @@ def _values(table: Table, column: int, allowance: Allowance) -> object:
 def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of a table.
 
-    Raises
-    ------
-    InputError
-        naming the columns where they are not understood, and the line at fault.
+    Raises InputError naming the columns where they are not understood, and the line at fault.
     """
     assert isinstance(file, LoadedTable)  # it is what `load_csv` returned
     table = file.table

@@ -91,20 +91,7 @@ def arrays_of(table: Table) -> Variables:
 def read(table: Table, options: ReadingOptions) -> Parts:
     """Return the tracks of one individual, visible from a likelihood on.
 
-    Parameters
-    ----------
-    table, options
-        the fields; `individual` and `threshold` choose.
-
-    Returns
-    -------
-    Parts
-        with the names of the points.
-
-    Raises
-    ------
-    InputError
-        where several individuals are there and none is chosen, or a point has no x or no y.
+    Raises InputError where several individuals are there and none is chosen, or a point has no x or no y.
     """
     places = _places(table)
     for point, columns in (

@@ -51,20 +51,7 @@ class Table:
     def numbers(self, columns: SequenceOf[int]) -> Floats:
         """Return some columns as numbers (rows, columns), NaN where a field is empty or says so.
 
-        Parameters
-        ----------
-        columns
-            their indices.
-
-        Returns
-        -------
-        Floats
-            a row for each line.
-
-        Raises
-        ------
-        InputError
-            naming the line of a field that is no number, or is infinite.
+        Raises InputError naming the line of a field that is no number, or is infinite.
         """
         table = np.empty((len(self.rows), len(columns)))
         for place, column in enumerate(columns):
@@ -94,20 +81,8 @@ class Table:
 def parse_table(content: bytes) -> Table:
     """Return the fields of a delimited text; the separator is the one that its first line has most of.
 
-    Parameters
-    ----------
-    content
-        the bytes of the file, UTF-8 or Latin-1.
-
-    Returns
-    -------
-    Table
-        with as many fields in each row.
-
-    Raises
-    ------
-    InputError
-        where a line has more than `MOST_COLUMNS` fields, more or fewer than the first, or is no text.
+    `content`: the bytes of the file, UTF-8 or Latin-1. Raises InputError where a line has more than
+    `MOST_COLUMNS` fields, more or fewer than the first, or is no text.
     """
     if b"\0" in content:
         raise InputError("holds zero bytes, as a table in UTF-16 does; accepted is a table in UTF-8")

@@ -40,18 +40,7 @@ class SequenceEntry:
 
 
 def entry_of(sequence: Sequence) -> SequenceEntry:
-    """Return the entry of a sequence that has been read from one file.
-
-    Parameters
-    ----------
-    sequence
-        what `read_sequence` returned.
-
-    Returns
-    -------
-    SequenceEntry
-        the facts about it.
-    """
+    """Return the entry of a sequence that has been read from one file."""
     assert sequence.source is not None  # every reader sets it
     truth = sequence.truth
     return SequenceEntry(

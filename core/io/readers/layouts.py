@@ -96,26 +96,8 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
 def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") -> Parts:
     """Return the tracks that a file's variables hold, and what else they give.
 
-    Parameters
-    ----------
-    file
-        with variables by name.
-    options
-        of which `layout` is a key of `LAYOUTS`, or of `SHAPES`, with ":" and the name of the array where
-        several fit, and after another ":" the visibility, as `with_visibility` takes it.
-    default
-        the layout where none is asked for; "" for what the names and shapes decide.
-
-    Returns
-    -------
-    Parts
-        with the visibility.
-
-    Raises
-    ------
-    InputError
-        where the variables fit no layout, or two, or break the one that they fit, and where it is not clear
-        whether or how one of them is the visibility.
+    Raises InputError where the variables fit no layout, or two, or break the one that they fit, and where it
+    is not clear whether or how one of them is the visibility.
     """
     layout, _, rest = (options.layout or default).partition(":")
     variable, _, mask = rest.partition(":")

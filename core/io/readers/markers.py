@@ -34,20 +34,7 @@ _INTEL = 84
 
 
 def turning_views(shapes: Floats, units: str) -> Parts:
-    """Return the views of 3-D points (F, 3, P), NaN where one is missing, with the points as their truth.
-
-    Parameters
-    ----------
-    shapes
-        (F, 3, P), z up.
-    units
-        of the shapes.
-
-    Returns
-    -------
-    Parts
-        orthogonal.
-    """
+    """Return the views of 3-D points (F, 3, P), NaN where one is missing, with the points as their truth."""
     angle = np.linspace(0, 2 * np.pi, len(shapes), endpoint=False)
     rotations = np.zeros((len(shapes), 3, 3))
     rotations[:, 0, 0] = rotations[:, 2, 1] = np.cos(angle)
@@ -82,10 +69,7 @@ def load_c3d(path: Path, content: bytes) -> LoadedFile:
     scale (below 0: the numbers are floats) and the first block of the data. A point is x, y, z and its
     residual, below 0 where it is missing.
 
-    Raises
-    ------
-    InputError
-        where the file is of a machine with another order of bytes, or too short for its header.
+    Raises InputError where the file is of a machine with another order of bytes, or too short for its header.
     """
     if not is_c3d(content):
         raise InputError("is no C3D file: its second byte is not 80")

@@ -46,11 +46,8 @@ def load_variables(content: bytes, path: Path) -> Variables:
 
     Text, function handles and the like are left out.
 
-    Raises
-    ------
-    InputError
-        where the bytes, which `path` names, cannot be read, need more memory than a file may, or need h5py
-        and that is not installed.
+    Raises InputError where the bytes, which `path` names, cannot be read, need more memory than a file may,
+    or need h5py and that is not installed.
     """
     if is_hdf5(content):
         return load_hdf5(content, path)
@@ -169,10 +166,8 @@ class _Version5:
     def _to_read(self, elements: _Elements) -> list[tuple[int, _Elements]]:
         """Return the elements and their types, without the compressed ones of text and the like.
 
-        Raises
-        ------
-        InputError
-            where the compressed ones state more bytes than the file may ask for, before any is inflated.
+        Raises InputError where the compressed ones state more bytes than the file may ask for, before any is
+        inflated.
         """
         found = []
         number = inflated = 0

@@ -35,10 +35,7 @@ ACCEPTED = (
 def load_landmarks(path: Path, content: bytes) -> LoadedFile:
     """Return landmarks (F, P, 2) and visibility (F, P), NaN in frames without any.
 
-    Raises
-    ------
-    InputError
-        where the file is no such JSON, naming the frame.
+    Raises InputError where the file is no such JSON, naming the frame.
     """
     value = parse_json(content)
     if isinstance(value, dict) and "people" in value:
@@ -79,20 +76,7 @@ def _landmarks(frame: Any, number: int) -> list[tuple[float, float, float]]:
 def read_landmarks(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return landmarks in pixels, visible from a visibility on.
 
-    Parameters
-    ----------
-    file, options
-        what `load_landmarks` returned; `size` and `threshold`.
-
-    Returns
-    -------
-    Parts
-        with the names and edges of a known body model.
-
-    Raises
-    ------
-    InputError
-        where they are relative to the picture and its size is not given.
+    Raises InputError where they are relative to the picture and its size is not given.
     """
     landmarks, visibility = file.variables["landmarks"], file.variables.get("visibility")
     least = HALF if options.threshold is None else options.threshold

@@ -20,20 +20,6 @@ _HOSTS = re.compile(r"//([^/]+)|([a-z][a-z0-9+.-]+):/|/net/([^/]+)")
 def named_path(name: str, by: Path) -> Path | None:
     r"""Return the path that a file names, None where nothing is looked at unless a user asks for it.
 
-    Parameters
-    ----------
-    name
-        as the file has it; one that is relative is meant from the folder of the file.
-    by
-        the file that names it.
-
-    Returns
-    -------
-    Path | None
-        None where it leads to another computer than the file is on, or out of the file's folder by "..".
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> named_path("clip.mp4", Path("/data/tracks.npz")).as_posix()
     '/data/clip.mp4'

@@ -49,10 +49,7 @@ _ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
 def load_npz(path: Path, content: bytes) -> LoadedFile:
     """Return the arrays of an `.npz` by name; of those that would need unpickling only a mark.
 
-    Raises
-    ------
-    InputError
-        where the file is broken.
+    Raises InputError where the file is broken.
     """
     arrays = load_arrays(content, path)
     return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PythonObjects()) | arrays)
@@ -63,10 +60,7 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
 
     `source` and `digest` of a sequence are those of the file.
 
-    Raises
-    ------
-    InputError
-        where the file is of another version, a reconstruction, or fits no layout or two.
+    Raises InputError where the file is of another version, a reconstruction, or fits no layout or two.
     """
     arrays = file.variables
     if "format" not in arrays or options.given().keys() - {"camera"}:
@@ -86,20 +80,7 @@ def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
     """Return the sequence of the entries that `entries_of` returned; it names no file.
 
-    Parameters
-    ----------
-    arrays
-        arrays and texts, by name.
-
-    Returns
-    -------
-    Sequence
-        the same values, bit for bit.
-
-    Raises
-    ------
-    InputError
-        where an entry is absent or is not what it should be.
+    Raises InputError where an entry is absent or is not what it should be.
     """
     return Sequence(
         _numbers(arrays, "tracks"),
@@ -186,18 +167,7 @@ def _companion(arrays: Mapping[str, Any]) -> Observations | None:
 
 
 def entries_of(sequence: Sequence) -> dict[str, Any]:
-    """Return every field of a sequence as the arrays and texts of its file, without the format.
-
-    Parameters
-    ----------
-    sequence
-        the sequence of the tracks.
-
-    Returns
-    -------
-    dict[str, Any]
-        arrays and texts, by name.
-    """
+    """Return every field of a sequence as the arrays and texts of its file, without the format."""
     entries: dict[str, Any] = {
         "tracks": sequence.tracks,
         "visible": sequence.visible,

@@ -47,10 +47,8 @@ def is_folder(path: Path) -> bool:
 def load_folder(path: Path) -> LoadedFile:
     """Return the keypoints of each person, (F, P, 3) with the confidence last.
 
-    Raises
-    ------
-    InputError
-        naming the file that is no frame of OpenPose; and where the files are too many or too large.
+    Raises InputError naming the file that is no frame of OpenPose; and where the files are too many or too
+    large.
     """
     files, stored = _frames_of(path)
     names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
@@ -209,20 +207,7 @@ def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Pa
 def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the keypoints of one person: the one that is asked for, else the one that is seen best.
 
-    Parameters
-    ----------
-    file, options
-        what `load_folder` returned; `individual`, `threshold`, and as `tracks` the kind of keypoints.
-
-    Returns
-    -------
-    Parts
-        with the names and edges of a known body model.
-
-    Raises
-    ------
-    InputError
-        where there is no such person, or no such keypoints.
+    Raises InputError where there is no such person, or no such keypoints.
     """
     people = file.individuals
     if not people:

@@ -72,10 +72,8 @@ def is_pickle(content: bytes) -> bool:
 def load_pickle(path: Path, content: bytes) -> LoadedFile:
     """Return the arrays of a pickle by name; those of one of several videos as "VIDEO/NAME".
 
-    Raises
-    ------
-    InputError
-        where the pickle holds anything but arrays, dict, list, tuple, text and numbers, or is damaged.
+    Raises InputError where the pickle holds anything but arrays, dict, list, tuple, text and numbers, or is
+    damaged.
     """
     value = unpickle(content, path)
     videos = _videos(value)
@@ -88,10 +86,7 @@ def load_pickle(path: Path, content: bytes) -> LoadedFile:
 def interpret_pickle(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of a pickle, of the video that is chosen where it holds several.
 
-    Raises
-    ------
-    InputError
-        where it holds several and none is chosen, and where the arrays hold no tracks.
+    Raises InputError where it holds several and none is chosen, and where the arrays hold no tracks.
     """
     if not file.individuals:
         if options.individual is not None:
@@ -130,20 +125,8 @@ def named_values(value: Any) -> Variables:
 def unpickle(content: bytes, path: Path) -> Any:
     """Return the value of a pickle: arrays, lists and dicts with text as keys.
 
-    Parameters
-    ----------
-    content, path
-        the bytes, and their name in messages.
-
-    Returns
-    -------
-    Any
-        tuples as lists, numbers and text as arrays of no dimension, a list of numbers as an array.
-
-    Raises
-    ------
-    InputError
-        where it holds anything else, or is damaged.
+    `content`, `path`: the bytes, and their name in messages. Raises InputError where it holds anything else,
+    or is damaged.
     """
     try:
         _check_operations(content)
@@ -333,13 +316,7 @@ class _Unpickler(pickle._Unpickler):
         self.allowance = Allowance(len(content))
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a new stand-in of a name that NumPy writes.
-
-        Raises
-        ------
-        _Refused
-            for any other name.
-        """
+        """Return a new stand-in of a name that NumPy writes. Raises _Refused for any other name."""
         function = _FUNCTIONS.get((module, name))
         if function is None:
             raise _Refused(f"it names {shortened(module)}.{shortened(name)}")

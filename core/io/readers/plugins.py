@@ -44,18 +44,7 @@ class ReaderPlugin:
 
 
 def find_plugins(taken: Container[str]) -> tuple[ReaderPlugin, ...]:
-    """Return the readers that installed packages offer.
-
-    Parameters
-    ----------
-    taken
-        suffixes that have a reader, and keep it.
-
-    Returns
-    -------
-    tuple[ReaderPlugin, ...]
-        by name; those that are of no use, too.
-    """
+    """Return the readers that installed packages offer."""
     plugins: list[ReaderPlugin] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module

@@ -28,22 +28,7 @@ _INSIDE = 0.95  # share of the positions from 0 to 1 by which all are relative t
 def chosen_individual(names: SequenceOf[str], shares: SequenceOf[float] | None, asked: str | None) -> int:
     """Return which of several individuals is read.
 
-    Parameters
-    ----------
-    names, shares
-        what they are called, and which share of each is visible, where that is known.
-    asked
-        the name of one.
-
-    Returns
-    -------
-    int
-        its index.
-
-    Raises
-    ------
-    InputError
-        where there are several and none is named, or one that is not there.
+    Raises InputError where there are several and none is named, or one that is not there.
     """
     listed = [shortened(name) for name in names]
     if shares is not None:
@@ -65,20 +50,7 @@ def in_pixels(parts: Parts, options: ReadingOptions) -> Parts:
 
     Tracks are taken for relative ones where nearly all lie between 0 and 1 and none is far outside.
 
-    Parameters
-    ----------
-    parts, options
-        what was read, and how; `size` is that of the picture.
-
-    Returns
-    -------
-    Parts
-        as they are where the tracks are no relative ones, or the camera is said to be orthogonal.
-
-    Raises
-    ------
-    InputError
-        where the size of the picture is not given.
+    Raises InputError where the size of the picture is not given.
     """
     visible = np.isfinite(parts.tracks).all(axis=1) if parts.visible is None else parts.visible
     places = parts.tracks.transpose(0, 2, 1)[visible]

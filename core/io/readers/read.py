@@ -111,41 +111,12 @@ def read_sequence(
 
 
 def reads_as_challenge(options: ReadingOptions) -> bool:
-    """Return whether a file in the Challenge's folders is read with what lies around it there.
-
-    Parameters
-    ----------
-    options
-        how it is to be read: by a layout it is a file like others.
-
-    Returns
-    -------
-    bool
-        False where an option asks for more than the camera and the number of the first frame.
-    """
+    """Return whether a file in the Challenge's folders is read with what lies around it there."""
     return not options.given().keys() - {"camera", "frame_base"}
 
 
 def read_challenge(item: ChallengeFile, options: ReadingOptions) -> Sequence:
-    """Return a sequence of the Challenge.
-
-    Parameters
-    ----------
-    item
-        its files.
-    options
-        of which the camera must be its own.
-
-    Returns
-    -------
-    Sequence
-        with what lies around its file.
-
-    Raises
-    ------
-    InputError
-        with the file at fault.
-    """
+    """Return a sequence of the Challenge. Raises InputError with the file at fault."""
     check_camera(item.camera, options.camera_model, item.file)
     reading = {"frame_base": options.frame_base} if options.frame_base != 1 else {}
     with refusing_damage(item.file):
@@ -155,22 +126,7 @@ def read_challenge(item: ChallengeFile, options: ReadingOptions) -> Sequence:
 def read_file(path: Path, options: ReadingOptions) -> Sequence:
     """Return the sequence in a file of a format in the table.
 
-    Parameters
-    ----------
-    path
-        the file.
-    options
-        how it is to be read.
-
-    Returns
-    -------
-    Sequence
-        with the options as its `reading`.
-
-    Raises
-    ------
-    InputError
-        where the file is not what it should be.
+    Raises InputError where the file is not what it should be.
     """
     options = replace(options, frame_base=1)  # only the Challenge's truth has a number of a frame
     reader, file = load_file(path)

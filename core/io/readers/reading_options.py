@@ -23,52 +23,24 @@ _SIZE = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})", re.IGNORECASE)
 class ReadingOptions:
     """What decides how a file is read, where the file alone does not; None leaves it to the file.
 
-    Parameters
-    ----------
-    camera
-        the camera model to assume, or its name.
-    layout
-        a layout of arrays by its name, as `nrsfm formats` lists them.
-    frame_base
-        number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
-    tracks
-        the array of the tracks.
-    visible
-        the array of the visibility: "NAME" where 1 is seen, "~NAME" where 1 is hidden, "none" for none.
-    threshold
-        of scores: a point is seen from it on.
-    order
-        of the axes of the tracks: "tnxy" has the frames first, "ntxy" the points.
-    xy
-        of the coordinates: "xy", or "yx" where y comes first.
-    size
-        of the picture in pixels, as "1280x720".
-    individual
-        one of several animals, people or videos in a file, by its name.
-    columns
-        of a table: "frame=..,point=..,x=..,y=..", with ",visible=.." where it has one.
+    Raises InputError where a value is none of those that are accepted.
 
-    Raises
-    ------
-    InputError
-        where a value is none of those that are accepted.
-
-    Examples
-    --------
     >>> ReadingOptions(order="ntxy", size="640x480").given()
     {'order': 'ntxy', 'size': '640x480'}
     """
 
-    camera: CameraModel | str | None = None
-    layout: str | None = None
-    frame_base: int = 1
-    tracks: str | None = None
+    camera: CameraModel | str | None = None  # the camera model to assume, or its name
+    layout: str | None = None  # a layout of arrays by its name, as `nrsfm formats` lists them
+    frame_base: int = 1  # number of the first frame in the Challenge's `gt_frame_N`: 1 or 0
+    tracks: str | None = None  # the array of the tracks
+    # The array of the visibility: "NAME" where 1 is seen, "~NAME" where 1 is hidden, "none" for none.
     visible: str | None = None
-    threshold: float | None = None
-    order: str | None = None
-    xy: str | None = None
-    size: str | None = None
-    individual: str | None = None
+    threshold: float | None = None  # of scores: a point is seen from it on
+    order: str | None = None  # of the axes of the tracks: "tnxy" has the frames first, "ntxy" the points
+    xy: str | None = None  # of the coordinates: "xy", or "yx" where y comes first
+    size: str | None = None  # of the picture in pixels, as "1280x720"
+    individual: str | None = None  # one of several animals, people or videos in a file, by its name
+    # Of a table: "frame=..,point=..,x=..,y=..", with ",visible=.." where it has one.
     columns: str | None = None
 
     __repr__ = one_line_repr
@@ -106,13 +78,7 @@ class ReadingOptions:
         return None if self.camera is None else CameraModel(self.camera)
 
     def given(self) -> dict[str, str | int | float]:
-        """Return the options that are not the defaults, as `Sequence.reading` has them.
-
-        Returns
-        -------
-        dict[str, str | int | float]
-            by name; `ReadingOptions(**given)` is equal to these.
-        """
+        """Return the options that are not the defaults, as `Sequence.reading` has them."""
         changed: dict[str, Any] = {
             entry.name: getattr(self, entry.name)
             for entry in fields(self)

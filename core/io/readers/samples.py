@@ -72,18 +72,7 @@ def sample_path(name: str) -> Path:
 
 
 def sample_name(path: Path) -> str | None:
-    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None.
-
-    Parameters
-    ----------
-    path
-        any file.
-
-    Returns
-    -------
-    str | None
-        None where the file is no bundled sequence.
-    """
+    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None."""
     for item in _files():
         if item.file.resolve() == path.resolve():
             other = "" if item.camera is CameraModel.PERSPECTIVE else f"/{item.camera.value}"
@@ -92,18 +81,7 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file of "sample:NAME", and any other path as it is.
-
-    Parameters
-    ----------
-    path
-        a path, or "sample:NAME" as one.
-
-    Returns
-    -------
-    Path
-        the file.
-    """
+    """Return the file of "sample:NAME", and any other path as it is."""
     name = path.as_posix()
     return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
 

@@ -61,22 +61,7 @@ def individuals_of(variables: Variables) -> tuple[str, ...]:
 def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Return the tracks of one individual.
 
-    Parameters
-    ----------
-    variables, path
-        the arrays of a file.
-    options
-        of which `individual` and `threshold` choose.
-
-    Returns
-    -------
-    Parts
-        with the names of the nodes, and the edges of the skeleton.
-
-    Raises
-    ------
-    InputError
-        where several individuals are there and none is chosen.
+    Raises InputError where several individuals are there and none is chosen.
     """
     tracks, scores = _frames_first(variables)
     names = individuals_of(variables)

@@ -131,26 +131,14 @@ READERS: dict[str, Reader] = {
 
 @cache
 def installed_plugins() -> tuple[ReaderPlugin, ...]:
-    """Return the readers of installed packages, which are in `READERS` from then on.
-
-    Returns
-    -------
-    tuple[ReaderPlugin, ...]
-        those that are of no use, too, with what is wrong with them.
-    """
+    """Return the readers of installed packages, which are in `READERS` from then on."""
     plugins = find_plugins(READERS)
     READERS.update({plugin.reader.suffix: plugin.reader for plugin in plugins if plugin.reader is not None})
     return plugins
 
 
 def installed_readers() -> Mapping[str, Reader]:
-    """Return `READERS` with the readers of installed packages.
-
-    Returns
-    -------
-    Mapping[str, Reader]
-        by suffix.
-    """
+    """Return `READERS` with the readers of installed packages."""
     installed_plugins()
     return READERS
 
@@ -160,20 +148,7 @@ def load_file(path: Path) -> tuple[Reader, LoadedFile]:
 
     The reader is found by the first bytes, or by the suffix where these do not decide.
 
-    Parameters
-    ----------
-    path
-        a file, or a folder that is one sequence.
-
-    Returns
-    -------
-    tuple[Reader, LoadedFile]
-        the row of the table, and what it found.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be read, or is of no format of the table.
+    Raises InputError where the file cannot be read, or is of no format of the table.
     """
     if path.is_dir():
         reader = reader_of_folder(path)
@@ -202,56 +177,20 @@ def _with_short_names(file: LoadedFile) -> LoadedFile:
 
 
 def reader_of_folder(path: Path) -> Reader | None:
-    """Return the reader of a folder that is one sequence, None where it is none.
-
-    Parameters
-    ----------
-    path
-        the folder.
-
-    Returns
-    -------
-    Reader | None
-        a row of the table.
-    """
+    """Return the reader of a folder that is one sequence, None where it is none."""
     return next((reader for reader in installed_readers().values() if reader.folder(path)), None)
 
 
 def is_sequence_folder(path: Path) -> bool:
-    """Return whether a folder is one sequence, as a folder of OpenPose is.
-
-    Parameters
-    ----------
-    path
-        the folder.
-
-    Returns
-    -------
-    bool
-        False for a folder of sequences.
-    """
+    """Return whether a folder is one sequence, as a folder of OpenPose is."""
     return reader_of_folder(path) is not None
 
 
 def interpret_file(reader: Reader, file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
     """Return what the content of a file is taken for.
 
-    Parameters
-    ----------
-    reader, file
-        what `load_file` returned.
-    options
-        how the file is to be read.
-
-    Returns
-    -------
-    Parts | Sequence
-        a sequence where the file is one as this program writes it.
-
-    Raises
-    ------
-    InputError
-        where the tracks are not found, and where the format does not accept an option that is given.
+    Raises InputError where the tracks are not found, and where the format does not accept an option that is
+    given.
     """
     for name in options.given():
         if name not in (*reader.options, "camera", "frame_base"):
@@ -284,15 +223,7 @@ def is_self_contained(content: bytes) -> bool:
 
     The others may have visibility, truth, a companion or a camera in files next to them.
 
-    Parameters
-    ----------
-    content
-        the bytes of the file.
-
-    Returns
-    -------
-    bool
-        False for files that are not recognized.
+    `content`: the bytes of the file.
     """
     return any(
         reader.self_contained and reader.recognizes(content) for reader in installed_readers().values()

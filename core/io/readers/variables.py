@@ -154,18 +154,7 @@ LONGEST_NAME = 24  # characters
 
 
 def describe(variables: Variables) -> str:
-    """Return the names and shapes of variables, as a sentence lists them: the largest where they are many.
-
-    Parameters
-    ----------
-    variables
-        arrays, lists and dicts by name.
-
-    Returns
-    -------
-    str
-        "nothing" where there are none.
-    """
+    """Return the names and shapes of variables, as a sentence lists them: the largest where they are many."""
     sizes = {name: np.size(value) if is_numeric(value) else 0 for name, value in variables.items()}
     largest = sorted(variables, key=lambda name: -sizes[name])[:MOST_NAMES]
     listed = [f"{shortened(name)} {size_of(variables[name])}" for name in sorted(largest)]
@@ -202,17 +191,7 @@ def nested_bytes(value: Any, known: dict[int, int]) -> int:
 
     A small file may name one array a million times.
 
-    Parameters
-    ----------
-    value
-        an array, a list or a dict.
-    known
-        the bytes of values by their identity, which are added to.
-
-    Returns
-    -------
-    int
-        0 for anything else.
+    `known`: the bytes of values by their identity, which are added to.
     """
     if isinstance(value, np.ndarray):
         return value.nbytes
@@ -232,20 +211,8 @@ def is_array(value: Any, dimensions: int) -> TypeGuard[npt.NDArray[Any]]:
 def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bool = False) -> Floats:
     """Return a variable as an array of real numbers.
 
-    Parameters
-    ----------
-    variables, name
-        where it is.
-    dimensions
-        how many it must have.
-    missing
-        whether the layout knows NaN as a missing value.
-
-    Raises
-    ------
-    InputError
-        where it is absent, has other dimensions, is complex, or holds an infinity or a NaN that means
-        nothing.
+    Raises InputError where it is absent, has other dimensions, is complex, or holds an infinity or a NaN that
+    means nothing.
     """
     if name not in variables:
         raise InputError(f"{name} is absent; there are {describe(variables)}")
@@ -336,10 +303,7 @@ def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
 
     `intrinsics` is (3, 3), or (F, 3, 3) with one for each frame.
 
-    Raises
-    ------
-    InputError
-        where a point is not in front of the camera.
+    Raises InputError where a point is not in front of the camera.
     """
     behind: Bools = np.asarray(shapes[:, 2] <= 0)
     if behind.any():

@@ -46,29 +46,8 @@ def with_visibility(
 ) -> Parts:
     """Return what a layout made of a file's variables, with the visibility that is among the others.
 
-    Parameters
-    ----------
-    variables
-        all of the file.
-    parts
-        what the layout made of them.
-    asked
-        the array that is the mask: "NAME" where 1 is a point that is seen, "~NAME" where 1 is one that is
-        hidden; "none" for the visibility that the layout gives; "" for what the names decide.
-    threshold
-        of scores: a point is seen from it on, or below it where the array is of what is hidden; NaN is hidden
-        in both.
-
-    Returns
-    -------
-    Parts
-        with the mask among its roles.
-
-    Raises
-    ------
-    InputError
-        where an array could be a mask and it is not clear whether or how, where the one that is asked for is
-        none, and where a point that is seen is NaN.
+    Raises InputError where an array could be a mask and it is not clear whether or how, where the one that is
+    asked for is none, and where a point that is seen is NaN.
     """
     others = {name: value for name, value in variables.items() if name not in (*parts.roles, *INTRINSICS)}
     mask = "" if asked == NO_MASK else asked or _paired(others, parts, threshold)
@@ -181,10 +160,7 @@ def _visible(variables: Variables, parts: Parts, mask: str, threshold: float | N
 def seen_by(value: Any, parts: Parts, mask: str, threshold: float | None) -> Bools:
     """Return which points (F, P) are seen by a mask "~NAME" with this value.
 
-    Raises
-    ------
-    InputError
-        where its size is not that of the tracks, and where it holds scores without a threshold.
+    Raises InputError where its size is not that of the tracks, and where it holds scores without a threshold.
     """
     name, hidden = mask.removeprefix("~"), mask.startswith("~")
     if not fits_as_mask(value, parts):

@@ -147,20 +147,7 @@ WRITERS: dict[str, Writer] = {
 def writer_for(path: str | Path) -> Writer:
     """Return the writer that the end of a path's name chooses, the longest where several fit.
 
-    Parameters
-    ----------
-    path
-        the file to write.
-
-    Returns
-    -------
-    Writer
-        the format.
-
-    Raises
-    ------
-    InputError
-        where the suffix belongs to no format.
+    Raises InputError where the suffix belongs to no format.
     """
     name = Path(path).name.lower()
     fitting = [suffix for suffix in WRITERS if name.endswith(suffix) and name != suffix]

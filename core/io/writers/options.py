@@ -125,10 +125,7 @@ class ExportOptions:
 def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
     """Return (frame, points (3, P)) for the frames chosen; `every` makes all frames the default.
 
-    Raises
-    ------
-    InputError
-        where the frame does not exist, or has no ground truth to be aligned to.
+    Raises InputError where the frame does not exist, or has no ground truth to be aligned to.
     """
     chosen = _chosen(result, options, every)
     truth = _needed_truth(result, options)
@@ -151,10 +148,7 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
     Where every frame is aligned by itself, those without enough truth take the similarity of the nearest
     frame that has it.
 
-    Raises
-    ------
-    InputError
-        where an alignment is asked for and there is no ground truth, or not enough of it.
+    Raises InputError where an alignment is asked for and there is no ground truth, or not enough of it.
     """
     points = unaligned_shapes(result, options)
     if options.align == "none" and not result.scale[1]:
@@ -170,10 +164,7 @@ def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
 def placement(result: Result, options: ExportOptions) -> Similarity:
     """Return the similarities, with a leading axis of size F, that the alignment chosen moves frames by.
 
-    Raises
-    ------
-    InputError
-        as `aligned_shapes`.
+    Raises InputError as `aligned_shapes`.
     """
     frames = result.frame_count
     truth = _needed_truth(result, options)
@@ -249,10 +240,7 @@ def common_scale(points: Floats, truth: GroundTruth) -> float:
 
     See `core.data.masks.common_size`; mirror images have the same size.
 
-    Raises
-    ------
-    InputError
-        where no frame has three points with a truth.
+    Raises InputError where no frame has three points with a truth.
     """
     usable = known_points(truth.points).sum(axis=1) >= MIN_ALIGNED
     if not usable.any():
@@ -261,20 +249,7 @@ def common_scale(points: Floats, truth: GroundTruth) -> float:
 
 
 def numbered(path: Path, frame: int) -> Path:
-    """Return the path with a 0-based frame in its name, counted from 1: shape.ply, 7 -> shape_0008.ply.
-
-    Parameters
-    ----------
-    path
-        the path without a number.
-    frame
-        the frame, from 0.
-
-    Returns
-    -------
-    Path
-        in the same folder.
-    """
+    """Return the path with a 0-based frame in its name, counted from 1: shape.ply, 7 -> shape_0008.ply."""
     return path.with_name(f"{path.stem}_{frame + 1:04d}{path.suffix}")
 
 
@@ -283,17 +258,7 @@ def check_numbered(path: Path, count: int) -> None:
 
     Programs that read numbered files would read both as one animation.
 
-    Parameters
-    ----------
-    path
-        the path without a number.
-    count
-        how many files are written, from number 1 on.
-
-    Raises
-    ------
-    InputError
-        with the files that would stay.
+    Raises InputError with the files that would stay.
     """
     check_writable(path)
     numbered_file = re.compile(rf"{re.escape(path.stem)}_(\d{{4,}}){re.escape(path.suffix)}")

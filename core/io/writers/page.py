@@ -54,10 +54,7 @@ COMMON = 0.99  # share of the values that the colors cover: few outliers leave t
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the page of all frames, or of the chosen one.
 
-    Raises
-    ------
-    InputError
-        where numbered files are asked for, or a coordinate is not finite.
+    Raises InputError where numbered files are asked for, or a coordinate is not finite.
     """
     if options.frames != "one":
         raise InputError(f"{path}: a page shows all frames; numbered files are for .ply and .obj")

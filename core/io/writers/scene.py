@@ -77,17 +77,7 @@ def compare(result: Result, options: ExportOptions) -> Comparison | None:
 
     With an alignment by similarities the truth stays where it is. Else every frame is fitted by itself.
 
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    options
-        its coordinates and alignment.
-
-    Returns
-    -------
-    Comparison | None
-        None where no frame has three points with a truth.
+    Returns None where no frame has three points with a truth.
     """
     truth = result.truth
     if truth is None or not (known_points(truth.points).sum(axis=1) >= MIN_ALIGNED).any():
@@ -138,10 +128,7 @@ class SceneCameras:
 
         They move the axes of a camera, which looks along -z, to those of the scene.
 
-        Parameters
-        ----------
-        unit
-            one unit of the shapes in those of the scene.
+        `unit`: one unit of the shapes in those of the scene.
         """
         R = TURN[:, None] * self.rotations * TURN
         back = np.swapaxes(R, 1, 2)
@@ -151,17 +138,7 @@ class SceneCameras:
 def cameras_of(result: Result, options: ExportOptions) -> SceneCameras | None:
     """Return the cameras that see the shapes which the options choose as the tracks are.
 
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    options
-        its coordinates and alignment.
-
-    Returns
-    -------
-    SceneCameras | None
-        None where the shapes are mirrored, and the camera is perspective.
+    Returns None where the shapes are mirrored, and the camera is perspective.
     """
     placed, points = placement(result, options), unaligned_shapes(result, options)
     own = options.coordinates == "object"
@@ -195,18 +172,7 @@ def _picture(result: Result) -> Floats:
 
 
 def picture_bounds(result: Result) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of the picture in the units of the tracks; see the module.
-
-    Parameters
-    ----------
-    result
-        its `meta` names the size of the picture, where it is known.
-
-    Returns
-    -------
-    tuple[float, float, float, float]
-        y points down.
-    """
+    """Return left, top, right and bottom of the picture in the units of the tracks; see the module."""
     size = result.meta.get("image_size")
     if size is not None:
         return -0.5, -0.5, size[0] - 0.5, size[1] - 0.5
@@ -225,10 +191,8 @@ def color_values(result: Result, options: ExportOptions, path: object) -> Floats
 
     Standard deviations are in calibrated units, errors in the unit of the truth, NaN where it is unknown.
 
-    Raises
-    ------
-    InputError
-        where the result does not have what the option names, or standard deviations are not finite.
+    Raises InputError where the result does not have what the option names, or standard deviations are not
+    finite.
     """
     if options.color == "plain":
         return None
@@ -277,12 +241,6 @@ def _linear(srgb: Floats) -> Floats:
 
 
 def require_finite(points: Floats, path: object, name: str) -> None:
-    """Refuse shapes that a format cannot hold.
-
-    Raises
-    ------
-    InputError
-        where a coordinate is not finite.
-    """
+    """Refuse shapes that a format cannot hold. Raises InputError where a coordinate is not finite."""
     if not np.isfinite(points).all():
         raise InputError(f"{path}: the shape holds a value that is not finite; {name} accepts finite numbers")

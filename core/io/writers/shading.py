@@ -43,8 +43,6 @@ SAMPLED = 60  # frames, and points, that the object's size is found from, about
 class Shading:
     """The light and what it falls on; see the module.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from core.io.writers import SHADING
     >>> float(SHADING.brightness(np.array([0.0, 0.0, -1.0])))
@@ -65,34 +63,12 @@ class Shading:
         return x / length, y / length, (z - 1.0) / length
 
     def brightness(self, normals: Floats) -> Floats:
-        """Return how bright a surface is.
-
-        Parameters
-        ----------
-        normals
-            (..., 3) of length 1 in the frame of the view, towards the viewer.
-
-        Returns
-        -------
-        Floats
-            (...,) what its color is multiplied by.
-        """
+        """Return how bright a surface is."""
         reached: Floats = np.maximum(normals @ np.array(self.light), 0.0) / -self.light[2]
         return self.ambient + (1.0 - self.ambient) * reached
 
     def on_sphere(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Return the light on a sphere.
-
-        Parameters
-        ----------
-        x, y
-            places in the picture, in radii to the right of and below its middle; of one shape when broadcast.
-
-        Returns
-        -------
-        tuple[Floats, Floats]
-            what its color is multiplied by, and what is added then, of 1.
-        """
+        """Return the light on a sphere."""
         depth = np.sqrt(np.maximum(1.0 - x**2 - y**2, 0.0))
         normals = np.stack(np.broadcast_arrays(x, y, -depth), axis=-1)
         factor = np.minimum(self.brightness(normals), 1.0) * (self.rim + (1.0 - self.rim) * np.sqrt(depth))
@@ -115,20 +91,9 @@ class FloorShading:
     def opacities(self, dark: Floats, away: Floats) -> tuple[Floats, Floats]:
         """Return the opacity of the floor, and the share of the shadow's color in it.
 
-        Parameters
-        ----------
-        dark
-            (N,) what is kept from places by the object, 0 to 1.
-        away
-            (N,) their distances from the middle of the floor.
+        `dark`: (N,) what is kept from places by the object, 0 to 1; `away`: (N,) their distances from the
+        middle of the floor. Returns (N,) each, 0 to 1.
 
-        Returns
-        -------
-        tuple[Floats, Floats]
-            (N,) each, 0 to 1.
-
-        Examples
-        --------
         >>> from core.io.writers import FLOOR
         >>> opacity, shadow = FLOOR.opacities(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0]))
         >>> opacity.tolist(), shadow.tolist()
@@ -154,22 +119,6 @@ FLOOR = FloorShading(
 def sphere_diameter(count: int, size: float, *, on_surface: bool = False) -> float:
     """Return the diameter of the spheres that points are drawn as.
 
-    Parameters
-    ----------
-    count
-        number of points.
-    size
-        `typical_radius` of the shapes.
-    on_surface
-        whether they lie on a surface that is drawn.
-
-    Returns
-    -------
-    float
-        in the unit of the size.
-
-    Examples
-    --------
     >>> from core.io.writers import sphere_diameter
     >>> sphere_diameter(40, 100.0), sphere_diameter(10_000, 100.0)
     (11.0, 2.6)
@@ -181,19 +130,8 @@ def sphere_diameter(count: int, size: float, *, on_surface: bool = False) -> flo
 def typical_radius(points: Floats) -> float:
     """Return how far a typical point is from the middle of the object.
 
-    Parameters
-    ----------
-    points
-        (F, 3, P), NaN where unknown.
+    `points`: (F, 3, P), NaN where unknown.
 
-    Returns
-    -------
-    float
-        median of the distances from the median of a frame, in the unit of the points: outliers do not count.
-        1 where no point is known, or all are in one place.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from core.io.writers import typical_radius
     >>> typical_radius(np.array([[[-1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]))

@@ -32,13 +32,7 @@ HEADINGS = (
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames.
-
-    Raises
-    ------
-    InputError
-        where a coordinate is not finite.
-    """
+    """Write all frames. Raises InputError where a coordinate is not finite."""
     unit, rate = unit_of(result, options), frame_rate(result, options)
     points = TURN[:, None] * aligned_shapes(result, options)
     if unit not in UNITS:

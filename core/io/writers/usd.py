@@ -64,10 +64,7 @@ TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write all frames, or the chosen one.
 
-    Raises
-    ------
-    InputError
-        where numbered files are asked for, or a coordinate is not finite.
+    Raises InputError where numbered files are asked for, or a coordinate is not finite.
     """
     if options.frames != "one":
         raise InputError(f"{path}: USD holds all frames in one file; numbered files are for .ply and .obj")

@@ -50,10 +50,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
 
     The files of an earlier list of this name that the new one does not name are removed.
 
-    Raises
-    ------
-    InputError
-        where numbered files are asked for: these are numbered.
+    Raises InputError where numbered files are asked for: these are numbered.
     """
     if options.frames != "one":
         raise InputError(f"{path}: there is a numbered .vtp file of every frame anyway")

@@ -27,15 +27,9 @@ MIRRORS = {Mirror.AUTOMATIC: "&Automatic", Mirror.ON: "O&n", Mirror.OFF: "O&ff"}
 
 
 class AlignmentMenu(QMenu):
-    """Radio items for the kind, and a submenu of them for the mirror.
+    """Radio items for the kind, and a submenu of them for the mirror."""
 
-    Signals
-    -------
-    alignment_requested(Alignment)
-        what was chosen.
-    """
-
-    alignment_requested = pyqtSignal(object)
+    alignment_requested = pyqtSignal(object)  # what was chosen
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)

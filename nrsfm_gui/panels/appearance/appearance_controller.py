@@ -24,19 +24,7 @@ if TYPE_CHECKING:
 
 
 class AppearanceController(QObject):
-    """Changes the session's appearance, and shows it in the panel.
-
-    Parameters
-    ----------
-    session, display, panel
-        what is changed, what is drawn with it, and where it is shown.
-    button
-        the panel opens next to it.
-    drawn_by
-        returns what draws the 3-D view, as a short text.
-    show_cameras
-        shows the cameras of all frames.
-    """
+    """Changes the session's appearance, and shows it in the panel."""
 
     def __init__(
         self,

@@ -46,18 +46,10 @@ FARTHEST = 1e12  # of a limit
 
 
 class AppearancePanel(QFrame):
-    """An editor of the appearance. It closes on a click elsewhere.
+    """An editor of the appearance. It closes on a click elsewhere."""
 
-    Signals
-    -------
-    appearance_requested(Appearance)
-        a field was changed.
-    load_requested()
-        a triangulation is to be read from a file.
-    """
-
-    appearance_requested = pyqtSignal(object)
-    load_requested = pyqtSignal()
+    appearance_requested = pyqtSignal(object)  # a field was changed
+    load_requested = pyqtSignal()  # a triangulation is to be read from a file
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

@@ -41,19 +41,10 @@ MOST_OUTSIDE = 0.5  # share of the tracks outside the picture above which there 
 
 
 class BackgroundBar(QFrame):
-    """Opacity and frame offset of a background; hidden where there is none.
+    """Opacity and frame offset of a background; hidden where there is none."""
 
-    Signals
-    -------
-    opacity_requested(float)
-        0 (not seen) to 1.
-    offset_requested(int)
-        frames by which the background is ahead of the tracks.
-    remove_requested()
-    """
-
-    opacity_requested = pyqtSignal(float)
-    offset_requested = pyqtSignal(int)
+    opacity_requested = pyqtSignal(float)  # 0 (not seen) to 1
+    offset_requested = pyqtSignal(int)  # frames by which the background is ahead of the tracks
     remove_requested = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -52,13 +52,7 @@ class ImageCache:
             return self._kept.get(index)
 
     def read(self, index: int) -> QImage:
-        """Return a picture.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read.
-        """
+        """Return a picture. Raises InputError where it cannot be read."""
         kept = self.kept(index)
         if kept is not None:
             return kept
@@ -76,26 +70,12 @@ class ImageCache:
 class BackgroundReader(Job):
     """Opens a source and reads its pictures by their number, until it is cancelled.
 
-    Attributes
-    ----------
-    pictures
-        those of the source, None until it is open.
-
-    Signals
-    -------
-    opened(int, QSize)
-        the number of pictures, and their size.
-    read(int, QImage)
-        a requested image, the null image where it cannot be read.
-    unreadable(str)
-        why a picture cannot be read.
-
-    Why the source cannot be opened is emitted as `failed`.
+    `pictures`: those of the source, None until it is open.
     """
 
-    opened = pyqtSignal(int, object)
-    read = pyqtSignal(int, object)
-    unreadable = pyqtSignal(str)
+    opened = pyqtSignal(int, object)  # the number of pictures, and their size
+    read = pyqtSignal(int, object)  # a requested image, the null image where it cannot be read
+    unreadable = pyqtSignal(str)  # why a picture cannot be read
 
     def __init__(self, path: Path) -> None:
         # Not a method that is bound to this object, which would then refer to itself and its pictures.
@@ -144,13 +124,7 @@ class BackgroundReader(Job):
             pictures.release()
 
     def _next(self, pictures: ImageCache) -> tuple[int, bool]:
-        """Wait for the next index, and whether it was requested.
-
-        Raises
-        ------
-        Cancelled
-            after a cancel.
-        """
+        """Wait for the next index, and whether it was requested. Raises Cancelled after a cancel."""
         with self._condition:
             while True:
                 self.watch()

@@ -51,13 +51,7 @@ class ImageSource(Protocol):
         """Width and height in pixels."""
 
     def read(self, index: int) -> QImage:
-        """Return a picture.
-
-        Raises
-        ------
-        InputError
-            where it cannot be read.
-        """
+        """Return a picture. Raises InputError where it cannot be read."""
 
     def close(self) -> None:
         """Close the file."""
@@ -138,10 +132,7 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     A folder, a pattern (`frames/*.png`, `img_%04d.jpg`) of the names in one folder, a video, or one of
     numbered image files. A long video or folder is abandoned once `stopped` returns True.
 
-    Raises
-    ------
-    InputError
-        where there is none, or they cannot be read, or the system refuses to look for them.
+    Raises InputError where there is none, or they cannot be read, or the system refuses to look for them.
     """
     try:
         return _source_of(path, stopped)

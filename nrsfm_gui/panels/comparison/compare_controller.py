@@ -72,15 +72,7 @@ class CompareState:
 
 
 class CompareController(QObject):
-    """Owns the second 3-D view, and updates it, the panel and the table from the session and the display.
-
-    Parameters
-    ----------
-    session, display, panel, stage, scene_view
-        what is compared, and where it is shown; the second view follows the camera of the first.
-    make_view
-        makes the second view when it is first needed.
-    """
+    """Owns the second 3-D view, and updates it, the panel and the table from the session and the display."""
 
     def __init__(
         self,

@@ -37,25 +37,13 @@ SWATCH = 10
 
 
 class ComparePanel(Themed, QFrame):
-    """Chooses the second run and the way of comparing.
+    """Chooses the second run and the way of comparing."""
 
-    Signals
-    -------
-    run_chosen(str)
-        key of the second run, of those that are offered.
-    mode_chosen(str)
-        a key of MODES.
-    swap_requested(), closed()
-        let the two change their places; compare no longer.
-    table_requested(bool)
-        show what differs, or do not.
-    """
-
-    run_chosen = pyqtSignal(str)
-    mode_chosen = pyqtSignal(str)
-    swap_requested = pyqtSignal()
+    run_chosen = pyqtSignal(str)  # key of the second run, of those that are offered
+    mode_chosen = pyqtSignal(str)  # a key of MODES
+    swap_requested = pyqtSignal()  # let the two change their places; compare no longer
     closed = pyqtSignal()
-    table_requested = pyqtSignal(bool)
+    table_requested = pyqtSignal(bool)  # show what differs, or do not
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -50,27 +50,13 @@ LEAST_CHOICE_WIDTH = 66
 
 
 class GuidancePanel(QWidget):
-    """Controls, a curve and a recommendation. `header` is the line above, placed by the window.
+    """Controls, a curve and a recommendation. `header` is the line above, placed by the window."""
 
-    Signals
-    -------
-    compute_requested(str, object, str)
-        the parameter, a tuple of values, and what is hidden.
-    cancel_requested()
-        the series is to be stopped.
-    use_requested()
-        the recommended value is to be used.
-    parameter_chosen(str)
-        another parameter was chosen.
-    truth_toggled(bool)
-        whether the 3-D error is shown.
-    """
-
-    compute_requested = pyqtSignal(str, object, str)
-    cancel_requested = pyqtSignal()
-    use_requested = pyqtSignal()
-    parameter_chosen = pyqtSignal(str)
-    truth_toggled = pyqtSignal(bool)
+    compute_requested = pyqtSignal(str, object, str)  # the parameter, a tuple of values, and what is hidden
+    cancel_requested = pyqtSignal()  # the series is to be stopped
+    use_requested = pyqtSignal()  # the recommended value is to be used
+    parameter_chosen = pyqtSignal(str)  # another parameter was chosen
+    truth_toggled = pyqtSignal(bool)  # whether the 3-D error is shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

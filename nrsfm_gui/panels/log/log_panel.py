@@ -40,17 +40,10 @@ class LogPanel(Themed, QWidget):
     """Shows the lines from the chosen level on that contain the filter text.
 
     `header` has the controls, for the title of the dock.
-
-    Signals
-    -------
-    save_requested()
-        the log is to be saved in a file.
-    clear_requested()
-        the log is to be cleared.
     """
 
-    save_requested = pyqtSignal()
-    clear_requested = pyqtSignal()
+    save_requested = pyqtSignal()  # the log is to be saved in a file
+    clear_requested = pyqtSignal()  # the log is to be cleared
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -59,20 +59,7 @@ def attempt_parts(history: History) -> dict[tuple[bool, str], tuple[int, int]]:
 
 
 def attempts_of(history: History, last: Iterate | None) -> tuple[Attempt, ...]:
-    """Return what a run has tried, in the order of time.
-
-    Parameters
-    ----------
-    history
-        of the run.
-    last
-        its newest iterate, which has how its starts ended.
-
-    Returns
-    -------
-    tuple[Attempt, ...]
-        the starts, then the candidates for the rotations, each in the order of time.
-    """
+    """Return what a run has tried, in the order of time."""
     parts = attempt_parts(history)
     reports = () if last is None else last.starts
     lowest = min((report.loss for report in reports if report.agrees), default=None)

@@ -122,15 +122,9 @@ class AttemptsModel(QAbstractTableModel):
 
 
 class AttemptsTable(Themed, QTableView):
-    """Shows attempts, and signals the one under the mouse.
+    """Shows attempts, and signals the one under the mouse."""
 
-    Signals
-    -------
-    hovered(object)
-        the attempt, None where the mouse is on none.
-    """
-
-    hovered = pyqtSignal(object)
+    hovered = pyqtSignal(object)  # the attempt, None where the mouse is on none
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

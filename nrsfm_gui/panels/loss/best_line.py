@@ -44,19 +44,8 @@ def objectives(history: History, records: Ints) -> Ints:
 def steps(begin: Floats, end: Floats, values: Floats, starts: Bools) -> tuple[Floats, Floats, Bools]:
     """Return lines of values that last for some time.
 
-    Parameters
-    ----------
-    begin, end
-        (N,) where each value begins and ends.
-    values
-        (N,) the values.
-    starts
-        (N,) whether a line starts with a value, which is then not joined to the one before.
-
-    Returns
-    -------
-    tuple[Floats, Floats, Bools]
-        x and y of the 2 N vertices, and whether each is joined to the next.
+    `begin`, `end`: (N,) where each value begins and ends; `values`: (N,) the values; `starts`: (N,) whether a
+    line starts with a value, which is then not joined to the one before.
     """
     joined = np.ones(2 * len(values), dtype=bool)
     joined[1::2] = ~np.append(starts[1:], True)
@@ -66,19 +55,8 @@ def steps(begin: Floats, end: Floats, values: Floats, starts: Bools) -> tuple[Fl
 def best_line(history: History, x: Floats, until: int | None = None) -> tuple[Floats, Floats, Bools]:
     """Return the line of the lowest loss so far.
 
-    Parameters
-    ----------
-    history
-        of a run.
-    x
-        (N,) where its records are.
-    until
-        the last record of the line; by default the last of all.
-
-    Returns
-    -------
-    tuple[Floats, Floats, Bools]
-        x and base-10 logarithm (M,) of its vertices, and whether each is joined to the next.
+    `x`: (N,) where its records are. Returns x and base-10 logarithm (M,) of its vertices, and whether each is
+    joined to the next.
     """
     values, begins = history.log_best_losses, line_starts(history)
     count = len(values) if until is None else min(until + 1, len(values))

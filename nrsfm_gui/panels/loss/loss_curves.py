@@ -42,17 +42,7 @@ LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 def below_names(low: float, high: float, height: float) -> tuple[float, float]:
     """Return the range that leaves room for the names of the phases above values.
 
-    Parameters
-    ----------
-    low, high
-        the values.
-    height
-        of the plot, pixels.
-
-    Returns
-    -------
-    tuple[float, float]
-        the least and the largest value of the axis.
+    `height`: of the plot, pixels.
     """
     room = min(LEGEND_TOP / max(height, 1.0), MOST_ROOM)
     return low - MARGIN * (high - low), high + room / (1 - room) * (1 + MARGIN) * (high - low)

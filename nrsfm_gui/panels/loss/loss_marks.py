@@ -245,15 +245,9 @@ def spans(history: History) -> list[tuple[int, int, str]]:
 
 
 class ChangeTicks(QObject):
-    """Triangles where parameters changed: the tip names the change, a click restores the state before it.
+    """Triangles where parameters changed: the tip names the change, a click restores the state before it."""
 
-    Signals
-    -------
-    chosen(int)
-        the number of the change that was clicked, counted from 0.
-    """
-
-    chosen = pyqtSignal(int)
+    chosen = pyqtSignal(int)  # the number of the change that was clicked, counted from 0
 
     def __init__(self, plot: pg.PlotItem) -> None:
         super().__init__(plot)
@@ -293,15 +287,9 @@ class ChangeTicks(QObject):
 
 
 class IterationCursor(QObject):
-    """A vertical line at the shown iteration; dragging it requests other iterations of the run.
+    """A vertical line at the shown iteration; dragging it requests other iterations of the run."""
 
-    Signals
-    -------
-    requested(object)
-        the record that it was dragged to, or None at the newest.
-    """
-
-    requested = pyqtSignal(object)
+    requested = pyqtSignal(object)  # the record that it was dragged to, or None at the newest
 
     def __init__(self, plot: pg.PlotItem) -> None:
         super().__init__(plot)

@@ -94,14 +94,7 @@ class RunDetails:
 
 
 class LossHeader(QWidget):
-    """The header of the loss plot: choices, and the value under the mouse.
-
-    Signals
-    -------
-    mode_chosen(str), axis_chosen(str), fit_requested(), residuals_requested(bool), attempts_requested(bool),
-    newest_requested()
-        what was pressed.
-    """
+    """The header of the loss plot: choices, and the value under the mouse."""
 
     mode_chosen = pyqtSignal(str)
     axis_chosen = pyqtSignal(str)
@@ -183,21 +176,11 @@ class LossHeader(QWidget):
 
 
 class LossPlot(Themed, QWidget):
-    """Shows histories; the current one in front. `header` is the line above it, placed by the window.
+    """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
 
-    Signals
-    -------
-    moment_requested(object)
-        the requested record of the current run, None for the newest.
-    change_chosen(int)
-        the number of the change of parameters to go back to.
-    hold_out_requested()
-        observations are to be held out.
-    """
-
-    moment_requested = pyqtSignal(object)
-    change_chosen = pyqtSignal(int)
-    hold_out_requested = pyqtSignal()
+    moment_requested = pyqtSignal(object)  # the requested record of the current run, None for the newest
+    change_chosen = pyqtSignal(int)  # the number of the change of parameters to go back to
+    hold_out_requested = pyqtSignal()  # observations are to be held out
 
     GESTURES = (
         ("Click, drag the line", "see the run as it was then"),

@@ -18,15 +18,9 @@ if TYPE_CHECKING:
 
 
 class NumbersPanel(QScrollArea):
-    """Lists of labeled values: of the selected point, of the frame, of the reconstruction.
+    """Lists of labeled values: of the selected point, of the frame, of the reconstruction."""
 
-    Signals
-    -------
-    verdict_chosen(Verdict)
-        the action of what may be wrong with the reconstruction was pressed.
-    """
-
-    verdict_chosen = pyqtSignal(object)
+    verdict_chosen = pyqtSignal(object)  # the action of what may be wrong with the reconstruction was pressed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

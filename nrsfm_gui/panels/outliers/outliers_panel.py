@@ -68,26 +68,14 @@ def outlier_rows(outliers: Outliers, most: int = MOST_ROWS) -> list[OutlierRow]:
 
 
 class OutliersPanel(QWidget):
-    """A histogram, a list and buttons. `header` is the line above, placed by the window.
+    """A histogram, a list and buttons. `header` is the line above, placed by the window."""
 
-    Signals
-    -------
-    threshold_requested(float or None)
-        the threshold was dragged; None for the suggested one.
-    hide_requested(), solve_requested(), show_requested()
-        hide what is listed; solve from scratch; show all hidden observations again.
-    observation_chosen(int, int)
-        a frame and a point of the list.
-    became_visible()
-        what is shown may be out of date.
-    """
-
-    threshold_requested = pyqtSignal(object)
+    threshold_requested = pyqtSignal(object)  # the threshold was dragged; None for the suggested one
     hide_requested = pyqtSignal()
     solve_requested = pyqtSignal()
     show_requested = pyqtSignal()
-    observation_chosen = pyqtSignal(int, int)
-    became_visible = pyqtSignal()
+    observation_chosen = pyqtSignal(int, int)  # a frame and a point of the list
+    became_visible = pyqtSignal()  # what is shown may be out of date
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

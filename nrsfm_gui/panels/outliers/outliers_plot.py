@@ -31,16 +31,10 @@ PADDING, HEADROOM = 0.03, 0.12  # of the range
 
 
 class OutliersPlot(Themed, QWidget):
-    """A histogram with a line that can be dragged, or a text where there is nothing to show.
-
-    Signals
-    -------
-    threshold_moved(float)
-        the line was dragged to this residual.
-    """
+    """A histogram with a line that can be dragged, or a text where there is nothing to show."""
 
     GESTURES = (("Drag the line of the histogram", "choose the largest residual that is kept"),)
-    threshold_moved = pyqtSignal(object)
+    threshold_moved = pyqtSignal(object)  # the line was dragged to this residual
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

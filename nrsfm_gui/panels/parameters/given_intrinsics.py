@@ -19,15 +19,9 @@ CENTER_TIP = (
 
 
 class GivenIntrinsics(QWidget):
-    """Edits fx, fy, cx and cy; the ratio of fx and fy stays what it is.
+    """Edits fx, fy, cx and cy; the ratio of fx and fy stays what it is."""
 
-    Signals
-    -------
-    edited()
-        something was typed, whether or not it is accepted.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # something was typed, whether or not it is accepted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,10 +73,7 @@ class GivenIntrinsics(QWidget):
     def value(self) -> Intrinsics:
         """Return fx, fy, cx and cy.
 
-        Raises
-        ------
-        ValueError
-            with a sentence, where something that is typed is not accepted.
+        Raises ValueError with a sentence, where something that is typed is not accepted.
         """
         if self._focals is None:
             focal, root = self._focal.focal_length(), math.sqrt(self._ratio)

@@ -24,18 +24,10 @@ METHOD_TIP = "How the minimum is searched."
 
 
 class MethodEditor(QWidget):
-    """Edits a method and its options; an option that is left empty is the method's default.
+    """Edits a method and its options; an option that is left empty is the method's default."""
 
-    Signals
-    -------
-    edited()
-        something was typed.
-    chosen()
-        another method, or another value of an option, was chosen.
-    """
-
-    edited = pyqtSignal()
-    chosen = pyqtSignal()
+    edited = pyqtSignal()  # something was typed
+    chosen = pyqtSignal()  # another method, or another value of an option, was chosen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,10 +72,7 @@ class MethodEditor(QWidget):
     def read(self) -> Options:
         """Return the options that are not empty.
 
-        Raises
-        ------
-        InputError
-            where one is refused; the reason is then shown below its field.
+        Raises InputError where one is refused; the reason is then shown below its field.
         """
         values, refusal = [], ""
         for option in METHODS[self.method].options:

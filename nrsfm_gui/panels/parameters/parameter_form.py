@@ -184,13 +184,7 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
 
 
 class ParameterForm(QWidget):
-    """An editor for every setting.
-
-    Signals
-    -------
-    edited(), dragged(), chosen()
-        something was typed; a number was dragged; one of a few was chosen.
-    """
+    """An editor for every setting."""
 
     edited = pyqtSignal()
     dragged = pyqtSignal()

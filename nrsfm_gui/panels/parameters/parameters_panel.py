@@ -52,15 +52,9 @@ FIRST_MODELS: dict[str, tuple[int, Penalty, str]] = {
 
 
 class DifferenceBar(QFrame):
-    """Shows which parameters differ, and offers those of the run.
+    """Shows which parameters differ, and offers those of the run."""
 
-    Signals
-    -------
-    requested(int)
-        the number of the run whose parameters are requested.
-    """
-
-    requested = pyqtSignal(int)
+    requested = pyqtSignal(int)  # the number of the run whose parameters are requested
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,24 +91,12 @@ class ReplacedPenalty:
 
 
 class ParametersPanel(QScrollArea):
-    """Edits a `Settings`.
+    """Edits a `Settings`."""
 
-    Signals
-    -------
-    settings_changed(Settings)
-        valid parameters that differ from the ones before.
-    preset_chosen(str)
-        a key of `PRESETS`, whose parameters are shown now.
-    run_parameters_requested(int)
-        the number of a run whose parameters are to be shown instead.
-    advanced_toggled(bool)
-        a person has opened or closed the section "Advanced".
-    """
-
-    settings_changed = pyqtSignal(object)
-    preset_chosen = pyqtSignal(str)
-    run_parameters_requested = pyqtSignal(int)
-    advanced_toggled = pyqtSignal(bool)
+    settings_changed = pyqtSignal(object)  # valid parameters that differ from the ones before
+    preset_chosen = pyqtSignal(str)  # a key of `PRESETS`, whose parameters are shown now
+    run_parameters_requested = pyqtSignal(int)  # the number of a run whose parameters are to be shown instead
+    advanced_toggled = pyqtSignal(bool)  # a person has opened or closed the section "Advanced"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,13 +184,7 @@ class ParametersPanel(QScrollArea):
                 return
 
     def focus_parameter(self, key: str) -> None:
-        """Show the field of a parameter, and let it have the focus; in "Advanced" where it is there.
-
-        Parameters
-        ----------
-        key
-            of one of the `parameter_entries`.
-        """
+        """Show the field of a parameter, and let it have the focus; in "Advanced" where it is there."""
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
@@ -282,14 +258,8 @@ class ParametersPanel(QScrollArea):
 
         The values of an earlier run of the sequence are kept where this one has none.
 
-        Parameters
-        ----------
-        settings
-            of the run, None without one, or while its rotations are not chosen.
-        weights
-            (K,) that it used.
-        singular_values
-            (K,) of its reconstruction, largest first.
+        `settings`: of the run, None without one, or while its rotations are not chosen; `weights`: (K,) that
+        it used; `singular_values`: (K,) of its reconstruction, largest first.
         """
         reference = None
         if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):

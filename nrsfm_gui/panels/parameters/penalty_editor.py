@@ -40,18 +40,10 @@ SLOPES = "These weights are the slopes of the penalty at the singular values; th
 
 
 class PenaltyEditor(QWidget):
-    """Edits a penalty; `read` returns it, or raises after it has marked the invalid field.
+    """Edits a penalty; `read` returns it, or raises after it has marked the invalid field."""
 
-    Signals
-    -------
-    edited()
-        something was typed or chosen.
-    moved()
-        a number was dragged, or a weight was dragged or typed: it counts at once.
-    """
-
-    edited = pyqtSignal()
-    moved = pyqtSignal()
+    edited = pyqtSignal()  # something was typed or chosen
+    moved = pyqtSignal()  # a number was dragged, or a weight was dragged or typed: it counts at once
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,10 +140,7 @@ class PenaltyEditor(QWidget):
     def read(self, rank: int) -> Penalty:
         """Return the penalty for a rank; explicit weights are cut, or continued with their last.
 
-        Raises
-        ------
-        InputError
-            where a number is refused; the reason is then shown below its field.
+        Raises InputError where a number is refused; the reason is then shown below its field.
         """
         kind = self._choice.key
         if kind == EXPLICIT:
@@ -239,14 +228,8 @@ def derive_weights(
 ) -> tuple[Floats | tuple[float, ...], str]:
     """Return what a penalty gives each singular value, empty where that is not known yet, and a sentence.
 
-    Parameters
-    ----------
-    penalty, rank
-        of the parameters.
-    reference
-        (K,) sigma(X0#), as far as they are known.
-    singular_values
-        (K,) of the reconstruction, where there is one.
+    `reference`: (K,) sigma(X0#), as far as they are known; `singular_values`: (K,) of the reconstruction,
+    where there is one.
     """
     if is_spectral(penalty):
         if singular_values is None:

@@ -22,15 +22,9 @@ FILE, NUMBERS = "\0file", "\0numbers"
 
 
 class SourceChoice(QWidget):
-    """A choice of an entry, a file, and optionally numbers in an editor below.
+    """A choice of an entry, a file, and optionally numbers in an editor below."""
 
-    Signals
-    -------
-    edited()
-        something else was chosen or typed.
-    """
-
-    edited = pyqtSignal()
+    edited = pyqtSignal()  # something else was chosen or typed
 
     def __init__(
         self,
@@ -80,10 +74,7 @@ class SourceChoice(QWidget):
     def value(self) -> str | Path | Intrinsics:
         """Return the key, the file or the four numbers.
 
-        Raises
-        ------
-        ValueError
-            with a sentence, where what is typed is not accepted.
+        Raises ValueError with a sentence, where what is typed is not accepted.
         """
         if self._choice.key == FILE:
             assert self._file is not None  # only `_show_file` leaves this entry chosen

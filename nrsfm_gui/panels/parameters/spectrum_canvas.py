@@ -215,27 +215,7 @@ class Target:
 
 
 class SpectrumCanvas(PlainPlot):
-    """A plot whose handles are dragged and whose bars are clicked.
-
-    Signals
-    -------
-    target_changed(Target or None)
-        what is under the mouse changed.
-    handle_pressed(int)
-        a handle was pressed.
-    handle_dragged(float, bool)
-        the pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
-    handle_released()
-        the handle was released.
-    handle_reset(int)
-        a handle was clicked twice.
-    bar_clicked(int)
-        a bar, or the place for one more, was clicked: the requested rank.
-    handle_step_requested(int)
-        a key requested another handle, relative to the marked one.
-    weight_step_requested(float, bool)
-        a key moved the marked handle up by so many percent; whether the others are moved as well.
-    """
+    """A plot whose handles are dragged and whose bars are clicked."""
 
     GESTURES = (
         ("Drag a handle", "change the weight; with Shift those after it, too; with Ctrl finely"),
@@ -244,13 +224,15 @@ class SpectrumCanvas(PlainPlot):
         ("Up, Down", "change it by 1 %; with Shift by 10 %, with Ctrl those after it, too"),
         ("Escape", "leave the plot"),
     )
-    target_changed = pyqtSignal(object)
-    handle_pressed = pyqtSignal(int)
+    target_changed = pyqtSignal(object)  # what is under the mouse changed
+    handle_pressed = pyqtSignal(int)  # a handle was pressed
+    # The pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
     handle_dragged = pyqtSignal(float, bool)
-    handle_released = pyqtSignal()
-    handle_reset = pyqtSignal(int)
-    bar_clicked = pyqtSignal(int)
-    handle_step_requested = pyqtSignal(int)
+    handle_released = pyqtSignal()  # the handle was released
+    handle_reset = pyqtSignal(int)  # a handle was clicked twice
+    bar_clicked = pyqtSignal(int)  # a bar, or the place for one more, was clicked: the requested rank
+    handle_step_requested = pyqtSignal(int)  # a key requested another handle, relative to the marked one
+    # A key moved the marked handle up by so many percent; whether the others are moved as well.
     weight_step_requested = pyqtSignal(float, bool)
     focus_changed = pyqtSignal(bool)
 

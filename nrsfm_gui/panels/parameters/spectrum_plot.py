@@ -98,19 +98,7 @@ class LogScale:
 
 
 def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> LogScale:
-    """Return a scale for values with some decades of margin around them, in half decades.
-
-    Parameters
-    ----------
-    values
-        of which those that are not positive, or not finite, do not count.
-    zero
-        whether there is space for 0.
-    margin
-        decades of margin below the lowest and above the highest value.
-    least
-        decades that it spans at least.
-    """
+    """Return a scale for values with some decades of margin around them, in half decades."""
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return LogScale(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
@@ -133,23 +121,12 @@ class SpectrumState:
 
 
 class SpectrumPlot(Themed, QWidget):
-    """Bars for singular values, handles for weights.
+    """Bars for singular values, handles for weights."""
 
-    Signals
-    -------
-    weights_edited(object)
-        a tuple of non-decreasing floats: a handle was moved.
-    rank_requested(int)
-        the requested number of basis shapes.
-    rule_requested(str)
-        a key of `core.PENALTIES`: all weights are to follow it again.
-    reset_requested(int)
-        a handle (0-based) was clicked twice: its weight is to follow the rule again.
-    """
-
-    weights_edited = pyqtSignal(object)
-    rank_requested = pyqtSignal(int)
-    rule_requested = pyqtSignal(str)
+    weights_edited = pyqtSignal(object)  # a tuple of non-decreasing floats: a handle was moved
+    rank_requested = pyqtSignal(int)  # the requested number of basis shapes
+    rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
+    # A handle (0-based) was clicked twice: its weight is to follow the rule again.
     reset_requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

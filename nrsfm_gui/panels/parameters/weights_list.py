@@ -48,14 +48,9 @@ def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier
 
 
 class WeightsList(QWidget):
-    """One row of numbers for every singular value.
+    """One row of numbers for every singular value."""
 
-    Signals
-    -------
-    weights_edited(object)
-        a tuple of floats: a field was typed into. They may decrease; the receiver refuses those.
-    """
-
+    # A tuple of floats: a field was typed into. They may decrease; the receiver refuses those.
     weights_edited = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -103,14 +98,8 @@ class WeightsList(QWidget):
     ) -> None:
         """Show weights and the singular values that they weigh.
 
-        Parameters
-        ----------
-        weights
-            (K,) non-decreasing.
-        singular_values
-            (K,) of the reconstruction, largest first; None where there is none yet.
-        note
-            a sentence below the rows.
+        `weights`: (K,) non-decreasing; `singular_values`: (K,) of the reconstruction, largest first; None
+        where there is none yet.
         """
         if len(weights) != len(self._rows):
             self._rebuild(len(weights))

@@ -35,22 +35,13 @@ PAGES = {
 
 
 class PointsPanel(QWidget):
-    """Table and curves side by side, or one of them where there is little space.
-
-    Signals
-    -------
-    points_selected(indices (N,), bool), frame_requested(int)
-        what was chosen in the table, and in the curves.
-    menu_requested(QPoint)
-        a click with the right button on a row of the table, at a place of the screen.
-    became_visible()
-        what is shown may be out of date.
-    """
+    """Table and curves side by side, or one of them where there is little space."""
 
     points_selected = pyqtSignal(object, bool)
     frame_requested = pyqtSignal(int)
+    # A click with the right button on a row of the table, at a place of the screen.
     menu_requested = pyqtSignal(object)
-    became_visible = pyqtSignal()
+    became_visible = pyqtSignal()  # what is shown may be out of date
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -31,14 +31,9 @@ LIGHT_INK, DARK_INK, HALF = "#ffffff", "#101215", 0.5  # of a badge, by the ligh
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Paints the first column, and edits the name of a run without its numbers.
+    """Paints the first column, and edits the name of a run without its numbers."""
 
-    Signals
-    -------
-    title_edited(Sequence, int, str)
-        the sequence and the number of the run that was renamed, and what was written.
-    """
-
+    # The sequence and the number of the run that was renamed, and what was written.
     title_edited = pyqtSignal(object, int, str)
 
     def __init__(self, parent: QObject) -> None:

@@ -55,23 +55,7 @@ class _Cell(QStyledItemDelegate):
 
 
 class SequenceTree(Themed, QTreeWidget):
-    """Sequences with their runs; a click on a name, a cell or a run, or Return opens it.
-
-    Signals
-    -------
-    sequence_requested(SequenceEntry)
-        a sequence of the list.
-    run_requested(int), compare_requested(int)
-        a run of the open sequence that was chosen, or clicked with Ctrl held.
-    left_requested(Sequence, int)
-        a sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
-    title_changed(Sequence, int, str)
-        a run, and what was written in place of its name.
-    delete_requested(Sequence, int)
-        a run that is to be forgotten.
-    remove_requested(object, object)
-        tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
-    """
+    """Sequences with their runs; a click on a name, a cell or a run, or Return opens it."""
 
     GESTURES = (
         ("Click, Return", "open a sequence, or show a run"),
@@ -81,12 +65,14 @@ class SequenceTree(Themed, QTreeWidget):
         ("Letters", "go to the row that begins so"),
     )
 
-    sequence_requested = pyqtSignal(object)
-    run_requested = pyqtSignal(int)
+    sequence_requested = pyqtSignal(object)  # a sequence of the list
+    run_requested = pyqtSignal(int)  # a run of the open sequence that was chosen, or clicked with Ctrl held
     compare_requested = pyqtSignal(int)
+    # A sequence that the session holds, but that is not open, and the run to show, -1 for none of them.
     left_requested = pyqtSignal(object, int)
-    title_changed = pyqtSignal(object, int, str)
-    delete_requested = pyqtSignal(object, int)
+    title_changed = pyqtSignal(object, int, str)  # a run, and what was written in place of its name
+    delete_requested = pyqtSignal(object, int)  # a run that is to be forgotten
+    # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -29,23 +29,10 @@ if TYPE_CHECKING:
 
 
 class SequencesController(QObject):
-    """Shows in the session what was opened, and in the list what else there is.
+    """Shows in the session what was opened, and in the list what else there is."""
 
-    Attributes
-    ----------
-    remembers
-        whether the parameters of earlier launches are used, and stored for later ones.
-
-    Signals
-    -------
-    leaving()
-        another sequence replaces the present one.
-    shown()
-        the session has it now.
-    """
-
-    leaving = pyqtSignal()
-    shown = pyqtSignal()
+    leaving = pyqtSignal()  # another sequence replaces the present one
+    shown = pyqtSignal()  # the session has it now
 
     def __init__(
         self,

@@ -35,35 +35,23 @@ MORE = "What can be done with the run that is shown"
 
 
 class SequencesPanel(QWidget):
-    """The filter, the tree, and the note on the shown run with a button for all that can be done with it.
+    """The filter, the tree, and the note on the shown run with a button for all that can be done with it."""
 
-    Signals
-    -------
-    sequence_requested(SequenceEntry), left_requested(Sequence, int)
-        a sequence of the list; or one that the session holds, with the run to show, -1 for none of them.
-    run_requested(int), compare_requested(int)
-        the number of the run to show, or to compare with the one shown; -1 leaves the choice open.
-    parameters_requested(int)
-        the number of the run of the open sequence whose parameters are to be set.
-    pin_requested(Sequence, int, bool), delete_requested(Sequence, int)
-        what to do with a run of a sequence, which need not be open.
-    forget_requested(Sequence)
-        the runs of a sequence are to be forgotten.
-    remove_requested(object, object)
-        tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
-    title_changed(Sequence, int, str), note_changed(int, str)
-        the new text, of a run of any sequence or of the open one; "" removes it.
-    """
-
+    # A sequence of the list; or one that the session holds, with the run to show, -1 for none of them.
     sequence_requested = pyqtSignal(object)
     left_requested = pyqtSignal(object, int)
+    # The number of the run to show, or to compare with the one shown; -1 leaves the choice open.
     run_requested = pyqtSignal(int)
     compare_requested = pyqtSignal(int)
+    # What to do with a run of a sequence, which need not be open.
     pin_requested = pyqtSignal(object, int, bool)
     delete_requested = pyqtSignal(object, int)
+    # The number of the run of the open sequence whose parameters are to be set.
     parameters_requested = pyqtSignal(int)
-    forget_requested = pyqtSignal(object)
+    forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten
+    # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
+    # The new text, of a run of any sequence or of the open one; "" removes it.
     title_changed = pyqtSignal(object, int, str)
     note_changed = pyqtSignal(int, str)
 

@@ -43,17 +43,8 @@ TIP = "click: go there · drag: play only these frames · with Shift: select the
 def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
     """Return a picture with one column per frame, or fewer where frames outnumber pixels.
 
-    Parameters
-    ----------
-    values
-        (P, F), in the order of the rows; NaN is left transparent.
-    size
-        columns and rows of the picture at most. Where frames or points outnumber them, the largest value of a
-        group shows; of many points it would always be a large one: then the mean of the points shows.
-    top
-        the value at which the color scale ends.
-    hidden
-        (P,) points that count only where all of a group are hidden; they are gray.
+    `values`: (P, F), in the order of the rows; NaN is left transparent; `hidden`: (P,) points that count only
+    where all of a group are hidden; they are gray.
     """
     columns, rows = min(size[0], values.shape[1]), min(size[1], len(values))
     if columns < values.shape[1]:
@@ -77,17 +68,9 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Boo
 def crossed_image(picture: QImage, crossed: Bools, size: tuple[int, int], color: QColor) -> QImage:
     """Return a picture as large as its area in which some cells are crossed out.
 
-    Parameters
-    ----------
-    picture
-        of the cells, as `heat_image` returns it.
-    crossed
-        (P, F) in the order of the rows. Cells that are smaller than a cross are filled; where frames or
-        points outnumber the pixels, a pixel is filled if any of its cells is crossed.
-    size
-        columns and rows of the area, in pixels.
-    color
-        of the crosses.
+    `crossed`: (P, F) in the order of the rows. Cells that are smaller than a cross are filled; where frames
+    or points outnumber the pixels, a pixel is filled if any of its cells is crossed; `size`: columns and rows
+    of the area, in pixels.
     """
     (width, height), (rows, columns) = size, crossed.shape
     large = picture.scaled(width, height).convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
@@ -134,20 +117,7 @@ def paint_scales(
 ) -> None:
     """Paint the names of the first and the last row left of an area, and the color bar right of it.
 
-    Parameters
-    ----------
-    painter
-        active on the widget of the strip.
-    area
-        of the picture.
-    theme
-        colors.
-    ends
-        names of the first and of the last row.
-    top
-        the error at which the scale of colors ends, in `unit`.
-    unit
-        of the errors.
+    `top`: the error at which the scale of colors ends, in `unit`.
     """
     painter.setFont(small_font(painter.font()))
     painter.setPen(qcolor(theme.muted))

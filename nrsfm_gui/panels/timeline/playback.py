@@ -22,26 +22,12 @@ COUNTED = 0.5  # seconds over which the drawn frames are counted
 class Playback(QObject):
     """Requests one frame after the other during playback; the receiver shows them.
 
-    Parameters
-    ----------
-    parent
-        as of any QObject.
-    clock
-        seconds; tests pass their own.
-
-    Signals
-    -------
-    frame_requested(int)
-        0-based.
-    playing_changed(bool)
-        playing began or ended.
-    rate_measured(float)
-        frames per second that were drawn lately.
+    `clock`: seconds; tests pass their own.
     """
 
-    frame_requested = pyqtSignal(int)
-    playing_changed = pyqtSignal(bool)
-    rate_measured = pyqtSignal(float)
+    frame_requested = pyqtSignal(int)  # 0-based
+    playing_changed = pyqtSignal(bool)  # playing began or ended
+    rate_measured = pyqtSignal(float)  # frames per second that were drawn lately
 
     def __init__(
         self, parent: QObject | None = None, *, clock: Callable[[], float] = time.perf_counter

@@ -33,24 +33,14 @@ MESSAGE_PADDING = 16  # pixels that a tip is wider than its text, and is placed 
 
 
 class Timeline(PointSignals):
-    """Buttons on the left; curve, slider and heat-strip on one axis to their right.
+    """Buttons on the left; curve, slider and heat-strip on one axis to their right."""
 
-    Signals
-    -------
-    frame_requested(int), range_requested((first, last) or None)
-        the frame to show, and those that playing loops over.
-    playing_requested(bool), speed_requested(float), loop_requested(Loop)
-        how to play; speed is times the usual rate.
-    worst_requested()
-        to go to the frame with the largest mean error, or on to the next one.
-    """
-
-    frame_requested = pyqtSignal(int)
+    frame_requested = pyqtSignal(int)  # the frame to show, and those that playing loops over
     range_requested = pyqtSignal(object)
     playing_requested = pyqtSignal(bool)
     speed_requested = pyqtSignal(float)
     loop_requested = pyqtSignal(object)
-    worst_requested = pyqtSignal()
+    worst_requested = pyqtSignal()  # to go to the frame with the largest mean error, or on to the next one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

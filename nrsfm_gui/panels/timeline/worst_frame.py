@@ -26,15 +26,7 @@ SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a 
 
 
 class WorstFrame(QObject):
-    """Goes to the worst frame or point by the errors of the timeline; repeated calls go to the next ones.
-
-    Parameters
-    ----------
-    session, timeline
-        what is gone to, and the errors that it is chosen by.
-    findings
-        returns what is known of the frames of the reconstruction that is shown.
-    """
+    """Goes to the worst frame or point by the errors of the timeline; repeated calls go to the next ones."""
 
     def __init__(
         self,

@@ -35,23 +35,12 @@ class Viewpoint:
 
 
 class ViewCamera(QObject):
-    """An orbit, and whether the camera of the current frame replaces it.
+    """An orbit, and whether the camera of the current frame replaces it."""
 
-    Signals
-    -------
-    moved()
-        the picture changed.
-    orbit_changed(Orbit)
-        the user or the turntable moved the orbit.
-    viewpoint_changed(Viewpoint, Viewpoint, str)
-        a gesture of a person is over: from where, to where, and what it was.
-    orthographic_changed(bool), locked_changed(bool), turning_changed(bool)
-        emitted when the named state changes.
-    """
-
-    moved = pyqtSignal()
+    moved = pyqtSignal()  # the picture changed
+    # A gesture of a person is over: from where, to where, and what it was.
     viewpoint_changed = pyqtSignal(object, object, str)
-    orbit_changed = pyqtSignal(object)
+    orbit_changed = pyqtSignal(object)  # the user or the turntable moved the orbit
     orthographic_changed = pyqtSignal(bool)
     locked_changed = pyqtSignal(bool)
     turning_changed = pyqtSignal(bool)

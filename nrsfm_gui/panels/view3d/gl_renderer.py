@@ -346,13 +346,7 @@ class _Program:
 
 
 class OpenGLRenderer:
-    """Renders parts by OpenGL.
-
-    Raises
-    ------
-    ContextLost
-        where there is no OpenGL that could do it.
-    """
+    """Renders parts by OpenGL. Raises ContextLost where there is no OpenGL that could do it."""
 
     def __init__(self) -> None:
         self._items: dict[str, _PartBuffers] = {}
@@ -397,10 +391,7 @@ class OpenGLRenderer:
 
         Only what differs from the last time is sent to it.
 
-        Raises
-        ------
-        ContextLost
-            where OpenGL does not work any more.
+        Raises ContextLost where OpenGL does not work any more.
         """
         self._begun = None
         self._make_current()
@@ -416,13 +407,7 @@ class OpenGLRenderer:
         self._begun = parts, request
 
     def image(self, parts: dict[str, Drawn], request: RenderRequest) -> QImage:
-        """Return a picture of parts.
-
-        Raises
-        ------
-        ContextLost
-            where OpenGL does not work any more.
-        """
+        """Return a picture of parts. Raises ContextLost where OpenGL does not work any more."""
         if self._begun is None or self._begun[0] is not parts or self._begun[1] is not request:
             self.begin(parts, request)
         self._begun = None

@@ -47,25 +47,7 @@ def paint_overlay(
     covered: Iterable[QRectF] = (),
     color_bar: bool = False,
 ) -> None:
-    """Paint the flat overlay of a picture of the scene.
-
-    Parameters
-    ----------
-    painter
-        active on something of the projection's size.
-    scene, projection, theme
-        what the picture shows, from where, in which colors.
-    hovered
-        index of the point under the mouse, or -1.
-    status
-        the state of the view: "camera of frame 51", "orthographic".
-    locked
-        whether the picture is that of the frame's camera: its border is painted then.
-    color_bar
-        paint the scale of the colors, where no widget shows it.
-    covered
-        areas where widgets cover the picture: no text is painted there.
-    """
+    """Paint the flat overlay of a picture of the scene."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     if scene.message:

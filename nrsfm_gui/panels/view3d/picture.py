@@ -36,13 +36,7 @@ FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 
 
 class FallbackRenderer:
-    """Renders parts by OpenGL, and by software where OpenGL is missing or fails.
-
-    Parameters
-    ----------
-    software
-        do not use OpenGL even where it is available.
-    """
+    """Renders parts by OpenGL, and by software where OpenGL is missing or fails."""
 
     def __init__(self, *, software: bool) -> None:
         self.sentence = "Drawn without OpenGL"
@@ -92,25 +86,10 @@ class FallbackRenderer:
 
 
 class SceneRenderer(QObject):
-    """The parts of a scene, and their last picture.
+    """The parts of a scene, and their last picture."""
 
-    Parameters
-    ----------
-    parent
-        as of any QObject.
-    software
-        paint without OpenGL even where it is available.
-
-    Signals
-    -------
-    refined()
-        the picture is at rest: it is to be painted again in full detail.
-    degraded(str)
-        why OpenGL is not used any more, in a sentence.
-    """
-
-    refined = pyqtSignal()
-    degraded = pyqtSignal(str)
+    refined = pyqtSignal()  # the picture is at rest: it is to be painted again in full detail
+    degraded = pyqtSignal(str)  # why OpenGL is not used any more, in a sentence
 
     def __init__(self, parent: QObject, *, software: bool) -> None:
         super().__init__(parent)
@@ -178,22 +157,8 @@ class SceneRenderer(QObject):
     ) -> QImage:
         """Return a picture of its own.
 
-        Parameters
-        ----------
-        theme
-            colors of the background.
-        projection
-            from where.
-        ratio
-            pixels of the picture to one of the projection.
-        size
-            width and height in pixels; None for those of the projection.
-        locked
-            whether it is the camera of the frame: its own frustum is the border of the picture then.
-        full
-            draw all parts, lines with soft edges.
-        transparent
-            leave out the background.
+        `ratio`: pixels of the picture to one of the projection; `size`: width and height in pixels; None for
+        those of the projection.
         """
         parts, request = self._prepare(theme, projection, ratio, size, locked=locked, full=full)
         if transparent:

@@ -235,24 +235,12 @@ class SceneControls:
 
 
 class CameraMouse(QObject):
-    """Turns with the left button, moves with the middle one (or Shift and left), zooms with the wheel.
+    """Turns with the left button, moves with the middle one (or Shift and left), zooms with the wheel."""
 
-    Signals
-    -------
-    clicked(QPointF)
-        the left button was pressed and released in one place.
-    pointed(QPointF)
-        the mouse moved, no button held.
-    left()
-        it is not over the widget any more.
-    double_clicked()
-        emitted on a double click.
-    """
-
-    clicked = pyqtSignal(QPointF)
-    pointed = pyqtSignal(QPointF)
-    left = pyqtSignal()
-    double_clicked = pyqtSignal()
+    clicked = pyqtSignal(QPointF)  # the left button was pressed and released in one place
+    pointed = pyqtSignal(QPointF)  # the mouse moved, no button held
+    left = pyqtSignal()  # it is not over the widget any more
+    double_clicked = pyqtSignal()  # emitted on a double click
 
     def __init__(self, surface: QWidget, camera: ViewCamera) -> None:
         super().__init__(surface)
@@ -322,30 +310,6 @@ class SceneView(PointView):
     The left button rotates, the middle button (or Shift and left) moves, the wheel zooms, a double click
     fits, a click selects the nearest point. With Ctrl, a click adds or removes a point and a drag draws a
     lasso. Rotating or zooming ends the lock to the camera of the frame.
-
-    Parameters
-    ----------
-    parent
-        as of any widget.
-    software
-        paint without OpenGL even where it is available.
-
-    Signals
-    -------
-    orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
-        emitted when the named state changes.
-    camera_changed(Orbit)
-        the camera of this view was moved; not emitted by `set_orbit`, nor where a scene fits the view.
-    viewpoint_changed(Viewpoint, Viewpoint, str)
-        a gesture of a person has moved the camera: from where, to where, and what it was.
-    view_menu_requested(QPoint)
-        a click with the right button where no point is, at a place of the screen.
-    follow_requested(bool)
-        whether the view is to move with the object.
-    limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
-        requests of the color bar.
-    degraded(str)
-        why OpenGL draws no longer, in a sentence.
     """
 
     GESTURES = (
@@ -361,14 +325,17 @@ class SceneView(PointView):
     orthographic_changed = pyqtSignal(bool)
     camera_locked_changed = pyqtSignal(bool)
     turntable_changed = pyqtSignal(bool)
+    # The camera of this view was moved; not emitted by `set_orbit`, nor where a scene fits the view.
     camera_changed = pyqtSignal(object)
+    # A gesture of a person has moved the camera: from where, to where, and what it was.
     viewpoint_changed = pyqtSignal(object, object, str)
+    # A click with the right button where no point is, at a place of the screen.
     view_menu_requested = pyqtSignal(object)
-    follow_requested = pyqtSignal(bool)
+    follow_requested = pyqtSignal(bool)  # whether the view is to move with the object
     limits_requested = pyqtSignal(object)
     color_map_requested = pyqtSignal(str)
     coloring_requested = pyqtSignal(str)
-    degraded = pyqtSignal(str)
+    degraded = pyqtSignal(str)  # why OpenGL draws no longer, in a sentence
 
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
@@ -506,16 +473,7 @@ class SceneView(PointView):
     ) -> QImage:
         """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
 
-        Parameters
-        ----------
-        width, height
-            pixels.
-        orbit
-            where it is seen from; None as the view sees it.
-        labels
-            paint caption, legend, marks and numbers.
-        transparent
-            leave out the background.
+        `width`, `height`: pixels; `orbit`: where it is seen from; None as the view sees it.
         """
         ratio, size = labeled_size(width, height)
         projection = self._projection(*size, orbit=orbit or self.orbit_for(*size))

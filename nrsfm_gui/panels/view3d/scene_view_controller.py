@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 
 class SceneViewController(QObject):
-    """Changes the session's appearance as 3-D views request, and lets changes of their cameras be undone.
-
-    Parameters
-    ----------
-    session, display, view
-        what is shown, what draws it, and where.
-    first_appearance
-        returns the appearance that sequences are shown in at first.
-    """
+    """Changes the session's appearance as 3-D views request, and lets changes of their cameras be undone."""
 
     def __init__(
         self,

@@ -51,13 +51,8 @@ KEY = 9.0  # side of the colored square next to a name, pixels
 class FigureSize:
     """The size of a figure on paper.
 
-    Raises
-    ------
-    InputError
-        where a value is not among those accepted.
+    Raises InputError where a value is not among those accepted.
 
-    Examples
-    --------
     >>> FigureSize(8.5, 5.0).height
     5.0
     """
@@ -108,17 +103,7 @@ class Figure(Protocol):
 
 
 class PlotFigure:
-    """A plot of pyqtgraph as it is shown, without what only serves the mouse.
-
-    Parameters
-    ----------
-    widget
-        the plot.
-    themed
-        the widget that gives it its colors; by default the plot itself.
-    find_missing
-        returns why there is nothing to paint, "" where there is something.
-    """
+    """A plot of pyqtgraph as it is shown, without what only serves the mouse."""
 
     def __init__(
         self,
@@ -152,16 +137,7 @@ class PlotFigure:
 class StackedFigure:
     """Plots one below the other with one axis of frames, and the names of their curves above.
 
-    Parameters
-    ----------
-    title
-        what they show.
-    themed
-        the widget that gives the plots their colors.
-    charts
-        returns the plots from the top, and the pixels by which each is higher than an equal share.
-    names
-        returns the names of the curves with their colors, for the colors that `themed` has.
+    `charts`: returns the plots from the top, and the pixels by which each is higher than an equal share.
     """
 
     def __init__(
@@ -214,19 +190,7 @@ class StackedFigure:
 def save_figure(figure: Figure, path: Path, size: FigureSize) -> None:
     """Write a figure in the format that the suffix names.
 
-    Parameters
-    ----------
-    figure
-        what is painted.
-    path
-        of the file.
-    size
-        of the figure on paper.
-
-    Raises
-    ------
-    InputError
-        where the suffix is none of FIGURE_FORMATS, or the file cannot be written.
+    Raises InputError where the suffix is none of FIGURE_FORMATS, or the file cannot be written.
     """
     writer = FIGURE_FORMATS.get(path.suffix.lower())
     if writer is None:
@@ -248,10 +212,7 @@ def figure_svg(figure: Figure, size: QSize, *, name: str) -> str:
 def save_image(image: QImage, path: Path) -> None:
     """Write an image; PNG by its suffix.
 
-    Raises
-    ------
-    InputError
-        where the suffix is not `.png`, or the file cannot be written.
+    Raises InputError where the suffix is not `.png`, or the file cannot be written.
     """
     if path.suffix.lower() != ".png":
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for pictures is .png")

@@ -46,13 +46,6 @@ class PlainPlot(pg.PlotWidget):
     """A plot without a menu and buttons of its own, whose axes never scale their numbers to suit a unit.
 
     pyqtgraph seeks that scale, and lays the label of an axis out again, whenever a range changes.
-
-    Parameters
-    ----------
-    parent
-        of the widget.
-    axes
-        those of pyqtgraph's that others stand for, by "left", "bottom", "right" and "top"; they are shown.
     """
 
     def __init__(self, parent: QWidget | None = None, **axes: pg.AxisItem) -> None:

@@ -59,18 +59,8 @@ CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.Dir
 class SvgGenerator(QPaintDevice):
     """A page to paint on; `svg` is the document once the painter has ended.
 
-    Parameters
-    ----------
-    size
-        of the page in units of the drawing, which are CSS pixels.
-    resolution
-        dots per inch that fonts are measured with.
-    title
-        of the document.
-    name
-        that the names of its clips begin with, other than that of any other drawing of a page.
-    centimeters
-        width and height of the page on paper; None for as many CSS pixels as it has units.
+    `size`: of the page in units of the drawing, which are CSS pixels; `centimeters`: width and height of the
+    page on paper; None for as many CSS pixels as it has units.
     """
 
     def __init__(
