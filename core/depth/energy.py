@@ -204,6 +204,7 @@ class LevelEnergy:
     edges: Ints  # (2, E) indices of points
     rotations: Floats  # (F, 3, 3) R0, about which the rotation vectors turn
     sizes: Floats | None = None  # (F,) a_f, which lengths are divided by; None where they are not
+    neighbors: int = NEIGHBORS  # of each point, that it has edges to
 
     __repr__ = one_line_repr
 
@@ -215,7 +216,7 @@ class LevelEnergy:
         shapes = problem.shapes(point)
         edges = neighbor_edges(shapes, neighbors)
         sizes = frame_sizes(shapes, edges) if problem.inflates else None
-        return cls(problem, level, edges, point.rotations, sizes)
+        return cls(problem, level, edges, point.rotations, sizes, neighbors)
 
     # -- the vector of unknowns ------------------------------------------------------------------------------
 
