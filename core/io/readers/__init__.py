@@ -26,9 +26,8 @@ from .layouts import LAYOUTS
 from .listing import list_sequences
 from .named_paths import named_path
 from .npz import entries_of, sequence_from, write_npz, write_tracks
-from .plugins import ReaderPlugin
 from .read import read_sequence
-from .reader import Reader
+from .reader import Reader, ReaderPlugin
 from .reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
 from .samples import bundled_samples, resolve, sample_name, sample_path
 from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder

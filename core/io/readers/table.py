@@ -20,8 +20,7 @@ from .mat import is_mat, load_variables
 from .npy import interpret_npy, is_npy, load_npy
 from .npz import interpret_npz, load_npz
 from .pickles import interpret_pickle, is_pickle, load_pickle
-from .plugins import ReaderPlugin, find_plugins
-from .reader import Reader
+from .reader import Reader, ReaderPlugin, find_plugins
 from .reading_options import READING_OPTIONS, ReadingOptions
 from .variables import LoadedFile
 

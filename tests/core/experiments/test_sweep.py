@@ -23,15 +23,13 @@ import pytest
 
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
+from core.cli.sweep import parse_seeds, parse_shard, parse_values
 from core.evaluation import optimality
 from core.experiments import JobStore
 from core.experiments.sweep import (
     MEASURED_COLUMNS,
     SweepReader,
     is_sweep_folder,
-    parse_seeds,
-    parse_shard,
-    parse_values,
     read_sweep,
     report_table,
     tabulate,
