@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from .variables import LoadedFile
+from ..files.variables import LoadedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...data.sequence import Sequence
-    from .reading_options import ReadingOptions
-    from .variables import Parts
+    from ..files.reading_options import ReadingOptions
+    from ..files.variables import Parts
 
 
 GROUP = "nrsfm.readers"

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.processes import (
+from ....foundation.exceptions import InputError
+from ....foundation.processes import (
     ProcessDied,
     call_in_process,
     limit_memory,
     limit_processor,
     why_ended,
 )
-from .allowance import Allowance
-from .contents import reason
-from .variables import nested_bytes
+from ...files.allowance import Allowance
+from ...files.contents import reason
+from ...files.variables import nested_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .variables import Variables
+    from ...files.variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 _TEXT = 512  # bytes that MATLAB puts before it

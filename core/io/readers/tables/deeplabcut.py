@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .poses import CUTOFF, chosen_individual
-from .variables import Parts
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.variables import Parts
+from ..keypoints.poses import CUTOFF, chosen_individual
 
 if TYPE_CHECKING:
-    from ...foundation.types import Bools, Floats
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
     from .delimited import Table
-    from .reading_options import ReadingOptions
-    from .variables import Variables
 
 _COORDINATES = ("x", "y", "likelihood")
 _ONE = ""  # the individual of a table without individuals

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import PythonObjectsError, parse_array, read_bytes
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import PythonObjectsError, parse_array, read_bytes
+from ...files.variables import LoadedFile, describe, is_array, without_batch
 from .layouts import parts_of
 from .pickles import named_values, unpickle
 from .trackers import TRACKERS
-from .variables import LoadedFile, describe, is_array, without_batch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .reading_options import ReadingOptions
-    from .variables import Parts
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Parts
 
 MAGIC = b"\x93NUMPY"
 SUFFIX = ".npy"

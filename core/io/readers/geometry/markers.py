@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .contents import reason
-from .variables import LoadedFile, Parts
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.contents import reason
+from ...files.variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Floats
-    from .reading_options import ReadingOptions
+    from ....foundation.types import Floats
+    from ...files.reading_options import ReadingOptions
 
 _BLOCK = 512  # bytes
 _KEY = 0x50  # second byte of each C3D

@@ -31,19 +31,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import reason
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import reason
+from ...files.variables import LoadedFile, nested_bytes, shortened
+from ..keypoints.poses import chosen_individual
 from .layouts import parts_of
-from .poses import chosen_individual
-from .variables import LoadedFile, nested_bytes, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from .reading_options import ReadingOptions
-    from .variables import Parts, Variables
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Parts, Variables
 
 MOST_OPERATIONS = 2_000_000
 DEEPEST = 8  # dict in dict, list in list

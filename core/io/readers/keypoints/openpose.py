@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .allowance import FLOAT, VARIABLE, Allowance, memory_limit
-from .contents import check_file, parse_json, read_bytes
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
+from ...files.contents import check_file, parse_json, read_bytes
+from ...files.variables import LoadedFile, Parts
 from .poses import chosen_individual
 from .skeletons import SKELETONS_OF_OPENPOSE
-from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Floats
-    from .reading_options import ReadingOptions
+    from ....foundation.types import Floats
+    from ...files.reading_options import ReadingOptions
 
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
-from ...foundation.exceptions import InputError
-from . import known_layouts as known
-from . import sleap
-from .array_shapes import SHAPES, axes_agree, axes_contradict
-from .reading_options import NO_MASK
-from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
-from .variables import (
+from ....data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
+from ....foundation.exceptions import InputError
+from ...files.reading_options import NO_MASK
+from ...files.variables import (
     Layout,
     Parts,
     describe,
@@ -26,11 +22,15 @@ from .variables import (
     size_of,
     without_batch,
 )
+from ..keypoints import sleap
+from . import known_layouts as known
+from .array_shapes import SHAPES, axes_agree, axes_contradict
+from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, split_mask, with_visibility
 
 if TYPE_CHECKING:
-    from .reading_options import ReadingOptions
-    from .variables import LoadedFile, Variables
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import LoadedFile, Variables
 
 
 MOST_LISTED = 2  # layouts in a sentence

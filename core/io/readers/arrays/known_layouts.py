@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import check_file, read_bytes
-from .mat import load_variables
-from .variables import (
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import check_file, read_bytes
+from ...files.variables import (
     Parts,
     blocked,
     cells,
@@ -26,13 +25,14 @@ from .variables import (
     size_of,
     whole_numbers,
 )
+from .mat import load_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Bools, Floats, Ints
-    from .reading_options import ReadingOptions
-    from .variables import Variables
+    from ....foundation.types import Bools, Floats, Ints
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
 LARGEST = 2**31  # number of points

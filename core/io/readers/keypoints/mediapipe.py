@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import parse_json
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import parse_json
+from ...files.variables import LoadedFile, Parts
 from .poses import HALF, in_pixels
 from .skeletons import SKELETONS_OF_MEDIAPIPE
-from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .reading_options import ReadingOptions
+    from ...files.reading_options import ReadingOptions
 
 ACCEPTED = (
     "accepted is a list of frames of MediaPipe, each a list of landmarks with x, y and visibility, or the "

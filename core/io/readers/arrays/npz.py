@@ -25,21 +25,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
-from .contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
+from ....data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
+from ....foundation.atomic import replacing
+from ....foundation.exceptions import InputError
+from ...files.contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
+from ...files.named_paths import named_path
+from ...files.variables import LoadedFile, Parts, PythonObjects, without_unseen
 from .layouts import parts_of
-from .named_paths import named_path
-from .variables import LoadedFile, Parts, PythonObjects, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
-    from ...foundation.types import Bools, Floats
-    from .reading_options import ReadingOptions
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
 
 FORMAT = "nrsfm-sequence 1"
 _TEXTS = ("name", "units", "truth_units", "provenance")

@@ -25,23 +25,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import MIN_POINTS, CameraModel
-from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
+from ....data.sequence import MIN_POINTS, CameraModel
+from ....foundation.atomic import replacing
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.reading_options import NO_MASK
+from ...files.variables import LoadedFile, Parts
+from ..geometry.markers import turning_views
+from ..keypoints.poses import CUTOFF, HALF, chosen_individual, in_pixels
 from . import deeplabcut
-from .allowance import Allowance
 from .delimited import Table, parse_table
-from .markers import turning_views
-from .poses import CUTOFF, HALF, chosen_individual, in_pixels
-from .reading_options import NO_MASK
-from .variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
 
-    from ...data.sequence import Sequence
-    from ...foundation.types import Bools, Floats, Ints
-    from .reading_options import ReadingOptions
+    from ....data.sequence import Sequence
+    from ....foundation.types import Bools, Floats, Ints
+    from ...files.reading_options import ReadingOptions
 
 _COLUMNS = ("frame", "point", "x", "y")
 LARGEST = 2**53 - 1  # up to it all whole numbers are exact as floats

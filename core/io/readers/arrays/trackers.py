@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .array_shapes import SHAPES, axes_contradict
-from .variables import (
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.variables import (
     Layout,
     Parts,
     check_finite,
@@ -39,6 +38,7 @@ from .variables import (
     size_of,
     without_batch,
 )
+from .array_shapes import SHAPES, axes_contradict
 from .visibility import fits_as_mask, seen_by
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ...foundation.types import Bools, Floats
-    from .reading_options import ReadingOptions
-    from .variables import Variables
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
 
 MODEL_SIDE = 256  # pixels of the picture that TAPIR computes in
 ORDERS = {False: "frames-points-xy", True: "points-frames-xy"}

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
-from .allowance import Allowance
-from .contents import reason
+from ....foundation.exceptions import InputError
+from ....foundation.representation import one_line_repr
+from ...files.allowance import Allowance
+from ...files.contents import reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
 
-    from ...foundation.types import Floats
+    from ....foundation.types import Floats
 
 SEPARATORS = (",", ";", "\t")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none"))  # in small letters

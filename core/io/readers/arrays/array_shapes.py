@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import MIN_FRAMES, MIN_POINTS
-from ...foundation.representation import one_line_repr
-from .variables import blocked, interleaved, is_array, without_batch
+from ....data.sequence import MIN_FRAMES, MIN_POINTS
+from ....foundation.representation import one_line_repr
+from ...files.variables import blocked, interleaved, is_array, without_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from ...foundation.types import Floats
+    from ....foundation.types import Floats
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import check_text, naming, read_bytes, reason
-from .variables import LoadedFile, Parts
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import check_text, naming, read_bytes, reason
+from ...files.variables import LoadedFile, Parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Floats
-    from .reading_options import ReadingOptions
+    from ....foundation.types import Floats
+    from ...files.reading_options import ReadingOptions
 
 _MAGIC = b"# Bundle file"
 _ONE_FOCAL = ("SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE")

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
-from .allowance import Allowance
-from .contents import DAMAGED, reason
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import DAMAGED, reason
 from .hdf5 import is_hdf5, load_hdf5
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ...foundation.types import Ints
-    from .variables import Variables
+    from ....foundation.types import Ints
+    from ...files.variables import Variables
 
 _HEADER = 128  # bytes of text before the first element
 _ORDERS = {b"IM": "<", b"MI": ">"}  # of bytes, by the end of that text

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel
-from ...foundation.exceptions import InputError
-from .variables import shortened
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.variables import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as SequenceOf
 
-    from ...foundation.types import Floats
-    from .reading_options import ReadingOptions
-    from .variables import Parts
+    from ....foundation.types import Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Parts
 
 CUTOFF = 0.6  # of a likelihood, as in the projects of DeepLabCut
 HALF = 0.5  # of any other score

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel
+from ....data.sequence import CameraModel
+from ...files.variables import Parts, is_array, real_numbers, whole_numbers
 from .poses import chosen_individual
-from .variables import Parts, is_array, real_numbers, whole_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...foundation.types import Bools, Floats
-    from .reading_options import ReadingOptions
-    from .variables import Variables
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
 
 _SCORES = ("point_scores", "instance_scores", "tracking_scores", "track_occupancy")
 

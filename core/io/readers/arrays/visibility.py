@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.exceptions import InputError
+from ....foundation.exceptions import InputError
+from ...files.reading_options import NO_MASK
+from ...files.variables import INTRINSICS, PythonObjects, shortened, size_of
 from .array_shapes import SHAPES
-from .reading_options import NO_MASK
-from .variables import INTRINSICS, PythonObjects, shortened, size_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ...foundation.types import Bools, Floats
-    from .variables import Parts, Variables
+    from ....foundation.types import Bools, Floats
+    from ...files.variables import Parts, Variables
 
 # The words of a name by which 1 is a point that is seen, or one that is hidden. "mask" is neither: in
 # some programs it marks what is valid, in others what is not.
