@@ -18,8 +18,8 @@ from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
+from ..io.files.contents import naming
 from ..io.readers import recording_files
-from ..io.readers.contents import naming
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for

@@ -8,6 +8,7 @@ worker, so that workers see the same files under the same names.
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,10 @@ from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CONNECT_SECONDS = 15.0  # that a scheduler may take to answer
+BACKEND = "nrsfm-dask"  # its name for joblib
 WORKER_SECONDS = 60.0  # that the first worker may take to come
 IN_FLIGHT = 2000  # jobs given to the scheduler at least, so that workers that join later have some at once
 
@@ -68,8 +70,6 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
             f"--backend dask needs dask and distributed, and {error.name} is not installed; install them "
             "with: pip install 'nrsfm-gui[cluster]'"
         ) from error
-    from .dask_backend import NAME
-
     _silence_dask()
     where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
     connect: Any = distributed.Client
@@ -85,5 +85,34 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
                 f"--scheduler {address}: no worker has come for {WORKER_SECONDS:g} s; start some with: "
                 f"dask worker {address}"
             ) from None
-        with joblib.parallel_config(NAME, client=client):
+        joblib.register_parallel_backend(BACKEND, _reporting_backend())
+        with joblib.parallel_config(BACKEND, client=client):
             yield Cluster(client)
+
+
+def _reporting_backend() -> type:
+    """Return joblib's backend of Dask, which also reports the jobs that Dask gives up.
+
+    joblib 1.6 waits forever for a job that the scheduler did not finish: one during which several workers
+    died, or any when the scheduler ended.
+    """
+    from joblib._dask import DaskDistributedBackend
+
+    class ReportingDaskBackend(DaskDistributedBackend):  # type: ignore[misc]  # joblib has no types
+        """Ends the call of `joblib.Parallel` with the reason why a job was given up."""
+
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
+            """Give a batch of jobs to the scheduler."""
+            future = super().submit(func, callback)
+            future.add_done_callback(lambda done: callback(done) if done.exception() is not None else None)
+            return future
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            """Return the results of a batch, or raise why there are none."""
+            if isinstance(out, Future):
+                out = out.exception()
+            if isinstance(out, BaseException):  # the scheduler has ended
+                raise RuntimeError(f"{type(out).__name__}: {out}")
+            return super().retrieve_result_callback(out)
+
+    return ReportingDaskBackend

@@ -11,7 +11,7 @@ from ..cameras.calibration import to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
-from ..io.readers.contents import refusing_damage
+from ..io.files.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem

@@ -65,16 +65,12 @@ from core.experiments import (
     RecoveryJob,
     ReportImage,
     ReportTable,
-    RunColumn,
-    Sweep,
-    SweepRun,
     TableCell,
     TableData,
     TableEntry,
     TableJob,
     TableRow,
     TableSequence,
-    tabulate,
 )
 from core.experiments.benchmark import (
     BENCHMARK_METHODS,
@@ -85,7 +81,7 @@ from core.experiments.benchmark import (
     MethodRun,
     SolverCurve,
 )
-from core.experiments.sweep import SweepJob, SweepPlan, SweepSequence
+from core.experiments.sweep import RunColumn, Sweep, SweepJob, SweepPlan, SweepRun, SweepSequence, tabulate
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty

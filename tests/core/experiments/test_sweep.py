@@ -23,9 +23,17 @@ import pytest
 
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
+from core.cli.sweep import parse_seeds, parse_shard, parse_values
 from core.evaluation import optimality
-from core.experiments import JobStore, SweepReader, is_sweep_folder, read_sweep, tabulate
-from core.experiments.sweep import MEASURED_COLUMNS, parse_seeds, parse_shard, parse_values, report_table
+from core.experiments import JobStore
+from core.experiments.sweep import (
+    MEASURED_COLUMNS,
+    SweepReader,
+    is_sweep_folder,
+    read_sweep,
+    report_table,
+    tabulate,
+)
 from core.reconstruction import settings_to_dict
 
 QUICK = ["--rotations", "truth", "--refine", "none", "--starts", "1"]  # a run takes about 50 ms

@@ -13,8 +13,7 @@ import pytest
 from dask_processes import DEADLINE, DaskProcesses, wait_for
 
 from core.cli import main
-from core.experiments import read_sweep
-from core.experiments.sweep import MEASURED_COLUMNS
+from core.experiments.sweep import MEASURED_COLUMNS, read_sweep
 
 pytestmark = [
     pytest.mark.slow,

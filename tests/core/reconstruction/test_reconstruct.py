@@ -27,7 +27,7 @@ from core import (
     simulate,
 )
 from core.problem import printed_form as residuals
-from core.problem.subsampling import subset
+from core.problem.nonrigid import subset
 
 QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4, refine="none")
 

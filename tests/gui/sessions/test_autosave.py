@@ -23,7 +23,7 @@ from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
 from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
-from nrsfm_gui.sessions.unsaved_dialog import UnsavedDialog
+from nrsfm_gui.sessions.session_saver import UnsavedDialog
 
 ROOT = Path(__file__).parents[3]
 

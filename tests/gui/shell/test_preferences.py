@@ -17,9 +17,8 @@ from core import InputError
 from core.io.readers import memory_limit, set_memory_limit
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import AppStore, SettingsFile
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
-from nrsfm_gui.model.settings_file import SettingsFile
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.widgets.style import apply_theme

@@ -258,7 +258,7 @@ def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_win
         Qt.KeyboardModifier.NoModifier,
     )
     with qtbot.waitSignal(window.sequence_opening.opened):
-        window.dropEvent(event)
+        QApplication.sendEvent(window, event)
     assert window.session.sequence.name.startswith("paper")
     assert len(window.sequences_panel.tree._entries) == 4
     assert store.recent() == [folder]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication
-from PyQt6.QtWidgets import QLabel, QMenu, QTreeWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QTreeWidget
 
 from core import Settings, load_result, simulate
 from nrsfm_gui.export.movie_options import MovieOptions
@@ -40,12 +40,11 @@ def opened(qtbot, make_window, tmp_path):
     data = QMimeData()
     data.setUrls([url])
     with qtbot.waitSignal(window.sequence_opening.shown):
-        window.dropEvent(
-            QDropEvent(
-                QPointF(1, 1), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                Qt.KeyboardModifier.NoModifier,
-            )
+        event = QDropEvent(
+            QPointF(1, 1), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
         )  # fmt: skip
+        QApplication.sendEvent(window, event)
     window.session.set_settings(QUICK)
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: not run.state.alive)

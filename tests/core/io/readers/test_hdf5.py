@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.io.readers import hdf5
+from core.io.readers.arrays import hdf5
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core import CameraModel, InputError, list_sequences, read_sequence
-from core.io.readers import inspect_file, openpose
+from core.io.readers import inspect_file
+from core.io.readers.keypoints import openpose
 
 FRAMES, POINTS = 7, 25
 RANDOM = np.random.default_rng(5)
