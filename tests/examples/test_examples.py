@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
 PRINTED = {
@@ -25,7 +26,7 @@ def test_all_examples_are_known():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     assert PRINTED[path.stem] in done.stdout

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import Factors, InputError
 from core.cli import main
@@ -184,12 +185,12 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
     command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 300
+    until = time.monotonic() + PATIENCE
     while not (tmp_path / "benchmark.csv").exists() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "stopped" in err and BENCHMARK_METHODS["bilinear"].title in out
     rows = read(tmp_path / "benchmark.csv")

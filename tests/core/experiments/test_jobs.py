@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import read_sequence
 from core.cli import main
@@ -63,13 +64,13 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if has_workers(process) if moment == "workers begin" else results_in(jobs):
             break
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     kept = {path: path.stat().st_mtime_ns for path in results_in(jobs)}
     if len(kept) == 2:
         assert process.returncode in (0, 130), errors
@@ -87,6 +88,7 @@ def stop_after_one(standing):
         raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("loky")
 @pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
 def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""

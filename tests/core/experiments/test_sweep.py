@@ -20,6 +20,7 @@ import joblib
 import numpy as np
 import pyarrow.parquet
 import pytest
+from patience import PATIENCE
 
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
@@ -186,6 +187,7 @@ def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path, ca
     assert comparable(tmp_path / "shards") == comparable(swept)
 
 
+@pytest.mark.usefixtures("loky")
 def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tmp_path):
     """As Ray's is used: it has a backend of its own, which is not installed here."""
     with joblib.parallel_config("loky"):
@@ -200,7 +202,7 @@ def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
         subprocess.Popen(["sh", "-c", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(k)})
         for k in (1, 2)
     ]
-    assert [task.wait(timeout=300) for task in tasks] == [0, 0]
+    assert [task.wait(timeout=PATIENCE) for task in tasks] == [0, 0]
     assert comparable(tmp_path) == comparable(swept)
     assert not (tmp_path / "runs.jsonl").exists() and (tmp_path / "table.csv").is_file()
 
@@ -245,7 +247,7 @@ def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < 2):
         time.sleep(0.002)
     process.send_signal(getattr(signal, f"SIG{kind}"))
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     kept = len(lines(tmp_path))
     assert 2 <= kept < 320

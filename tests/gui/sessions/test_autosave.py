@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QPushButton
 
@@ -418,7 +419,7 @@ def run_limited(tmp_path, folder, kept, other):
     return subprocess.run(
         [sys.executable, "-c", LIMITED, str(source), str(folder), other],
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
 
 
@@ -599,7 +600,7 @@ def let_go_on(processes):
 
 def end(processes):
     for process in processes:
-        process.communicate(timeout=300)
+        process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("killed", [(), (1,), (0, 1, 2)])
@@ -674,7 +675,7 @@ def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
     folder.rename(tmp_path / "gone")
     folder.write_text("a file where the folder should be")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=300) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     (copy,) = (tmp_path / "temporary").glob("*.nrsfm")
     assert read_session(copy).sequences[0].runs[0].records
     assert f"The session is saved in {copy}." in process.stderr.read()
@@ -686,7 +687,7 @@ def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, 
     process, _environment = running
     saved = int(process.stdout.readline().split()[1])
     process.send_signal(number)
-    assert process.wait(timeout=300) == 128 + number
+    assert process.wait(timeout=PATIENCE) == 128 + number
     (last,) = (tmp_path / "data").rglob(LAST)
     assert len(read_session(last).sequences[0].runs[0].records) >= saved
     assert not list(last.parent.glob(f"{PREFIX}*"))
@@ -727,7 +728,7 @@ sys.exit(app.main(sys.argv[1:]))
 """
     again = subprocess.run(
         [sys.executable, "-c", recover, "--renderer", "software"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
     assert "1 run of balloon circle, saved at" in again.stdout

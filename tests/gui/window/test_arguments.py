@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtGui import QImage
 
 from core import (
@@ -98,7 +99,7 @@ def test_help_and_version_answer_without_qt(option):
         "loaded = [name for name in sys.modules if name.startswith(('PyQt6', 'pyqtgraph', 'OpenGL'))]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert "nrsfm-gui" in done.stdout
 
@@ -123,7 +124,7 @@ def run_application(*arguments: str, folder: Path, **variables: str) -> subproce
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=environment,
     )
 

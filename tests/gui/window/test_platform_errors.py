@@ -13,6 +13,7 @@ from pathlib import Path
 
 import PyQt6
 import pytest
+from patience import PATIENCE
 
 from nrsfm_gui.platform_errors import C_LIBRARY, NO_FONT, REQUIREMENT, platform_refusal
 
@@ -37,7 +38,7 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Complet
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=environment,
     )
 

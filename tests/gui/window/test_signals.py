@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from core import load_result, simulate, write_npz
 from nrsfm_gui.sessions.session_file import read_session
@@ -55,7 +56,7 @@ sys.exit(run())
 def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
     done = subprocess.run(
         [sys.executable, "-c", STARTED, "sample:stretch/circle"],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=PATIENCE,
         env=environment_of(tmp_path) | {"PLACE": place, "NUMBER": str(int(number))},
     )  # fmt: skip
     assert done.returncode == 128 + number, done.stderr
@@ -78,7 +79,7 @@ sys.exit(run())
 def test_a_signal_before_the_first_event_closes_the_window(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_LOOP],
-        capture_output=True, text=True, timeout=300, env=environment_of(tmp_path),
+        capture_output=True, text=True, timeout=PATIENCE, env=environment_of(tmp_path),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (143, "")
 
@@ -111,7 +112,7 @@ def run_stopped(folder, number, *words):
     (folder / "temporary").mkdir()
     return subprocess.run(
         [sys.executable, "-c", STOPPED, str(tracks), *ENDLESS, *words],
-        capture_output=True, text=True, timeout=300, cwd=folder,
+        capture_output=True, text=True, timeout=PATIENCE, cwd=folder,
         env=environment_of(folder) | {"NUMBER": str(int(number)), "TMPDIR": str(folder / "temporary")},
     )  # fmt: skip
 
@@ -167,7 +168,7 @@ def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
     finally:
         window.kill()
         window.wait()
-    _ended, left = psutil.wait_procs(children, timeout=300)
+    _ended, left = psutil.wait_procs(children, timeout=PATIENCE)
     for each in left:
         each.kill()
     assert children and not left
