@@ -35,12 +35,13 @@ SCREEN = "1600x1000x24"
 ENDING = round(10 * PATIENCE)  # looks, each after 10 ms, at what is to have ended when a test is over
 UNTIL_GARBAGE = 10  # of them, before garbage is collected, which ends what it holds
 ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
-# What libraries keep as long as this process lives: threads, by the beginnings of their names, and processes.
+# What libraries keep as long as this process lives.
 KEPT_THREADS = (
     "llvmpipe",  # Mesa's, for all OpenGL contexts
     "QDBus",  # Qt's connection to the desktop
     "Thread (pooled)",  # QThreadPool.globalInstance(), where each ends after 30 s without work
 )
+KEPT_VARIABLES = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK")  # joblib sets the second one when it is imported
 KEPT_PROCESSES = (
     "multiprocessing.resource_tracker",
     "loky.backend.resource_tracker",
@@ -130,38 +131,51 @@ def nothing_left(settings_folder: Path) -> Iterator[None]:
         tries += 1
         time.sleep(0.01)  # what was told to end is ending
         if tries == UNTIL_GARBAGE:
-            gc.collect()
+            _delete_garbage()
     names = [name for key, name in left.items() if key not in running]
-    changed = [name for name, value in after.items() if value != before[name]]
+    changed = [name for name in after | before if after.get(name) != before.get(name)]
     assert not names, f"the test leaves behind: {', '.join(names)}"
     assert not changed, f"the test leaves changed: {', '.join(changed)}"
+
+
+def _delete_garbage() -> None:
+    """Delete what is to be deleted, then what nothing refers to."""
+    if "PyQt6.QtCore" in sys.modules:
+        from PyQt6.QtCore import QCoreApplication, QEvent
+
+        if QCoreApplication.instance() is not None:
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
 
 
 def _settings_of_process(settings: Path) -> dict[str, object]:
     """Return what applies to all tests of a process, by its name; pytest itself restores what it warns of."""
     return {
-        "environment": {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"},
         "current folder": os.getcwd(),
         "locale": locale.setlocale(locale.LC_ALL),
         "errstate of NumPy": np.geterr(),
         "printing of NumPy": np.get_printoptions(),
         "signal handlers": [signal.getsignal(number) for number in STOP_SIGNALS],
         "sys.path": list(sys.path),
-        "settings of the application": [(file, file.stat().st_mtime_ns) for file in settings.rglob("*")],
+        "settings of the application": [(file, file.stat().st_mtime_ns) for file in settings.rglob("*.json")],
+        **{f"${name}": value for name, value in os.environ.items() if name not in KEPT_VARIABLES},
     }
 
 
 def _running() -> dict[object, str]:
     """Return the names of all that runs beside this thread, or is shown, by what tells one from another."""
     running: dict[object, str] = {}
+    threads = {thread.native_id: thread.name for thread in threading.enumerate()}
     if sys.platform == "linux":
-        for thread in _tasks("self"):
-            name = _read(f"/proc/self/task/{thread}/comm")
-            if not name.startswith(KEPT_THREADS):
-                running["thread", thread] = f"thread {name}"
+        process = _read("/proc/self/comm")  # the name also of threads of C, as those that Arrow and BLAS keep
+        started = {int(task): _read(f"/proc/self/task/{task}/comm") for task in _tasks("self")}
+        threads = {
+            task: threads.get(task, name)
+            for task, name in started.items()
+            if task in threads or not name.startswith((process, *KEPT_THREADS))
+        }
         running |= {number: f"process {words}" for number, words in _descendants("self")}
-    else:
-        running |= {("thread", thread.ident): f"thread {thread.name}" for thread in threading.enumerate()}
+    running |= {("thread", number): f"thread {name}" for number, name in threads.items()}
     if "PyQt6.QtWidgets" in sys.modules:
         running |= _shown()
     return running

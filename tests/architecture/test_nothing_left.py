@@ -97,10 +97,10 @@ def test_what_a_test_leaves_behind_fails_it(tmp_path):
     assert {place.split("::test_")[1]: reason.split("the test leaves ")[1] for place, reason in lines} == {
         "child": "behind: process sleep 600",
         "orphan": "behind: process sleep 599",
-        "thread": "behind: thread python",
+        "thread": "behind: thread Thread-1 (wait)",
         "window": "behind: window QWidget",
         "timer": "behind: timer of QApplication",
-        "environment": "changed: environment",
+        "environment": "changed: $HOME",
         "folder": "changed: current folder",
         "locale": "changed: locale",
         "errstate": "changed: errstate of NumPy",

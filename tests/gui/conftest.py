@@ -425,11 +425,15 @@ def same_style(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def released_buttons(qapp: QApplication) -> Iterator[None]:
-    """Release the mouse buttons that a test leaves pressed; `QTest.mouseDClick` always leaves one.
+    """Release the mouse buttons that a test leaves pressed, and hide the tip that it leaves shown.
 
-    Qt reports them as pressed to the rest of the process, where the window looks whether a button is pressed.
+    `QTest.mouseDClick` always leaves one pressed. Qt reports that to the rest of the process, where the
+    window looks whether a button is pressed. A tip belongs to the process, too.
     """
     yield
+    for widget in qapp.topLevelWidgets():
+        if widget.inherits("QTipLabel"):
+            widget.close()
     for button in QGuiApplication.mouseButtons():
         QTest.mouseRelease(QWidget(), button)
     assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
@@ -464,13 +468,14 @@ def control(session: Session) -> Iterator[RunControl]:
 
 
 @pytest.fixture
-def messages(session: Session) -> MessageBar:
+def messages(session: Session) -> Iterator[MessageBar]:
     """Return a bar that shows the messages of the session."""
     from nrsfm_gui.widgets.message_bar import MessageBar
 
     made = MessageBar()
     made.listen_to(session.notifier)
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture
