@@ -17,13 +17,20 @@ PRINTED = {
     "own_solver": "Alternating: loss 0.04643070",
     "steer": "'--then=--rank 4 --xi 0.1",
 }
+QUICK = ("compare", "own_solver")
 
 
 def test_all_examples_are_known():
     assert [path.stem for path in EXAMPLES] == sorted(PRINTED)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem)
+        for path in EXAMPLES
+    ],
+)
 def test_an_example_runs(path, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE

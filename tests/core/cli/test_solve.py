@@ -179,7 +179,7 @@ def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(folder, tmp_path
         sample = str(folder / "sequence" / camera / "circle.txt")
         words = ["solve", sample, "--method", method, "--quiet", "-o", str(path)]
         if settings_from(parser().parse_args(words)).refusal(read_sequence(sample).camera) is None:
-            briefly = ["--max-iterations", "3", "--starts", "1", "--refine", "none"]
+            briefly = ["--max-iterations", "3", "--starts", "1", "--refine", "none", "--rotations", "truth"]
             assert main([*words, *briefly]) == 0
             meta = load_result(path).meta
             assert meta["method"] == method

@@ -165,6 +165,7 @@ def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
     assert watch.seconds == 10
 
 
+@pytest.mark.slow
 def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     start = bilinear_start(CASE.pose())
     found = run_method(CASE, "bilinear", start, 5.0)
@@ -181,6 +182,7 @@ def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     assert stop.value.run.status == STOPPED and stop.value.run.curve
 
 
+@pytest.mark.slow
 def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
     command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]

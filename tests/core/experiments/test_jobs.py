@@ -51,6 +51,7 @@ def results_in(jobs):
     return [jobs / "results" / f"{json.loads(line)['key']}.npz" for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["workers begin", "a job is done"])
 def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path):
     """Ctrl-C as a terminal sends it, to all processes of the group."""
@@ -89,7 +90,9 @@ def stop_after_one(standing):
 
 
 @pytest.mark.usefixtures("loky")
-@pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize(
+    "workers", ["sequential", *(pytest.param(each, marks=pytest.mark.slow) for each in ("threading", "loky"))]
+)
 def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
@@ -130,6 +133,7 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
     assert not store.path.read_bytes()
 
 
+@pytest.mark.slow
 def test_workers_are_those_of_the_context(folder, tmp_path):
     items = load_table_data(folder).items[:2]
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
@@ -212,6 +216,7 @@ def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_
     assert len(store.path.read_text().splitlines()) == 5 + 4
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
     jobs = [Ending("long", seconds=3600.0), Ending("short")]
     with JobStore(tmp_path) as store:
