@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,40 +169,32 @@ def _running() -> dict[object, str]:
     threads = {thread.native_id: thread.name for thread in threading.enumerate()}
     if sys.platform == "linux":
         process = _read("/proc/self/comm")  # the name also of threads of C, as those that Arrow and BLAS keep
-        started = {int(task): _read(f"/proc/self/task/{task}/comm") for task in _tasks("self")}
+        started = {int(task): _read(f"/proc/self/task/{task}/comm") for task in os.listdir("/proc/self/task")}
         threads = {
             task: threads.get(task, name)
             for task, name in started.items()
             if task in threads or not name.startswith((process, *KEPT_THREADS))
         }
-        running |= {number: f"process {words}" for number, words in _descendants("self")}
+        running |= {number: f"process {words}" for number, words in _children()}
     running |= {("thread", number): f"thread {name}" for number, name in threads.items()}
     if "PyQt6.QtWidgets" in sys.modules:
         running |= _shown()
     return running
 
 
-def _descendants(process: str) -> Iterator[tuple[str, str]]:
-    """Yield number and command of the processes below one that have not ended; those that have are reaped."""
-    for task in _tasks(process):
-        for child in _read(f"/proc/{process}/task/{task}/children").split():
-            state = _read(f"/proc/{child}/stat").rpartition(")")[2].split()
-            if not state or state[0] == "Z":  # it has ended, and is kept for who asks how
-                if process == "self":
-                    os.waitpid(int(child), os.WNOHANG)
-                continue
+def _children() -> Iterator[tuple[str, str]]:
+    """Yield number and command of the processes that this one started, or adopted, and that have not ended.
+
+    Those that have ended are reaped. What a child starts is its own affair, until the child ends.
+    """
+    for task in os.listdir("/proc/self/task"):
+        for child in _read(f"/proc/self/task/{task}/children").split():
             words = _read(f"/proc/{child}/cmdline").replace("\0", " ").strip()
-            if not any(kept in words for kept in KEPT_PROCESSES):
+            if _read(f"/proc/{child}/stat").rpartition(")")[2].split()[:1] == ["Z"]:
+                with suppress(ChildProcessError):  # another thread was faster
+                    os.waitpid(int(child), os.WNOHANG)
+            elif not any(kept in words for kept in KEPT_PROCESSES):
                 yield child, words
-                yield from _descendants(child)
-
-
-def _tasks(process: str) -> list[str]:
-    """Return the numbers of the threads of a process; what has ended meanwhile has none."""
-    try:
-        return os.listdir(f"/proc/{process}/task")
-    except OSError:
-        return []
 
 
 def _read(path: str) -> str:

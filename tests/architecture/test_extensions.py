@@ -163,6 +163,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_the_window_uses_what_a_package_registers(folder):
     solve = [word for word in OPTIONS if word not in ("--camera", "perspective")]
     said = run(

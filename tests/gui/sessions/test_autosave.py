@@ -603,7 +603,9 @@ def end(processes):
         process.communicate(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("killed", [(), (1,), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "killed", [(0, 1, 2), *(pytest.param(each, marks=pytest.mark.slow) for each in ((), (1,)))]
+)
 def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
     folder, names = tmp_path / "data", ["first", "second", "third"]
     sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
@@ -665,6 +667,7 @@ def running(tmp_path, sequence, monkeypatch):
     process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
     process, _environment = running
@@ -682,7 +685,13 @@ def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
+    ],
+)
 def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, number):
     process, _environment = running
     saved = int(process.stdout.readline().split()[1])
@@ -693,6 +702,7 @@ def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, 
     assert not list(last.parent.glob(f"{PREFIX}*"))
 
 
+@pytest.mark.slow
 def test_a_killed_application_loses_no_more_than_the_interval(running, tmp_path):
     process, environment = running
     try:

@@ -45,7 +45,13 @@ sys.exit(run())
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+NUMBERS = [
+    signal.SIGTERM,
+    *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
+]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
     "place",
     [
@@ -117,7 +123,7 @@ def run_stopped(folder, number, *words):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
     result, table = tmp_path / "result.npz", tmp_path / "table.csv"
     done = run_stopped(tmp_path, number, "--export", str(result), "--export", str(table), "--exit")
@@ -127,6 +133,7 @@ def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
     assert table.read_text().count("\n") == 1 + 14 * 16
 
 
+@pytest.mark.slow
 def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
     (tmp_path / "gone").mkdir()
     result = tmp_path / "result.npz"
@@ -152,6 +159,7 @@ sys.exit(run())
 """
 
 
+@pytest.mark.slow
 def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("h5py")
