@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from patience import PATIENCE
 from PyQt6 import sip
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
@@ -67,8 +68,8 @@ if TYPE_CHECKING:
 
 RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
+MILLISECONDS = round(1000 * PATIENCE)  # that are waited for what is to happen: others may have the processors
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
-PATIENCE = 300_000  # milliseconds that are waited for what is to happen: others may have the processors
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
 QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -88,31 +89,22 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Keep the tests out of the settings of whoever runs them."""
-    folder = str(tmp_path_factory.mktemp("settings"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", folder)
-        yield folder
-
-
 class PatientQtBot(QtBot):
     """Waits for as long as a slow machine needs; pytest-qt gives up after 5 s."""
 
-    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = MILLISECONDS) -> None:
         super().waitUntil(callback, timeout=timeout)
 
-    def waitSignal(self, signal: object, *, timeout: int = PATIENCE, **options: object) -> object:
+    def waitSignal(self, signal: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
         return super().waitSignal(signal, timeout=timeout, **options)
 
-    def waitSignals(self, signals: object, *, timeout: int = PATIENCE, **options: object) -> object:
+    def waitSignals(self, signals: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
         return super().waitSignals(signals, timeout=timeout, **options)
 
-    def waitActive(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+    def waitActive(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
         return super().waitActive(widget, timeout=timeout)
 
-    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+    def waitExposed(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
         return super().waitExposed(widget, timeout=timeout)
 
 
@@ -433,11 +425,15 @@ def same_style(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def released_buttons(qapp: QApplication) -> Iterator[None]:
-    """Release the mouse buttons that a test leaves pressed; `QTest.mouseDClick` always leaves one.
+    """Release the mouse buttons that a test leaves pressed, and hide the tip that it leaves shown.
 
-    Qt reports them as pressed to the rest of the process, where the window looks whether a button is pressed.
+    `QTest.mouseDClick` always leaves one pressed. Qt reports that to the rest of the process, where the
+    window looks whether a button is pressed. A tip belongs to the process, too.
     """
     yield
+    for widget in qapp.topLevelWidgets():
+        if widget.inherits("QTipLabel"):
+            widget.close()
     for button in QGuiApplication.mouseButtons():
         QTest.mouseRelease(QWidget(), button)
     assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
@@ -472,13 +468,14 @@ def control(session: Session) -> Iterator[RunControl]:
 
 
 @pytest.fixture
-def messages(session: Session) -> MessageBar:
+def messages(session: Session) -> Iterator[MessageBar]:
     """Return a bar that shows the messages of the session."""
     from nrsfm_gui.widgets.message_bar import MessageBar
 
     made = MessageBar()
     made.listen_to(session.notifier)
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -29,7 +29,9 @@ LINES = [
     "export {0}result.npz -o {0}out.ply --all-frames",
     "track {0}.mp4 --points 9 -o {0}out.npz", "track {0}.mp4 --points 9 -o {0}out.csv",
     "simulate paper --path line --frames 5 --points 15 -o {0}out",
-    "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out",
+    pytest.param(
+        "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out", marks=pytest.mark.slow
+    ),
     "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
     "sweep {0}.npz --set rank=2 --rotations truth --refine none --jobs 1 -o {0}out",
 ]  # fmt: skip

@@ -108,14 +108,18 @@ def test_the_gradient_agrees_with_finite_differences(frames, points, level, affi
     energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
     gradient = energy.value_and_gradient(x)[1]
     h = 1e-5
-    numeric = np.empty_like(x)
-    for k in range(len(x)):
+    checked = np.arange(0, len(x), 1 + len(x) // 200)  # all of a small problem
+    numeric = np.full_like(x, np.nan)
+    for k in checked:
         ends = [energy.value_and_gradient(x + sign * h * (np.arange(len(x)) == k))[0] for sign in (1, -1)]
         numeric[k] = (ends[0] - ends[1]) / (2 * h)
     depths, turns = frames * points, (points + 3) * frames
-    for block in (slice(0, depths), slice(depths, turns), slice(turns, None)):
-        assert len(x[block])  # depths, rotation vectors, rays
-        np.testing.assert_allclose(gradient[block], numeric[block], atol=1e-5 * abs(gradient[block]).max())
+    for first, last in ((0, depths), (depths, turns), (turns, len(x))):  # depths, rotation vectors, rays
+        block = checked[(first <= checked) & (checked < last)]
+        assert len(block)
+        np.testing.assert_allclose(
+            gradient[block], numeric[block], atol=1e-5 * abs(gradient[first:last]).max()
+        )
 
 
 def test_a_gradient_with_large_rotation_vectors_agrees_with_finite_differences():

@@ -20,6 +20,7 @@ def video():
     return replace(made, texture=texture, table=np.zeros((2, 2, 3)))
 
 
+@pytest.mark.slow
 def test_a_pixel_shows_the_material_point_that_is_located_there(video):
     """Shading multiplies all channels: their ratios with the constant one are those of the texture."""
     for frame, picture in enumerate(video.draw()):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
@@ -138,7 +139,7 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
         [sys.executable, "-c", CUT],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=os.environ | {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"},  # 533 by 533
     )
     assert done.returncode == 0, done.stderr

@@ -558,6 +558,7 @@ def test_everything_in_a_window_follows_the_theme(window):
             assert widget._applied in (theme, None), widget
 
 
+@pytest.mark.slow
 def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     window = make_window(
         simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, refine="none")
