@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..experiments.cluster import IN_FLIGHT, connect_to_dask
 from ..experiments.job_store import RESULTS, JobStore
-from ..experiments.jobs import LongestFirst, run_jobs
+from ..experiments.jobs import IN_FLIGHT, LongestFirst, connect_to_dask, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep import (
     TABLES,
@@ -52,8 +51,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..experiments.cluster import Cluster
-    from ..experiments.jobs import ExperimentJob, JobQueue, JobsProgress
+    from ..experiments.jobs import Cluster, ExperimentJob, JobQueue, JobsProgress
     from ..experiments.sweep import SweepJob
     from ..reconstruction.settings import Settings
 

@@ -33,7 +33,7 @@ from machine import Meanwhile
 
 from core import Settings, write_challenge
 from core.experiments import JobStore, run_jobs
-from core.experiments.cluster import IN_FLIGHT, connect_to_dask
+from core.experiments.jobs import IN_FLIGHT, connect_to_dask
 from core.experiments.sweep import MEASURED_COLUMNS, find_sequences, plan_sweep, read_sweep
 
 WORKERS = (1, 2)
