@@ -1,8 +1,10 @@
-"""Check the measures of the house, which [tool.house] of pyproject.toml states: `python tests/architecture/house.py`.
+"""Check the measures of the house that [tool.house] of pyproject.toml states.
 
-Neither modules nor folders import each other in a circle. No module is so short that it belongs in the only one
-that imports it, or so long that nobody reads it, and no folder holds too many. Imports for types count as any
-other: they hide an import, they do not cut it.
+    python tests/architecture/house.py
+
+Neither modules nor folders import each other in a circle. No module is so short that it belongs in the only
+one that imports it, or so long that nobody reads it, and no folder holds too many. Imports for types count as
+any other: they hide an import, they do not cut it.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ class Module:
     path: Path  # relative to the project
     lines: int
     tree: ast.Module
+    stub: ast.Module  # of a package that imports what it shows when it is asked for
 
     @property
     def is_package(self) -> bool:
@@ -48,8 +51,16 @@ class Module:
     @cached_property
     def imported(self) -> dict[str, tuple[str, str]]:
         """The module and the name that every name here is imported from; "" for a module itself."""
+        return self._imported(self.tree)
+
+    @cached_property
+    def shown(self) -> dict[str, tuple[str, str]]:
+        """The same with what a package shows."""
+        return self.imported | self._imported(self.stub)
+
+    def _imported(self, tree: ast.Module) -> dict[str, tuple[str, str]]:
         found = {}
-        for node in ast.walk(self.tree):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 found.update({alias.asname or alias.name: (alias.name, "") for alias in node.names})
             elif isinstance(node, ast.ImportFrom):
@@ -112,7 +123,7 @@ class House:
         found: Graph = {name: set() for name in self.modules}
         for name, module in self.modules.items():
             if not module.is_package or name in self.measures["packages"]:
-                for source in {self._defining(*each) for each in module.imported.values()} & found.keys():
+                for source in {self._defining(*each) for each in module.shown.values()} & found.keys():
                     found[source].add(name)
         return found
 
@@ -154,8 +165,12 @@ class House:
                     yield f"{module.path}: has {module.lines} lines, and only {importer} imports it"
 
     def _is_part(self, module: Module, importer: str) -> bool:
-        """Return whether a module is one class, which a module that builds a window makes."""
-        kinds = [type(node) for name, node in module.defined.items() if name[0] != "_"]
+        """Return whether a module is one class, with its state, that a module of builders makes."""
+        kinds = [
+            type(node)
+            for name, node in module.defined.items()
+            if not (name.startswith("_") or name.endswith("State"))
+        ]
         return importer in self.measures["builders"] and Counter(kinds)[ast.ClassDef] == 1
 
     def _sizes(self) -> Iterator[str]:
@@ -176,9 +191,9 @@ class House:
         """Return the module that defines an imported name, behind the packages that show it."""
         found = self._module_of(source, name)
         package = self.modules.get(found)
-        if package is None or found != source or not package.is_package or name not in package.imported:
+        if package is None or found != source or not package.is_package or name not in package.shown:
             return found
-        return self._defining(*package.imported[name])
+        return self._defining(*package.shown[name])
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -201,11 +216,10 @@ def _reached(graph: Graph, start: str) -> set[str]:
 
 
 def _read(path: Path, place: Path) -> Module:
-    """Return a module; that of a package also imports what its stub says it shows when it is asked for."""
     text, stub = path.read_text("utf-8"), path.with_suffix(".pyi")
-    tree = ast.parse(text + "\n" + (stub.read_text("utf-8") if stub.exists() else ""))
+    shown = ast.parse(stub.read_text("utf-8") if stub.exists() else "")
     parts = place.parent.parts if place.name == "__init__.py" else place.with_suffix("").parts
-    return Module(".".join(parts), place, len(text.splitlines()), tree)
+    return Module(".".join(parts), place, len(text.splitlines()), ast.parse(text), shown)
 
 
 def main() -> int:

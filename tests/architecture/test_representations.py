@@ -10,6 +10,7 @@ from enum import Enum
 
 import numpy as np
 import pytest
+from rendering import render
 
 import core
 from core import (
@@ -88,7 +89,6 @@ from core.penalties import LinearPenalty
 from core.problem import RobustLoss
 from core.reconstruction import Verdict, parse_scale
 from core.solvers import Majorized, Reweighted, solve
-from core.synthetic import render
 from core.tracking import track_video
 
 LONGEST = 200

@@ -1,11 +1,11 @@
-"""Print how far a refined shape moves when a parameter of the finest level is changed, and when it is put back.
+"""Print how far a refined shape moves when a parameter is changed, and when it is put back.
 
     python tests/benchmarks/steer_back.py DATA [DATA ...] [--only pickup/flyby] [--every 3]
 
-DATA is a folder in the layout of the NRSfM Challenge. Each perspective sequence is solved from its tracks alone,
-with the preset `recommended`. Then each parameter is moved, and moved back, by the steps from the shown shape
-at the finest level that the window does. Distances are root mean squares after a rotation of each frame, in mm
-of an object of 100 mm. Iterations and CPU seconds are of both ways.
+DATA is a folder in the layout of the NRSfM Challenge. Each perspective sequence is solved from its tracks
+alone, with the preset `recommended`. Then each parameter is moved, and moved back, and the shown shape follows
+at the finest level. Distances are root mean squares after a rotation of each frame, in mm of an object of
+100 mm. Iterations and CPU seconds are of both ways.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def distance(problem, one, other):
 
 
 def moved(step, name):
-    """Return how far a change moves the end of a refinement, where it comes back to, iterations and seconds."""
+    """Return how far a change moves an end, how far from it the way back ends, iterations and seconds."""
     objective, problem = step.objective, step.objective.problem
     noise = problem.noise * (2.0 if name.startswith("noise") else 1.0)
     began, count, point = time.process_time(), 0, step.best

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rendering import render, sample_video
 
 from core import InputError, read_sequence
 from core.cli import main
 from core.cli import track as track_command
-from core.synthetic import render, sample_video
 from core.tracking import (
     Video,
     missing_packages,

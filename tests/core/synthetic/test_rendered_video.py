@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rendering import PATTERNS, render
 
 from core import InputError
-from core.synthetic import PATTERNS, render
 
 
 @pytest.fixture(scope="module")

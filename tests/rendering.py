@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
-from ..foundation.missing_packages import needs
-from ..foundation.representation import one_line_repr
-from .camera_paths import look_at
-from .objects import SHEETS
-from .simulation import cross, hidden, overlapping
+from core.foundation.exceptions import InputError
+from core.foundation.missing_packages import needs
+from core.foundation.representation import one_line_repr
+from core.synthetic.camera_paths import look_at
+from core.synthetic.objects import SHEETS
+from core.synthetic.simulation import cross, hidden, overlapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ..foundation.types import Bools, Floats, Ints, Pixels
+    from core.foundation.types import Bools, Floats, Ints, Pixels
 
 OVERSAMPLING = 2
 LIGHT = np.array([-0.45, -0.6, -0.66])  # from the object to the light, in the world
