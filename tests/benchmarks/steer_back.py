@@ -3,7 +3,7 @@
     python tests/benchmarks/steer_back.py DATA [DATA ...] [--only pickup/flyby] [--every 3]
 
 DATA is a folder in the layout of the NRSfM Challenge. Each perspective sequence is solved from its tracks
-alone, with the preset `recommended`. Then each parameter is moved, and moved back, and the shown shape follows
+alone, with the preset `recommended`. Then each parameter is moved and moved back, and the shape follows
 at the finest level. Distances are root mean squares after a rotation of each frame, in mm of an object of
 100 mm. Iterations and CPU seconds are of both ways.
 """
