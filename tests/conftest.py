@@ -38,6 +38,7 @@ UNTIL_GARBAGE = 10  # of them, before garbage is collected, which ends what it h
 ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 # What libraries keep as long as this process lives.
 KEPT_THREADS = (
+    "jemalloc",  # of the memory of Arrow
     "llvmpipe",  # Mesa's, for all OpenGL contexts
     "QDBus",  # Qt's connection to the desktop
     "Thread (pooled)",  # QThreadPool.globalInstance(), where each ends after 30 s without work

@@ -15,8 +15,17 @@ import pyqtgraph as pg
 import pytest
 from patience import PATIENCE
 from PyQt6 import sip
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
+from PyQt6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PyQt6.QtGui import (
+    QColor,
+    QDragEnterEvent,
+    QDropEvent,
+    QFont,
+    QGuiApplication,
+    QImage,
+    QPalette,
+    QSurfaceFormat,
+)
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -748,3 +757,20 @@ def swept(solved_sweep: Path, tmp_path: Path) -> Path:
 def lines(swept: Path) -> Callable[[], list[bytes]]:
     """Return a function that gives the lines of its runs."""
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture
+def drop() -> Callable[[QWidget, Path], None]:
+    """Drop a file or folder on a widget, as a file manager does: a drop goes to what accepted the drag."""
+
+    def drop_path(widget: QWidget, path: Path) -> None:
+        data = QMimeData()
+        data.setUrls([QUrl(path.as_uri())])
+        where, action = QPoint(9, 9), Qt.DropAction.CopyAction
+        buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        dragged = QDragEnterEvent(where, action, data, buttons, keys)
+        QApplication.sendEvent(widget, dragged)
+        assert dragged.isAccepted()
+        QApplication.sendEvent(widget, QDropEvent(QPointF(where), action, data, buttons, keys))
+
+    return drop_path

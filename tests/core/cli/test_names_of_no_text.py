@@ -8,12 +8,12 @@ import sys
 
 import numpy as np
 import pytest
+from rendering import render
 
 from core import WRITERS, simulate, write_challenge, write_csv, write_npz
 from core.cli import main
 from core.experiments import figures
 from core.experiments.report import CodeBlock, Heading, write_report
-from core.synthetic import render
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 NAME = b"a\xff".decode("utf-8", "surrogateescape")

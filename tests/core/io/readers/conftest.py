@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core import InputError
-from core.io.readers import hdf5
+from core.io.readers.arrays import hdf5
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
