@@ -38,6 +38,7 @@ UNTIL_GARBAGE = 10  # of them, before garbage is collected, which ends what it h
 ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 # What libraries keep as long as this process lives.
 KEPT_THREADS = (
+    "IO loop",  # Dask's, for a client that no scheduler answered
     "jemalloc",  # of the memory of Arrow
     "llvmpipe",  # Mesa's, for all OpenGL contexts
     "QDBus",  # Qt's connection to the desktop
@@ -171,11 +172,8 @@ def _running() -> dict[object, str]:
     if sys.platform == "linux":
         process = _read("/proc/self/comm")  # the name also of threads of C, as those that Arrow and BLAS keep
         started = {int(task): _read(f"/proc/self/task/{task}/comm") for task in os.listdir("/proc/self/task")}
-        threads = {
-            task: threads.get(task, name)
-            for task, name in started.items()
-            if task in threads or not name.startswith((process, *KEPT_THREADS))
-        }
+        named = {task: threads.get(task, name) for task, name in started.items()}
+        threads = {t: name for t, name in named.items() if not name.startswith((process, *KEPT_THREADS))}
         running |= {number: f"process {words}" for number, words in _children()}
     running |= {("thread", number): f"thread {name}" for number, name in threads.items()}
     if "PyQt6.QtWidgets" in sys.modules:

@@ -90,7 +90,8 @@ def folder(tmp_path):
 
 
 def run(folder, program, *words):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path[1:]])}
+    found = {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path[1:]]), "XDG_CONFIG_HOME": str(folder)}
+    environment = os.environ | found
     command = [sys.executable, "-W", "error", "-c", program, *words]
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False

@@ -163,16 +163,16 @@ def main(arguments: list[str] | None = None) -> int:
                 cases = grown_cases(seeds, args.seed, args.inputs, chosen, Path(folder))
             report = run(cases, workers)
             print(report.table())
-            print(f"{report.count} inputs in {time.monotonic() - start:.0f} s")
+            failed = sum(finding.count for finding in report.findings.values())
+            passed, seconds = report.count - failed, time.monotonic() - start
+            print(f"{passed} inputs passed, {failed} failed in {seconds:.0f} s")
             if not report.findings:
                 return 0
             shutil.rmtree(args.output, ignore_errors=True)
             args.output.mkdir(parents=True)
-            seconds = MINIMIZE_SECONDS / len(report.findings)
+            share = MINIMIZE_SECONDS / len(report.findings)
             for finding in sorted(report.findings.values(), key=lambda each: -each.count):
-                finding.case = minimized(
-                    finding.case, finding.outcome, workers[0], seconds=min(seconds, 20.0)
-                )
+                finding.case = minimized(finding.case, finding.outcome, workers[0], seconds=min(share, 20.0))
                 path = finding.write(args.output)
                 print(f"{finding.reader}: {finding.outcome.cause}: {finding.count} inputs, {finding.name}")
                 print(f"  {path}")

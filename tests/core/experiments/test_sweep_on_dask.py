@@ -30,7 +30,7 @@ class DaskForTests(DaskProcesses):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.workers = [self.start_worker() for _ in range(WORKERS)]
+        self.workers = []
         self.client = distributed.Client(scheduler_file=str(self.file), set_as_default=False)
 
     def __exit__(self, *_):
@@ -51,10 +51,19 @@ class DaskForTests(DaskProcesses):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """One cluster for all tests, because its processes take seconds to start."""
+def scheduler(tmp_path_factory):
+    """One scheduler for all tests, because it takes seconds to start."""
     with DaskForTests(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def cluster(scheduler):
+    """The cluster with workers for one test."""
+    scheduler.workers = [scheduler.start_worker() for _ in range(WORKERS)]
+    yield scheduler
+    for worker in scheduler.workers:
+        scheduler.kill(worker)
 
 
 @pytest.fixture(scope="module")
