@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.foundation import phase_text
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
@@ -174,7 +175,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     if run.state is RunState.FINISHED:
         parts.append(last.status.value)
     else:
-        parts.append(last.phase.split(":")[0])
+        parts.append(phase_text(last.phase.brief))
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
