@@ -77,11 +77,12 @@ check: $(DOCS_INSTALLED)  ## Check style and types, build the site, and install 
 	@.ci/system-packages
 	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint docs wheel-check
 
-lint: $(INSTALLED)  ## Check style, types and who imports whom
+lint: $(INSTALLED)  ## Check style, types, who imports whom, and the measures of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tests/architecture/house.py
 
 format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
 
-from PyQt6.QtCore import Qt, QUrl
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
 from nrsfm_gui.importing.import_controller import ImportController
 from nrsfm_gui.model.app_store import AppStore
-from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panel_window import PanelWindow
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE
 from nrsfm_gui.sessions.session_saver import SessionSaver
@@ -38,15 +34,14 @@ from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.widgets.banners import Urgency
 from nrsfm_gui.widgets.dock_title import show_dock_of
 from nrsfm_gui.widgets.icons import application_icon
+from nrsfm_gui.widgets.path_dialog import DropTarget
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from PyQt6.QtCore import QPoint
-    from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+    from PyQt6.QtGui import QCloseEvent
 
     from nrsfm_gui.model.arguments import Arguments
+    from nrsfm_gui.model.theme import Theme
 
 
 class MainWindow(PanelWindow):
@@ -57,7 +52,6 @@ class MainWindow(PanelWindow):
     ) -> None:
         super().__init__(store or AppStore(), work=work, software=software)
         self.setWindowIcon(application_icon())
-        self.setAcceptDrops(True)
         self._remembers = self._attended = True
         self._make_shell()
         self._connect()
@@ -100,7 +94,10 @@ class MainWindow(PanelWindow):
             session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
             logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
         )  # fmt: skip
-        self.defect_reporter = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
+        self.defect_reporter = DefectReporter(
+            self, session, self.logbook, save_session=self.session_saver.save_as,
+            save_reconstruction=self.export_controller.ask_for_reconstruction,
+        )  # fmt: skip
         self.experiment_reports = ExperimentReports(store, session.notifier, self)
         self.view_keys = ViewKeys(self, home=self.scene_view)
         self.panel_navigation = PanelNavigation(self, first=self.scene_view, last=self.timeline)
@@ -111,7 +108,11 @@ class MainWindow(PanelWindow):
         self.tracking_controller = TrackingController(self.sequence_opening, session.notifier, self)
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
-            places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
+            places={
+                "run": lambda: self.toolbars.button_of("run") or self.scene_view,
+                "steer": self._parameters_place,
+                "worst": lambda: self.timeline,
+            },
         )  # fmt: skip
         self.preferences_controller = PreferencesController(
             session, store, self, restart_first_steps=self.first_steps.restart
@@ -143,40 +144,22 @@ class MainWindow(PanelWindow):
             show_panel=self.panel_navigation.show,
         )  # fmt: skip
         self.explanation_controller = ExplanationController(self.toolbars, self)
-        self._add_banners()
-
-    def _add_banners(self) -> None:
-        messages, add = self.message_bar, self.banners.add
-        add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
-        add(self.state_cards.card, lambda: Urgency.STATE, central=True)
-        add(self.session_saver.recovery.bar, lambda: Urgency.QUESTION)
-        add(self.export_controller.strip, lambda: Urgency.PROGRESS)
-        add(self.first_steps.bar, lambda: Urgency.GUIDE)
-        messages.changed.connect(self.banners.choose)
 
     def _connect(self) -> None:
-        session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions
-        session.theme_changed.connect(self._on_theme_changed)
-        self.message_bar.listen_to(notifier)
+        actions = self.toolbars.actions
+        self.banners.add(self.state_cards.card, lambda: Urgency.STATE, central=True)
+        self.banners.add(self.session_saver.recovery.bar, lambda: Urgency.QUESTION)
+        self.banners.add(self.first_steps.bar, lambda: Urgency.GUIDE)
+        self.session.theme_changed.connect(self._on_theme_changed)
+        DropTarget(self).dropped.connect(self.sequence_opening.open)
         self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())
-        self.export_controller.reported.connect(
-            lambda sentence, buttons: notifier.inform(sentence, action=buttons)
-        )
-        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
-            failed.connect(notifier.fail)
         self.scene_view.orthographic_changed.connect(actions["orthographic"].setChecked)
         self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
         self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
         for view in (self.scene_view, self.tracks_view, self.timeline, self.points_panel):
-            view.menu_requested.connect(partial(self._open_menu, POINT_MENU))
-        self.scene_view.view_menu_requested.connect(partial(self._open_menu, VIEW_MENU))
-
-    def _open_menu(self, names: Collection[str], where: QPoint) -> None:
-        self.explanation_controller.add_menu(self.toolbars.open_menu(names, where))
-
-    def _run_button(self) -> QWidget:
-        return self.toolbars.button_of("run") or self.scene_view
+            view.menu_requested.connect(partial(self.toolbars.open_menu, POINT_MENU))
+        self.scene_view.view_menu_requested.connect(partial(self.toolbars.open_menu, VIEW_MENU))
 
     def _parameters_place(self) -> QWidget:
         """Return the panel of the parameters, shown; first the button without which nothing follows."""
@@ -186,37 +169,12 @@ class MainWindow(PanelWindow):
         show_dock_of(self.parameters_panel)
         return self.parameters_panel
 
-    def _saves(self) -> dict[str, Callable[[], object]]:
-        """Return what a defect leaves to be saved."""
-        shown = self.session.shown
-        saves: dict[str, Callable[[], object]] = {}
-        if self.session.sequence is not None:
-            saves["Save the session…"] = self.session_saver.save_as
-        if shown is not None and shown.last is not None:
-            saves["Save the reconstruction…"] = self.export_controller.ask_for_reconstruction
-        return saves
-
     def _on_theme_changed(self, theme: Theme) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         apply_theme(app, theme)
 
     # -- Qt's events ----------------------------------------------------------------------------------------
-
-    def dragEnterEvent(self, event: QDragEnterEvent | None) -> None:
-        """Accept one file or folder."""
-        assert event is not None
-        data = event.mimeData()
-        if data is not None and len(data.urls()) == 1 and data.urls()[0].isLocalFile():
-            event.setDropAction(Qt.DropAction.CopyAction)
-            event.accept()
-
-    def dropEvent(self, event: QDropEvent | None) -> None:
-        """Open what was dropped."""
-        assert event is not None
-        data = event.mimeData()
-        assert data is not None
-        self.sequence_opening.open(_path_of(data.urls()[0]))
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus in the order in which panels are seen."""
@@ -230,23 +188,11 @@ class MainWindow(PanelWindow):
             event.ignore()
             return
         self.session.notifier.close()
-        for part in (
-            self.timeline_controller, self.display,
-            self.sequence_opening, self.import_controller, self.tracking_controller, self.sweep_controller,
-            self.export_controller,
-            self.background_controller,
-            self.guidance_controller, self.logbook,
-        ):  # fmt: skip
+        for part in (self.import_controller, self.tracking_controller, self.sweep_controller):
             part.shut_down()
+        self.shut_down()
         if self._remembers:
             self.dock_layout.save()
             self.sequences_controller.remember_settings()
             self.store.sync()
         event.accept()
-
-
-def _path_of(url: QUrl) -> Path:
-    """Return the path of a local file; Qt's own conversion loses bytes that are no UTF-8."""
-    if sys.platform == "win32":
-        return Path(url.toLocalFile())
-    return Path(os.fsdecode(unquote_to_bytes(url.path(QUrl.ComponentFormattingOption.FullyEncoded))))

@@ -48,7 +48,7 @@ from nrsfm_gui.shell.hide_controller import HideController
 from nrsfm_gui.shell.layout import arrange
 from nrsfm_gui.shell.selection_controller import SelectionController
 from nrsfm_gui.shell.verdict_actions import VerdictActions
-from nrsfm_gui.widgets.banners import Banners
+from nrsfm_gui.widgets.banners import Banners, Urgency
 from nrsfm_gui.widgets.message_bar import MessageBar
 
 if TYPE_CHECKING:
@@ -73,6 +73,14 @@ class PanelWindow(QMainWindow):
         """Show all of the sequence in both views."""
         self.scene_view.fit()
         self.tracks_view.fit()
+
+    def shut_down(self) -> None:
+        """End what the panels compute, play, read and write."""
+        for part in (
+            self.timeline_controller, self.display, self.sequence_opening, self.export_controller,
+            self.background_controller, self.guidance_controller, self.logbook,
+        ):  # fmt: skip
+            part.shut_down()
 
     def _first_appearance(self) -> Appearance:
         """Return the appearance of the first time, with what the preferences choose."""
@@ -175,6 +183,16 @@ class PanelWindow(QMainWindow):
         self.hide_controller = HideController(session, self)
 
     def _connect_panels(self) -> None:
+        messages, notifier = self.message_bar, self.session.notifier
+        messages.listen_to(notifier)
+        self.banners.add(messages, lambda: Urgency.ERROR if messages.warns else Urgency.MESSAGE)
+        self.banners.add(self.export_controller.strip, lambda: Urgency.PROGRESS)
+        messages.changed.connect(self.banners.choose)
+        self.export_controller.reported.connect(
+            lambda sentence, buttons: notifier.inform(sentence, action=buttons)
+        )
+        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
+            failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)
         self.sequences_controller.shown.connect(self.fit)

@@ -2,36 +2,76 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import locale
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
+from core.stop_signals import STOP_SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMES, POINTS, RANK = 5, 7, 2
 INTRINSICS = np.array([[1400.0, 2.0, 640.0], [0.0, 1390.0, 480.0], [0.0, 0.0, 1.0]])
 MILLIMETERS = 250.0  # of one calibrated unit
 SCREEN = "1600x1000x24"
+ENDING = round(10 * PATIENCE)  # looks, each after 10 ms, at what is to have ended when a test is over
+UNTIL_GARBAGE = 10  # of them, before garbage is collected, which ends what it holds
+ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
+# What libraries keep as long as this process lives.
+KEPT_THREADS = (
+    "jemalloc",  # of the memory of Arrow
+    "llvmpipe",  # Mesa's, for all OpenGL contexts
+    "QDBus",  # Qt's connection to the desktop
+    "Thread (pooled)",  # QThreadPool.globalInstance(), where each ends after 30 s without work
+)
+KEPT_VARIABLES = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK")  # joblib sets the second one when it is imported
+KEPT_PROCESSES = (
+    "multiprocessing.resource_tracker",
+    "loky.backend.resource_tracker",
+)  # one for all spawned ones
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the length of tests that can go on for as long as wanted."""
+    """Add the order of the tests, and the length of those that can go on for as long as wanted."""
+    parser.addoption("--order-seed", type=int, help="shuffle the files, and the tests of each, by this seed")
     parser.addoption("--lines", type=int, default=200, help="how many absurd command lines are tried")
     parser.addoption(
         "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 2 and 8 s"
     )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the tests where a seed is given; those of a file stay together, as its fixtures do."""
+    if (seed := config.getoption("order_seed")) is not None:
+        chance = random.Random(seed)
+        by_file: dict[Path, list[pytest.Item]] = {}
+        for item in items:
+            by_file.setdefault(item.path, []).append(item)
+        files = list(by_file.values())
+        chance.shuffle(files)
+        for tests in files:
+            chance.shuffle(tests)
+        items[:] = [item for tests in files for item in tests]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -49,6 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
     shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if (worker or not (parallel or shown)) and "QT_QPA_PLATFORM" not in os.environ:
         _start_display(config)
+    if sys.platform == "linux":  # so that what a test's process leaves behind is a child of this one
+        ctypes.CDLL(None).prctl(ADOPTS_ORPHANS, 1)
 
 
 def _start_display(config: pytest.Config) -> None:
@@ -70,6 +112,112 @@ def _start_display(config: pytest.Config) -> None:
     os.environ.pop("WAYLAND_DISPLAY", None)
     config.add_cleanup(server.wait)
     config.add_cleanup(server.terminate)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep the tests out of the settings of whoever runs them."""
+    folder = tmp_path_factory.mktemp("settings")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(settings_folder: Path) -> Iterator[None]:
+    """Fail a test that leaves something behind which the tests after it meet."""
+    before, running = _settings_of_process(settings_folder), _running()
+    yield
+    after, tries = _settings_of_process(settings_folder), 0
+    while (left := _running()).keys() - running and tries < ENDING:
+        tries += 1
+        time.sleep(0.01)  # what was told to end is ending
+        if tries == UNTIL_GARBAGE:
+            _delete_garbage()
+    names = [name for key, name in left.items() if key not in running]
+    changed = [name for name in after | before if after.get(name) != before.get(name)]
+    assert not names, f"the test leaves behind: {', '.join(names)}"
+    assert not changed, f"the test leaves changed: {', '.join(changed)}"
+
+
+def _delete_garbage() -> None:
+    """Delete what is to be deleted, then what nothing refers to."""
+    if "PyQt6.QtCore" in sys.modules:
+        from PyQt6.QtCore import QCoreApplication, QEvent
+
+        if QCoreApplication.instance() is not None:
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+
+
+def _settings_of_process(settings: Path) -> dict[str, object]:
+    """Return what applies to all tests of a process, by its name; pytest itself restores what it warns of."""
+    return {
+        "current folder": os.getcwd(),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "errstate of NumPy": np.geterr(),
+        "printing of NumPy": np.get_printoptions(),
+        "signal handlers": [signal.getsignal(number) for number in STOP_SIGNALS],
+        "sys.path": list(sys.path),
+        "settings of the application": [(file, file.stat().st_mtime_ns) for file in settings.rglob("*.json")],
+        **{f"${name}": value for name, value in os.environ.items() if name not in KEPT_VARIABLES},
+    }
+
+
+def _running() -> dict[object, str]:
+    """Return the names of all that runs beside this thread, or is shown, by what tells one from another."""
+    running: dict[object, str] = {}
+    threads = {thread.native_id: thread.name for thread in threading.enumerate()}
+    if sys.platform == "linux":
+        process = _read("/proc/self/comm")  # the name also of threads of C, as those that Arrow and BLAS keep
+        started = {int(task): _read(f"/proc/self/task/{task}/comm") for task in os.listdir("/proc/self/task")}
+        threads = {
+            task: threads.get(task, name)
+            for task, name in started.items()
+            if task in threads or not name.startswith((process, *KEPT_THREADS))
+        }
+        running |= {number: f"process {words}" for number, words in _children()}
+    running |= {("thread", number): f"thread {name}" for number, name in threads.items()}
+    if "PyQt6.QtWidgets" in sys.modules:
+        running |= _shown()
+    return running
+
+
+def _children() -> Iterator[tuple[str, str]]:
+    """Yield number and command of the processes that this one started, or adopted, and that have not ended.
+
+    Those that have ended are reaped. What a child starts is its own affair, until the child ends.
+    """
+    for task in os.listdir("/proc/self/task"):
+        for child in _read(f"/proc/self/task/{task}/children").split():
+            words = _read(f"/proc/{child}/cmdline").replace("\0", " ").strip()
+            if _read(f"/proc/{child}/stat").rpartition(")")[2].split()[:1] == ["Z"]:
+                with suppress(ChildProcessError):  # another thread was faster
+                    os.waitpid(int(child), os.WNOHANG)
+            elif not any(kept in words for kept in KEPT_PROCESSES):
+                yield child, words
+
+
+def _read(path: str) -> str:
+    """Return the text of a file of /proc; what has ended meanwhile has none."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _shown() -> dict[object, str]:
+    """Return the windows that are shown, and the timers that run without one."""
+    from PyQt6.QtCore import QTimer
+    from PyQt6.QtWidgets import QApplication
+
+    if not isinstance(application := QApplication.instance(), QApplication):
+        return {}
+    windows = (widget for widget in application.topLevelWidgets() if widget.isVisible())
+    timers = (timer for timer in application.findChildren(QTimer) if timer.isActive())
+    named = {window: f"window {type(window).__name__}" for window in windows}
+    return named | {timer: f"timer of {type(timer.parent()).__name__}" for timer in timers}
 
 
 @pytest.fixture(scope="session")

@@ -28,8 +28,8 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
-from ..io.readers.contents import is_zip, load_arrays, parse_matrix, read_bytes
-from ..io.readers.variables import describe
+from ..io.files.contents import is_zip, load_arrays, parse_matrix, read_bytes
+from ..io.files.variables import describe
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ from ..data.sequence import CameraModel, check_rotations
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
-from ..io.readers.contents import load_arrays, read_bytes, refusing_damage
-from ..io.readers.variables import describe
+from ..io.files.contents import load_arrays, read_bytes, refusing_damage
+from ..io.files.variables import describe
 from .factorization import estimate_rotations, flip_depth, largest_rank
 from .rigid import refine_rigid
 

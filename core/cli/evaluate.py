@@ -16,8 +16,8 @@ from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..evaluation.optimality import optimality
 from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
-from ..io.readers.contents import load_arrays, naming, read_bytes, refusing_damage
-from ..io.readers.variables import describe
+from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
+from ..io.files.variables import describe
 from ..reconstruction.meta_kinds import LARGEST_NUMBER
 from ..reconstruction.result import load_result
 from .console import as_json, error_lines, print_lines

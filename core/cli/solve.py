@@ -19,8 +19,8 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
 from ..foundation.phases import phase_text
+from ..io.files.contents import naming
 from ..io.readers import recording_files
-from ..io.readers.contents import naming
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for

@@ -3,17 +3,18 @@ r"""The energy of the depth refinement at one level, its gradient, and a precond
 Symbols as in `problem`: X_f (3 x P) the centered shape of frame f in the object's frame, in units of s;
 D (F x 3P) the deviations X_f - mean_f X_f as rows; L_fe = |X_fi - X_fj| the length of edge e = (i, j).
 
-    E =   F/2 log det(D D'/F + eps^2 I)
+    E =   F/2 sum_k w_k log(lambda_k + eps^2)        lambda_k = sigma_k(D)^2 / F, the largest first
         + iso F P / (2 E) sum_e log(var_f(L_fe) / r_e + eiso^2)
         + 10 F log(r / r0)^2
         + price/2 sum over the visible |u_fj|^2
 
-Every term but the third is a negative log likelihood in the same units.
+Every term but the third is a negative log likelihood in the same units, if all w_k are 1.
 
-First term.  Let the shapes be F samples of a normal distribution with a covariance C of which only
-C >= eps^2 I is known.  Up to a constant, -log p is F/2 log det C + 1/2 sum_f d_f' C^-1 d_f, and
-C = D'D/F + eps^2 I makes it F/2 log det(D'D/F + eps^2 I) plus a term between 0 and F/2 rank(D).  The
-determinants of the two Gram matrices differ by a constant factor, and the smaller one is computed:
+First term, w = 1.  It is F/2 log det(D D'/F + eps^2 I).  Let the shapes be F samples of a normal
+distribution with a covariance C of which only C >= eps^2 I is known.  Up to a constant, -log p is
+F/2 log det C + 1/2 sum_f d_f' C^-1 d_f, and C = D'D/F + eps^2 I makes it F/2 log det(D'D/F + eps^2 I) plus
+a term between 0 and F/2 rank(D).  The determinants of the two Gram matrices differ by a constant factor, and
+the smaller one is computed:
 
     log det(D'D/F + eps^2 I_3P) - 3P log eps^2 = log det(DD'/F + eps^2 I_F) - F log eps^2
                                                = sum_k log(1 + sigma_k^2 / (F eps^2)).
@@ -27,6 +28,20 @@ so that `LogPenalty(mu=F, epsilon=sqrt(F) eps)`, which is concave everywhere, bo
 F/2 log 2 a singular value, and has the same slopes well above eps.  By the paper's theorem that penalty of
 gamma_k = (|B_k|^2 + |C_k|^2) / 2 bounds it for all factors with D = BC', and equals that of sigma where they
 are balanced: there the bilinear problem and this one charge the same, within that constant.
+
+First term, weighted.  A weight above 1 suppresses a mode, one below 1 lets it grow, 0 makes it free.  With
+the last weight w, which all modes after K have,
+
+    E1 = w F/2 log det M + F/2 sum_{k<=K} (w_k - w) log(lambda_k + eps^2),        M = D'D/F + eps^2 I,
+
+so that a Cholesky factor and K leading eigenpairs (lambda_k, v_k) suffice:
+
+    dE1/dD = w D M^-1 + D sum_{k<=K} (w_k - w) / (lambda_k + eps^2) v_k v_k'
+
+(of the other Gram matrix, with u_k to the left of D).  Weights do not decrease: of all assignments of the
+weights to the modes, the one by size then has the least sum, so that E1 is the minimum of smooth functions.
+Where two singular values cross it has a concave kink, which no minimum lies in and no descent stops at.  The
+last weight is positive: else the smallest modes, which are mostly noise, would be free.
 
 Second term.  Likewise each edge, its length having an unknown variance; as many edges count as independent as
 there are points.  It is robust: an edge that varies once may vary.  r_e is 1, or with `relative` a fixed
@@ -57,7 +72,7 @@ Unknowns: log depths d (orthogonal: depths in units of the tracks' size), w with
 
 Gradient.  With M = D'D/F + eps^2 I and the right Jacobian J of w (dR = R [J dw]x),
 
-    dE/dD = D M^-1          (its mean over the frames is 0, because D 1 = 0 and so M^-1 1 = 1 / eps^2)
+    dE/dD = D M^-1, w = 1   (its mean over the frames is 0, because D 1 = 0 and so M^-1 1 = 1 / eps^2)
     dE/dX_fi += iso P/E sum_e ((L_fe - mean_f L_e) / (v_e + r_e eiso^2)) (X_fi - X_fj) / L_fe
     dE/dw = -J' sum_j X_j x g_j         g = dE/dX
     dE/dY = R g / s, less its mean over the points,      dE/dlog s = -sum g.X.
@@ -65,22 +80,24 @@ Gradient.  With M = D'D/F + eps^2 I and the right Jacobian J of w (dR = R [J dw]
 Arrays are kept with the frame last, (3, P, F): Gram matrices, edges and rotations all run over contiguous
 vectors, and no transposition is needed.
 
-Preconditioner.  With A_fj = dX_fj/dd_fj and W = M^-1 less its row and column means, the depths of a point
-are coupled through (A_fj . A_gj) W_fg, the curvature of the first term for a fixed M; each edge adds the
-curvature iso P/E (A_fj . direction)^2 / (v_e + r_e eiso^2) to the diagonal.  Rotations are coupled likewise.
-Points are coupled neither with each other nor with rotations: that costs more than it saves.  Frames are
-coupled within runs of at most 50, so that the cost is linear in F: at 100 frames it is a third of that of one
-run, for 2 % more iterations.
+Preconditioner.  With A_fj = dX_fj/dd_fj and W the matrix that multiplies D in dE1/dD, less its row and column
+means, the depths of a point are coupled through (A_fj . A_gj) W_fg, the curvature of the first term for a
+fixed M; each edge adds the curvature iso P/E (A_fj . direction)^2 / (v_e + r_e eiso^2) to the diagonal.
+Rotations are coupled likewise.  Points are coupled neither with each other nor with rotations: that costs
+more than it saves.  Frames are coupled within runs of at most 50, so that the cost is linear in F: at 100
+frames it is a third of that of one run, for 2 % more iterations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.exceptions import InputError
 from ..foundation.linalg import rotation_from_vector
 from ..foundation.representation import one_line_repr
 from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges
@@ -101,6 +118,7 @@ EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
 SERIES = 1e-3  # radians below which the right Jacobian is a series
 LONGEST_RUN = 50  # frames that the preconditioner couples
 ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
+TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in the frames
 RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
 
 
@@ -109,12 +127,30 @@ class DepthLevel:
     """One level of the schedule: the scales of the energy's terms, and when to stop."""
 
     eps: float  # deviations well below it cost nothing, in units of s
-    # Standard deviations of lengths well below it cost nothing, in units of s or of the edge's reference.
-    edge_eps: float
+    edge_eps: float  # standard deviations of lengths below it cost nothing, in units of s or of the reference
     isometry: float = 0.3  # weight of the edges
     relative: bool = False  # whether variances of lengths are divided by the reference of the edge
     iterations: int = 200  # the most iterations
     tolerance: float = 1e-9  # relative decrease of the energy in an iteration below which the level ends
+    weights: tuple[float, ...] = (
+        1.0,
+    )  # w_k of the modes, the largest first; the last one of all that follow
+
+    def __post_init__(self) -> None:
+        weights = self.weights
+        ordered = all(0 <= one <= two for one, two in pairwise(weights))
+        if not (weights and ordered and 0 < weights[-1] < np.inf):
+            given = ", ".join(f"{weight:g}" for weight in weights)
+            raise InputError(
+                f"the weights of the modes are {given or 'none'}; accepted are numbers of at least 0 that do "
+                "not decrease, the last one above 0"
+            )
+
+    @property
+    def excess(self) -> Floats:
+        """(K,) w_k less the last weight, of the modes before all weights are equal."""
+        above = np.array(self.weights) - self.weights[-1]
+        return above[: np.count_nonzero(above)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +204,7 @@ class LevelEnergy:
     edges: Ints  # (2, E) indices of points
     rotations: Floats  # (F, 3, 3) R0, about which the rotation vectors turn
     sizes: Floats | None = None  # (F,) a_f, which lengths are divided by; None where they are not
+    neighbors: int = NEIGHBORS  # of each point, that it has edges to
 
     __repr__ = one_line_repr
 
@@ -179,7 +216,7 @@ class LevelEnergy:
         shapes = problem.shapes(point)
         edges = neighbor_edges(shapes, neighbors)
         sizes = frame_sizes(shapes, edges) if problem.inflates else None
-        return cls(problem, level, edges, point.rotations, sizes)
+        return cls(problem, level, edges, point.rotations, sizes, neighbors)
 
     # -- the vector of unknowns ------------------------------------------------------------------------------
 
@@ -317,17 +354,24 @@ class LevelEnergy:
         return Y, r
 
     def _deviations(self, X: Floats) -> tuple[float, Floats]:
-        """Return F/2 log det of the smaller Gram matrix, and its gradient in X."""
+        """Return the first term, and its gradient in X."""
         frames = X.shape[2]
         D = (X - X.mean(axis=2, keepdims=True)).reshape(-1, frames)
         size = len(D)
         gram = self._gram(D)
         value = frames * float(np.log(np.diagonal(np.linalg.cholesky(gram))).sum())
+        if frames > size:
+            value += frames * (frames - size) * float(np.log(self.level.eps))
         inverse = np.linalg.inv(gram)
-        if frames <= size:
-            return value, (D @ inverse).reshape(X.shape)
-        value += frames * (frames - size) * float(np.log(self.level.eps))
-        return value, (inverse @ D).reshape(X.shape)
+        last = self.level.weights[-1]
+        if last != 1.0:
+            value *= last
+            inverse *= last
+        if len(self.level.excess):
+            excess, damped, modes = self._leading(gram)
+            value += 0.5 * frames * float(excess @ np.log(damped))
+            inverse += (modes * (excess / damped)) @ modes.T
+        return value, (D @ inverse if frames <= size else inverse @ D).reshape(X.shape)
 
     def _gram(self, D: Floats) -> Floats:
         """Return the smaller of D'D/F + eps^2 I and DD'/F + eps^2 I, of D (3P, F)."""
@@ -336,6 +380,15 @@ class LevelEnergy:
         gram /= frames
         gram.ravel()[:: len(gram) + 1] += self.level.eps**2
         return gram
+
+    def _leading(self, gram: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return w_k less the last weight, lambda_k + eps^2 and eigenvectors (n, K) of the leading modes."""
+        from scipy.linalg import eigh  # slow to load
+
+        excess, size = self.level.excess, len(gram)
+        count = min(len(excess), size)
+        values, vectors = eigh(gram, subset_by_index=(size - count, size - 1), check_finite=False)
+        return excess[:count], values[::-1], vectors[:, ::-1]
 
     def _edge_lengths(self, X: Floats, g: Floats) -> float:
         """Return the term of the edges, and add its gradient in X to `g`."""
@@ -453,13 +506,21 @@ class LevelEnergy:
         return along.T, across.T
 
     def _coupling(self, X: Floats) -> Floats:
-        """Return W, the inverse of D'D/F + eps^2 I less its row and column means, (F, F)."""
-        frames = X.shape[2]
+        """Return W, the weighted inverse of D'D/F + eps^2 I less its row and column means, (F, F)."""
+        frames, floor, last = X.shape[2], self.level.eps**2, self.level.weights[-1]
         D = (X - X.mean(axis=2, keepdims=True)).reshape(-1, frames)
-        W: Floats = np.linalg.inv(self._gram(D)).astype(float, copy=False)
+        gram = self._gram(D)
+        W: Floats = np.linalg.inv(gram).astype(float, copy=False)
         if frames > len(D):
-            W = (np.eye(frames) - D.T @ W @ D / frames) / self.level.eps**2
-        W -= 1.0 / (frames * self.level.eps**2)  # the vector of ones has the eigenvalue 1 / eps^2
+            W = (np.eye(frames) - D.T @ W @ D / frames) / floor
+        W -= 1.0 / (frames * floor)  # the vector of ones has the eigenvalue 1 / eps^2
+        if last != 1.0:
+            W *= last
+        if len(self.level.excess):
+            excess, damped, modes = self._leading(gram)
+            if frames > len(D):  # those of the other Gram matrix
+                modes = D.T @ (modes / np.sqrt(frames * np.maximum(damped - floor, TINY * damped)))
+            W += (modes * (excess / damped)) @ modes.T
         return W
 
     def _edge_curvature(self, X: Floats, A: Floats) -> tuple[Floats, Floats]:

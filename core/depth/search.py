@@ -73,6 +73,9 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 # which ended as the others do would be decided by the last digits of sums.
 LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
+# Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
+FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 1000
+
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
@@ -104,12 +107,38 @@ class DepthOptions:
     thorough: bool = True
     # Whether a start passes the coarse levels. These would lose what is right of one that is refined.
     coarse: bool = True
+    weights: tuple[float, ...] = (1.0,)  # of the modes, at the finest levels
+    eps: float = NOISY[-1].eps  # of the finest level: movements well below it cost nothing, in units of s
 
     __repr__ = one_line_repr
 
     def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
         """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
         return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
+
+    def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
+        """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
+        *coarser, last = NOISY
+        if loose:
+            coarser = [replace(level, edge_eps=LOOSE_EDGES) for level in coarser]
+            last = replace(last, edge_eps=LOOSE_EDGES, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE)
+        levels = (
+            *(replace(level, eps=max(level.eps, self.eps)) for level in coarser),
+            replace(last, eps=self.eps),
+        )
+        return tuple(replace(level, weights=self.weights) for level in levels)
+
+    def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
+        """Return the energy of the finest level that a point is moved under, from that which it is of.
+
+        Its edges stay those of the search, unless they are of another number of neighbors. `noise`: of a
+        coordinate of the tracks in calibrated units.
+        """
+        level = replace(before.level, weights=self.weights, eps=self.eps, isometry=self.isometry)
+        problem = before.problem if noise == before.problem.noise else before.problem.with_noise(noise)
+        if self.neighbors != before.neighbors:
+            return LevelEnergy.about(problem, level, point, self.neighbors)
+        return replace(before, problem=problem, level=level, rotations=point.rotations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +165,7 @@ class DepthStep:
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
     # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
+    objective: LevelEnergy | None = None  # that `best` is a minimum of, at the finest level; None before
 
     __repr__ = one_line_repr
 
@@ -172,6 +202,35 @@ def refine_depths(
     anchor = next(iter(starts.values()))
     most = SEARCHED if options.thorough else problem.shape[1]
     return _Search(anchored_subset(problem.anchored(anchor), anchor, most), options, anchor).run(starts)
+
+
+def follow_depths(
+    objective: LevelEnergy,
+    point: DepthPoint,
+    *,
+    end: DepthPoint | None = None,
+    coarser: DepthPoint | None = None,
+) -> Iterator[DepthStep]:
+    """Yield the steps from a point to a minimum of an objective at the finest level.
+
+    A path through other objectives may lead into a higher basin than it came from. So the `end` of the search
+    is followed as well, where its energy is below that of the minimum, and the lower of both minima is kept.
+    `coarser` is that of the last step, see `DepthStep`.
+    """
+    phase = Phase(PhaseKind.FINEST)
+    algorithm, count = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE), objective.problem.visible.size
+    best, lowest, done = point, np.inf, 0.0
+    for start in (point,) if end is None else (point, end):
+        if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
+            continue
+        for snapshot in iterate(objective, algorithm, start):
+            energy = snapshot.progress.loss / count
+            if energy < lowest:
+                best, lowest = objective.point(snapshot.state.x), energy
+            share = done + 0.5 * snapshot.progress.iteration / FOLLOW_ITERATIONS
+            yield DepthStep(best, lowest, energy, phase, share, objective=objective)
+        done = 0.5
+    yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
 
 
 def followed_points(shape: tuple[int, int]) -> int:
@@ -240,6 +299,7 @@ class _Search:
     planned: float = 1.0  # see `planned_work`
     done: float = 0.0
     following: bool = field(default=False)  # whether `best` follows the current point
+    objective: LevelEnergy | None = None  # of the last level
 
     __repr__ = one_line_repr
 
@@ -282,13 +342,7 @@ class _Search:
         self.done = max(self.done, self.planned - fine)
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, Phase(PhaseKind.FINE))
-        finest: tuple[DepthLevel, ...] = NOISY
-        if full.inflates or self._modes(point) < FEW_MODES:
-            *coarser_ones, last = (replace(level, edge_eps=LOOSE_EDGES) for level in NOISY)
-            finest = (
-                *coarser_ones,
-                replace(last, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE),
-            )
+        finest = self.options.finest(loose=full.inflates or self._modes(point) < FEW_MODES)
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
         last_phase = Phase(PhaseKind.FINEST)
         point, energy = yield from self._levels(full, point, finest, last_phase, cost=cost)
@@ -298,7 +352,15 @@ class _Search:
                 compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
         phase = replace(last_phase, part=len(NOISY), parts=len(NOISY))
         yield DepthStep(
-            point, energy, energy, phase, 1.0, finished=True, ends=tuple(compared), coarser=coarser
+            point,
+            energy,
+            energy,
+            phase,
+            1.0,
+            finished=True,
+            ends=tuple(compared),
+            coarser=coarser,
+            objective=self.objective,
         )
 
     def _rank(
@@ -334,7 +396,7 @@ class _Search:
         """
         weight = cost * _work(problem.shape)
         for number, level in enumerate(levels, start=1):
-            energy = self.options.energy(problem, level, point)
+            self.objective = energy = self.options.energy(problem, level, point)
             algorithm = LBFGS(level.iterations, level.tolerance)
             described = replace(phase, part=number, parts=len(levels))
             before = self.done

@@ -27,8 +27,8 @@ from ..evaluation.metrics import FIXED_CAMERA_TOLERANCE, e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..foundation.representation import one_line_repr
+from ..io.files.contents import read_bytes
 from ..io.readers import read_sequence
-from ..io.readers.contents import read_bytes
 from ..penalties import WeightedNuclearNorm
 from ..problem.closed_form import reference_singular_values
 from ..problem.nonrigid import NonRigidProblem

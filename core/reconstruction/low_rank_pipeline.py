@@ -348,7 +348,7 @@ class PointSubset:
 def point_subset(problem: LowRankProblem, most: int) -> PointSubset:
     """Return evenly spaced points with about `most` observations together, or all where there are fewer.
 
-    The weights are scaled as in `core.problem.subsampling`.
+    The weights are scaled as in `core.problem.nonrigid.Subset`.
     """
     points, frames = problem.shape
     wanted = max(round(most * points / problem.visible.sum()), problem.rank + 1)

@@ -28,8 +28,7 @@ from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
 from ..foundation.phases import Phase, PhaseKind
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
-from ..problem.nonrigid import Factors, NonRigidProblem
-from ..problem.subsampling import Subset, subset, subset_levels
+from ..problem.nonrigid import Factors, NonRigidProblem, Subset, subset, subset_levels
 from ..solvers.screening import Screening
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import is_collapsed

@@ -12,7 +12,7 @@ from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
 from ..foundation.phases import phase_from_dict
-from ..io.readers.contents import refusing_damage
+from ..io.files.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem

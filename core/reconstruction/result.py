@@ -64,8 +64,8 @@ from ..data.sequence import (
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..io.readers.contents import load_arrays, parse_json, read_bytes, refusing_damage
-from ..io.readers.variables import describe
+from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_damage
+from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
 from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
 from .scale import METERS, parse_scale

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..io.readers.challenge import PATHS
 from .objects import KINDS
-from .rendering import PATTERNS, RenderedVideo, render, sample_video
 from .simulation import MIN_POINTS, simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples
 
@@ -12,11 +11,7 @@ __all__ = [
     "KINDS",
     "MIN_POINTS",
     "PATHS",
-    "PATTERNS",
     "SAMPLE_PATHS",
-    "RenderedVideo",
-    "render",
-    "sample_video",
     "simulate",
     "write_challenge",
     "write_samples",

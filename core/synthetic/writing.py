@@ -13,8 +13,8 @@ from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder
+from ..io.files.contents import read_bytes
 from ..io.readers.challenge import EDGES, FACES, PATHS, ChallengeFile, truth_file
-from ..io.readers.contents import read_bytes
 from .camera_paths import INTRINSICS
 from .objects import KINDS
 from .simulation import simulate

@@ -1,9 +1,18 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
-from .editing import cut_track, replace_track, without_track
 from .opencv import missing_packages, plugin_warning
 from .samples import sample_videos, video_path
-from .tracker import CHECK, POINTS, TrackingStep, follow_places, rectangle, track_video
+from .tracker import (
+    CHECK,
+    POINTS,
+    TrackingStep,
+    cut_track,
+    follow_places,
+    rectangle,
+    replace_track,
+    track_video,
+    without_track,
+)
 from .video import Video
 
 __all__ = [

@@ -33,8 +33,8 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.processes import limit_memory, limit_processor, processor_count
-from ..io.readers.allowance import Allowance, memory_limit
-from ..io.readers.contents import naming
+from ..io.files.allowance import Allowance, memory_limit
+from ..io.files.contents import naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

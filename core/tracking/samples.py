@@ -1,6 +1,6 @@
 """The bundled videos: short ones of a sheet that deforms, drawn by this project, with what is true of them.
 
-They lie in `assets/videos` of a checkout, or inside the installed viewer. `core.synthetic.sample_video` is
+They lie in `assets/videos` of a checkout, or inside the installed viewer. `tests/rendering.py` has
 what `sheet.mp4` was drawn from: its true shapes and cameras.
 """
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
-from ..io.readers.contents import check_file
+from ..io.files.contents import check_file
 from .decoding import PIXEL, VideoServer
 
 if TYPE_CHECKING:

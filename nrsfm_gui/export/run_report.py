@@ -30,6 +30,7 @@ from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_bytes
@@ -168,7 +169,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     """Gather the content of the report of a run."""
     sequence, seen = run.sequence, run.last
     assert seen is not None
-    known = summaries.quality(shapes)
+    known = quality(shapes)
     found = incumbent_of(run, seen, known)
     labeled = [(row.label, row.value) for row in numbers(run, found, sequence) if row.value != NONE]
     there, error = known.error is not None, error_name(sequence.truth_name)

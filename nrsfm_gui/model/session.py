@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -18,7 +19,6 @@ from core.evaluation import Mirror
 from nrsfm_gui.model.appearance import Appearance, appearance_change
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.excluded import excluded
-from nrsfm_gui.model.input_files import InputFiles
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
@@ -26,7 +26,6 @@ from nrsfm_gui.model.undo import SettingsChange, UndoEntry, UndoStack, ViewChang
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
-    from pathlib import Path
 
     from core import Iterate, Penalty, Sequence
     from core.foundation import Bools
@@ -35,6 +34,38 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 REFINED = "refined"  # the solution that a run ends with
+
+
+INPUT = "a file of what is open"
+SOURCES = {"rotations": "the file of the rotations", "intrinsics": "the file of the intrinsics"}
+
+
+class InputFiles:
+    """The files that a session consists of, which no export may replace, by the sequences they belong to.
+
+    Tracks, pictures behind them, results, triangulations.
+    """
+
+    def __init__(self) -> None:
+        self._files: dict[str, set[Path]] = {}  # by `Sequence.content`
+
+    def add(self, sequences: Iterable[Sequence], files: Iterable[Path]) -> None:
+        """Add files that were read for some sequences."""
+        found = [file.absolute() for file in files]
+        for sequence in sequences:
+            self._files.setdefault(sequence.content, set()).update(found)
+
+    def of(self, opened: Iterable[tuple[Sequence, Settings | None]]) -> dict[Path, str]:
+        """Return the files of sequences and of their parameters, with what a sentence calls each."""
+        uses: dict[Path, str] = {}
+        for sequence, settings in opened:
+            own = {file for file in (sequence.source, sequence.video) if file is not None}
+            uses |= dict.fromkeys(own | self._files.get(sequence.content, set()), INPUT)
+            for name, use in SOURCES.items():
+                source = getattr(settings, name, None)
+                if isinstance(source, Path):
+                    uses[source] = use
+        return uses
 
 
 @dataclass(eq=False, repr=False)

@@ -15,9 +15,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.engine.jobs import Job, Jobs
+from core.data import connect, do_nothing
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import (
     DRAG_MILLISECONDS,
     DRAG_RESTS,
@@ -26,20 +28,20 @@ from nrsfm_gui.engine.throttle import (
     REFRESH_MILLISECONDS,
     SERIES_MILLISECONDS,
 )
+from nrsfm_gui.model.mesh import Triangulation, file_gives_mesh
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
-from nrsfm_gui.scene.connections import Connections
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.sequence_errors import FrameAhead, Picture, SceneRequest, ahead_of, make_picture
+from nrsfm_gui.scene.solver_geometry import solver_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core import Iterate, Settings
+    from core import Iterate, Sequence, Settings
     from nrsfm_gui.model.appearance import Appearance
-    from nrsfm_gui.model.mesh import Triangulation
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import RunComparison
@@ -419,3 +421,80 @@ class _SceneDispatch(QObject):
 def _drawn(settings: Settings) -> tuple[str | None, str | None]:
     """Return what is drawn of settings before a run has them: marks of what is hidden, and the scale."""
     return settings.hide, settings.scale
+
+
+class Connections(QObject):
+    """Edges and triangles that are found in shapes, where a file gives none: once per sequence and per run.
+
+    Those of a run are of its end; until then, those of the ground truth are used, where there is one. They
+    are found in a thread, so that no picture waits for them.
+    """
+
+    found = pyqtSignal()  # a mesh that was asked for is known now
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._known: dict[Sequence | Run, tuple[Iterate | None, Triangulation]] = {}
+        self._asked: tuple[Sequence | Run, Iterate | None] | None = None
+        self._jobs = Jobs(self, Order.NEWEST)
+        session.changed.connect(self._forget)
+
+    def of(self, sequence: Sequence, run: Run | None, *, at_once: bool = False) -> Triangulation | None:
+        """Return the mesh of a run, or of the truth of its sequence; None where none is known yet.
+
+        What is missing is found in a thread, or before returning where it is needed `at_once`.
+        """
+        if file_gives_mesh(sequence):
+            return None
+        ended = run is not None and run.sequence is sequence and not run.state.alive and run.last is not None
+        wanted: tuple[Sequence | Run, Iterate | None] = (run, run.last) if run and ended else (sequence, None)
+        known = self._known.get(wanted[0])
+        # While parameters are dragged, a run ends many times: its first mesh is kept.
+        if known is None or (known[0] is not wanted[1] and not self._session.live):
+            if at_once:
+                self._set(*wanted, _find(sequence, wanted[1]))
+            elif self._asked != wanted:
+                self._start(sequence, *wanted)
+        for owner in (run, sequence):
+            if owner in self._known:
+                return self._known[owner][1]
+        return None
+
+    def shut_down(self) -> None:
+        """Stop what runs."""
+        self._jobs.shut_down()
+
+    def _start(self, sequence: Sequence, owner: Sequence | Run, end: Iterate | None) -> None:
+        self._asked = owner, end
+        self._jobs.start(
+            Job(
+                lambda job: _find(sequence, end, job.watch),
+                done=lambda mesh: self._on_found(owner, end, mesh),
+                failed=self.failed,
+            )
+        )
+
+    def _on_found(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
+        self._set(owner, end, mesh)
+        self.found.emit()
+
+    def _set(self, owner: Sequence | Run, end: Iterate | None, mesh: Triangulation) -> None:
+        self._known[owner] = end, mesh
+
+    def _forget(self) -> None:
+        """Forget runs that were deleted, and sequences that neither are open nor have runs."""
+        session = self._session
+        kept = {session.sequence, *session.runs, *(run.sequence for run in session.runs)}
+        self._known = {owner: known for owner, known in self._known.items() if owner in kept}
+
+
+def _find(sequence: Sequence, end: Iterate | None, watch: Callable[[], object] = do_nothing) -> Triangulation:
+    """Return the mesh of an end; of the truth where that has no shape of a scene, or where there is none."""
+    points = None if sequence.truth is None else sequence.truth.points
+    if end is not None:
+        geometry = solver_geometry(sequence, end)
+        points = geometry.points if geometry.metric else points
+    found = connect(np.zeros((0, 3, sequence.point_count)) if points is None else points, watch)
+    return Triangulation(found.faces, found.edges, sequence.point_count, "found in the shapes")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.summaries import Quality
+    from nrsfm_gui.scene.quality import Quality
 
 MOST = 512  # errors of one run; above, every second one is dropped
 SECONDS = 5.0  # of computing for one run

@@ -24,7 +24,8 @@ from nrsfm_gui.scene.ranking import known_means
 if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Bools, Floats, Ints
-    from nrsfm_gui.scene.shapes import Cameras, Shapes
+    from nrsfm_gui.scene.cameras import Cameras
+    from nrsfm_gui.scene.shapes import Shapes
 
 CLIPPED = 3.0  # times the median error of a frame: a larger one counts as much as this in its depth share
 AROUND = 5  # frames before and after, in which a camera may show a shape from other sides

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core import HistoryEntry, Iterate
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.summaries import Quality
+    from nrsfm_gui.scene.quality import Quality
 
 SIDES: tuple[Literal["left", "right"], ...] = "left", "right"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from core.foundation import Floats
-    from nrsfm_gui.scene.scene import Camera
+    from nrsfm_gui.scene.cameras import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object

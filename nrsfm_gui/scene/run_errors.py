@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.incumbent import Incumbent
+    from nrsfm_gui.scene.quality import Quality
     from nrsfm_gui.scene.scene import ErrorSeries
-    from nrsfm_gui.scene.summaries import Quality
 
 
 class Qualities(QObject):

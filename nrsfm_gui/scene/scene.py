@@ -13,33 +13,21 @@ import numpy as np
 
 from core.data import GROUND_TRUTH
 from core.foundation import read_only
-from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Cameras, Shapes, build_shapes
+from nrsfm_gui.scene.shapes import UNKNOWN_UNIT, Shapes
 from nrsfm_gui.scene.summaries import relative_measure
 
 if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.mesh import Triangulation
+    from nrsfm_gui.scene.cameras import Camera
 
-__all__ = [
-    "DEFAULT_LAYERS",
-    "LAYERS",
-    "Appearance",
-    "Camera",
-    "Cameras",
-    "ErrorSeries",
-    "Scene",
-    "Shapes",
-    "build_scene",
-    "build_shapes",
-    "error_series",
-]
 PLAIN = Appearance()
 NOWHERE = read_only(np.zeros(3))  # no displacement
 MOST_CAMERAS = 100  # of a still object that are drawn
@@ -48,16 +36,6 @@ LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight 
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
-
-
-@dataclass(frozen=True, eq=False)
-class Camera:
-    """The camera of the current frame, in the coordinates of the scene."""
-
-    R: Floats  # (3, 3) world to camera; a reflection where the alignment mirrors
-    t: Floats  # (3,)
-    K: Floats  # (3, 3) camera frame to the units of the tracks
-    orthogonal: bool  # whether depth is ignored instead of divided by
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +177,7 @@ def build_scene(
         unit=shapes.unit,
         track_unit=sequence.units,
         selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
-        camera=None if cameras is None else _camera(cameras, f),
+        camera=None if cameras is None else cameras.at(f),
         appearance=appearance,
         color_values=colors.values,
         color_limits=appearance.limits or colors.limits,
@@ -274,16 +252,12 @@ def _at(values: Floats | None, frame: int) -> Floats | None:
     return None if values is None else read_only(values[frame]).T  # see `one_frame`: it may be written over
 
 
-def _camera(cameras: Cameras, frame: int) -> Camera:
-    return Camera(cameras.R[frame], cameras.t[frame], cameras.K[frame], cameras.orthogonal)
-
-
 def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Camera, ...]:
     if shapes.cameras is None or not (shapes.still or "path" in appearance.layers):
         return ()
     count = len(shapes.cameras.R)
     frames = np.unique(np.linspace(0, count - 1, min(count, MOST_CAMERAS)).round().astype(int))
-    return tuple(_camera(shapes.cameras, other) for other in frames if other != frame)
+    return tuple(shapes.cameras.at(other) for other in frames if other != frame)
 
 
 def _path(shapes: Shapes) -> Floats | None:

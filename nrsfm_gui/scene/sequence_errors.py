@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
-from nrsfm_gui.scene.scene import ErrorSeries, build_shapes, error_series
+from nrsfm_gui.scene.quality import Quality, quality
+from nrsfm_gui.scene.scene import ErrorSeries, error_series
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.single_frame import with_frame
-from nrsfm_gui.scene.summaries import Quality, quality
 
 if TYPE_CHECKING:
     from core import Alignment, Iterate, Sequence

@@ -36,6 +36,7 @@ from core.foundation import Similarity, read_only
 from core.io.writers import typical_radius
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
+from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, solver_geometry
 
@@ -49,26 +50,6 @@ UNKNOWN_UNIT = "units"  # of shapes whose size is not known
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
-
-
-@dataclass(frozen=True, eq=False)
-class Cameras:
-    """The camera of every frame, in the coordinates of the drawn points."""
-
-    R: Floats  # (F, 3, 3) world to camera; a reflection where the alignment mirrors
-    t: Floats  # (F, 3)
-    K: Floats  # (F, 3, 3) camera frame to the units of the tracks
-    orthogonal: bool  # whether depth is ignored instead of divided by
-
-    def moved(self, similarity: Similarity) -> Cameras:
-        """Return the cameras that see moved points where these see the points before."""
-        rotations = self.R @ similarity.rotation.transpose(0, 2, 1)
-        offset = similarity.scale[:, None] * self.t
-        offset = offset - (rotations @ similarity.translation[:, :, None])[:, :, 0]
-        intrinsics = np.array(self.K)
-        if self.orthogonal:  # no division by depth cancels the scale
-            intrinsics[:, :, :2] /= similarity.scale[:, None, None]
-        return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,18 +248,6 @@ def obstacle(sequence: Sequence, kind: Kind) -> str:
     return ""
 
 
-def project(cameras: Cameras, points: Floats) -> Floats:
-    """Return the picture (F, 2, P) of points (F, 3, P), in the units of the tracks."""
-    Y = cameras.R @ points + cameras.t[:, :, None]
-    if cameras.orthogonal:
-        Y[:, 2] = 1.0
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            Y = Y / Y[:, 2:]
-    picture: Floats = cameras.K[:, :2] @ Y
-    return picture
-
-
 def _views(sequence: Sequence, source: Iterate | Result, found: SolverGeometry, scale: str | None) -> Views:
     """Return the cameras as an alignment needs them."""
     camera = source.camera if isinstance(source, Result) else source.settings.camera_of(sequence.camera)
@@ -321,12 +290,6 @@ def _own_size(points: Floats, rotations: Floats, scale: str | None) -> tuple[Sim
     frames = len(points)
     offset = np.repeat((-factor * A @ center)[None], frames, axis=0)
     return Similarity(np.full(frames, factor), np.repeat(A[None], frames, axis=0), offset), unit
-
-
-def moved_cameras(found: SolverGeometry, similarity: Similarity) -> Cameras:
-    """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
-    K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
-    return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
 
 
 def _true_cameras(sequence: Sequence) -> Cameras | None:

@@ -20,8 +20,9 @@ from core import Alignment, GroundTruth, align
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
+from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.coloring import share_scales
-from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project, solved
+from nrsfm_gui.scene.shapes import solved
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, why_no_std
 
 if TYPE_CHECKING:

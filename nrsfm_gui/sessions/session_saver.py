@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QMessageBox
 
 from core import InputError, Settings
 from core.foundation import PROGRAM, printable, protecting, write_elsewhere
@@ -25,7 +26,6 @@ from nrsfm_gui.sessions.session_file import (
     session_summary,
     write_session,
 )
-from nrsfm_gui.sessions.unsaved_dialog import UnsavedDialog
 from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from PyQt6.QtWidgets import QMainWindow
+    from PyQt6.QtWidgets import QAbstractButton, QMainWindow, QPushButton, QWidget
 
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
@@ -50,6 +50,12 @@ ONCE = Qt.ConnectionType.SingleShotConnection
 CHANGED = "has been written by another window or program since; it is not replaced"
 NOT_KEPT = "The session that was closed without being saved is not kept as the last one"
 FILTER = f"Sessions (*{SUFFIX})"
+
+
+TITLE = "The session is not saved"
+NOTHING = "Neither the session nor an automatic copy of it could be written."
+OLDER = "The session could not be written, and its automatic copy is older."
+SAVE, CLOSE, CANCEL = "Save elsewhere…", "Close without saving", "Cancel"
 
 
 class SessionView(Protocol):
@@ -461,3 +467,35 @@ def _with_runs(saved: SavedSequence) -> tuple[Sequence, Settings, list[Run], Run
     runs = [run.run(saved.sequence) for run in saved.runs]
     shown = next((run for run in runs if run.number == saved.shown), None)
     return saved.sequence, saved.settings, runs, shown
+
+
+class UnsavedDialog(QMessageBox):
+    """Asks what becomes of a session that could not be kept; the window stays open meanwhile."""
+
+    save_requested = pyqtSignal()  # the answer, unless the window is to stay open
+    close_requested = pyqtSignal()
+
+    def __init__(self, reason: str, parent: QWidget, *, copied: bool) -> None:
+        super().__init__(QMessageBox.Icon.Warning, TITLE, OLDER if copied else NOTHING, parent=parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setTextFormat(Qt.TextFormat.PlainText)  # names of files are not markup
+        self.setInformativeText(reason)
+        roles = QMessageBox.ButtonRole
+        self.answers: dict[str, QPushButton] = {}
+        for title, role in (
+            (SAVE, roles.AcceptRole),
+            (CLOSE, roles.DestructiveRole),
+            (CANCEL, roles.RejectRole),
+        ):
+            button = self.addButton(title, role)
+            assert button is not None
+            self.answers[title] = button
+        self.setDefaultButton(self.answers[SAVE])
+        self.setEscapeButton(self.answers[CANCEL])
+        self.buttonClicked.connect(self._on_clicked)
+
+    def _on_clicked(self, button: QAbstractButton | None) -> None:
+        if button is self.answers[SAVE]:
+            self.save_requested.emit()
+        elif button is self.answers[CLOSE]:
+            self.close_requested.emit()

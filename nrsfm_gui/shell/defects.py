@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nrsfm_gui.model.log_records import Logbook
-    from nrsfm_gui.model.notifier import Notifier
+    from nrsfm_gui.model.session import Session
 
 
 class DefectReporter(QObject):
@@ -45,16 +45,19 @@ class DefectReporter(QObject):
     def __init__(
         self,
         window: QWidget,
-        notifier: Notifier,
+        session: Session,
         logbook: Logbook,
         *,
-        saves: Callable[[], dict[str, Callable[[], object]]],
+        save_session: Callable[[], object],
+        save_reconstruction: Callable[[], object],
     ) -> None:
         super().__init__(window)
-        self._window, self._notifier, self._logbook, self._saves = window, notifier, logbook, saves
+        self._window, self._session, self._logbook = window, session, logbook
+        self._notifier = session.notifier
+        self._save_session, self._save_reconstruction = save_session, save_reconstruction
         self._hooks: tuple[Any, Any, Any] | None = None
         self._happened.connect(self._on_happened)
-        notifier.defect_found.connect(self.show)
+        session.notifier.defect_found.connect(self.show)
         self.dialog: DefectDialog | None = None
 
     def install(self) -> None:
@@ -78,6 +81,16 @@ class DefectReporter(QObject):
             return
         self.dialog = DefectDialog(sentence, details, self._window, saves=self._saves())
         self.dialog.open()
+
+    def _saves(self) -> dict[str, Callable[[], object]]:
+        """Return what a defect leaves to be saved."""
+        shown = self._session.shown
+        saves: dict[str, Callable[[], object]] = {}
+        if self._session.sequence is not None:
+            saves["Save the session…"] = self._save_session
+        if shown is not None and shown.last is not None:
+            saves["Save the reconstruction…"] = self._save_reconstruction
+        return saves
 
     def _on_happened(self, sentence: str, details: str, show_dialog: bool) -> None:
         if show_dialog:

@@ -50,6 +50,7 @@ class ExplanationController(QObject):
         self._action = toolbars.actions["whats_this"]
         self._action.installEventFilter(self)
         self._waits = False  # for a click on what is to be explained
+        toolbars.menu_opened.connect(self.add_menu)
         for menu in window.findChildren(QMenu):
             self.add_menu(menu)
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.incumbent import Incumbent
+    from nrsfm_gui.scene.quality import Quality
     from nrsfm_gui.scene.run_errors import RunErrors
-    from nrsfm_gui.scene.summaries import Quality
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDTH = 460  # pixels

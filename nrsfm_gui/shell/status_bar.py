@@ -11,8 +11,7 @@ from PyQt6.QtGui import QHelpEvent, QPainter
 from PyQt6.QtWidgets import QProgressBar, QToolTip
 
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.scene import summaries
-from nrsfm_gui.text.headline_text import headline_text
+from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
-    from nrsfm_gui.text.headline_text import HeadlineText
 
 PROGRESS_WIDTH = 140
 GAP = 24  # pixels between two texts
@@ -98,7 +96,7 @@ class StatusController(QObject):
 
     def show_hover(self, point: int) -> None:
         """Show the values of the point under the mouse."""
-        self.line.set_hover(summaries.hover(self._display.scene, point))
+        self.line.set_hover(status_text.hover(self._display.scene, point))
 
     def flush(self) -> None:
         """Show at once what has changed."""
@@ -118,14 +116,14 @@ class StatusController(QObject):
             self._activity.request()
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
-        self.line.set_facts(summaries.sequence_facts(sequence), sequence.provenance)
+        self.line.set_facts(status_text.sequence_facts(sequence), sequence.provenance)
 
     def _resolve_activity(self) -> Activity:
         session, active = self._session, self._session.active_run
         run = active or session.shown
         past = session.seen if session.moment is not None and run is session.shown else None
         fraction = None if active is None else 0.0 if active.last is None else active.last.fraction
-        return Activity(summaries.activity(run, past=past), fraction)
+        return Activity(status_text.activity(run, past=past), fraction)
 
     def _show_fraction(self, fraction: float | None) -> None:
         self._progress.setUpdatesEnabled(False)  # else the complete window is painted before it returns
@@ -134,10 +132,10 @@ class StatusController(QObject):
         self._progress.setUpdatesEnabled(True)
         self._progress.setVisible(fraction is not None)
 
-    def _resolve_headline(self) -> HeadlineText:
+    def _resolve_headline(self) -> status_text.HeadlineText:
         session = self._session
         found = self._display.errors.incumbent
-        return headline_text(found, session.sequence, past=session.moment is not None)
+        return status_text.headline_text(found, session.sequence, past=session.moment is not None)
 
 
 class StatusLine(ElidedLabel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QSize, Qt
+from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QMenuBar, QToolBar, QToolButton, QWidget
 
@@ -52,6 +52,8 @@ MENUS = "The menus have everything that can be done. Ctrl+K finds it by its name
 
 class Toolbars(QObject):
     """Owns the menus and the tool bar of a window."""
+
+    menu_opened = pyqtSignal(QMenu)  # one that is made for a place, and deleted when it closes
 
     def __init__(
         self,
@@ -118,6 +120,7 @@ class Toolbars(QObject):
                 menu.addAction(self.actions[name])
             else:
                 menu.addSeparator()
+        self.menu_opened.emit(menu)
         menu.popup(where)
         return menu
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core.experiments import SweepReader, SweepRun
+    from core.experiments.sweep import SweepReader, SweepRun
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.run import Run
@@ -82,7 +82,7 @@ class SweepController(QObject):
 
     def open(self, folder: Path) -> None:
         """Show the runs of a sweep."""
-        from core.experiments import SweepReader
+        from core.experiments.sweep import SweepReader
 
         window = self._made_window()
         if self._reader is None or self._reader.folder != folder:

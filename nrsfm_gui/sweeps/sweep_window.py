@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.experiments import apply_filter, number_names
+from core.experiments.sweep import apply_filter, number_names
 from core.foundation import printable
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.sweeps.heat_map import HeatMap

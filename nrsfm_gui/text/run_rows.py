@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.incumbent import Incumbent
-    from nrsfm_gui.scene.summaries import Quality
+    from nrsfm_gui.scene.quality import Quality
 
 
 @dataclass(frozen=True)

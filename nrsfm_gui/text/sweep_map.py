@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.experiments import NUMBERS, report_table, shown_value, tabulate
+from core.experiments.sweep import NUMBERS, report_table, shown_value, tabulate
 from nrsfm_gui.text.sweep_rows import (
     number_format,
     number_heading,
@@ -19,7 +19,7 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
-    from core.experiments import SweepTable
+    from core.experiments.sweep import SweepTable
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.text.sweep_rows import SweepRows
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.experiments import (
+from core.experiments import ReportTable, TableCell, TableRow, has_result
+from core.experiments.sweep import (
     FAILURE,
     FIRST_NUMBERS,
     NUMBERS,
     STATUS,
-    ReportTable,
     RunColumn,
-    TableCell,
-    TableRow,
     cell_text,
-    has_result,
     number_names,
     run_columns,
 )
@@ -28,7 +25,7 @@ from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from core.experiments import Sweep
+    from core.experiments.sweep import Sweep
     from core.foundation import Bools, Floats, Ints
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number

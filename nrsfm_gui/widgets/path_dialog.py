@@ -1,14 +1,16 @@
-"""File and folder dialogs that do not block: the event loop continues while they are open."""
+"""Paths that a user chooses: in dialogs that do not block the event loop, or dropped on a window."""
 
 from __future__ import annotations
 
 import os
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
-from PyQt6.QtCore import QEvent, QObject
-from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtCore import QEvent, QObject, Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PyQt6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit
 
 if TYPE_CHECKING:
@@ -149,3 +151,36 @@ def _begin_at(dialog: QFileDialog, start: Path | None) -> None:
         dialog.setDirectory(str(start.parent))
     if dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave:
         dialog.selectFile(start.name)
+
+
+class DropTarget(QObject):
+    """Accepts one file or folder that is dropped on a widget."""
+
+    dropped = pyqtSignal(object)  # Path
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.setAcceptDrops(True)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _widget: QObject | None, event: QEvent | None) -> bool:
+        """Accept what is dragged where it is one path, and report that of what is dropped."""
+        if isinstance(event, QDropEvent) and event.type() is QEvent.Type.Drop:
+            data = event.mimeData()
+            assert data is not None
+            self.dropped.emit(_path_of(data.urls()[0]))
+            return True
+        if not isinstance(event, QDragEnterEvent):
+            return False
+        data = event.mimeData()
+        if data is not None and len(data.urls()) == 1 and data.urls()[0].isLocalFile():
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+        return True
+
+
+def _path_of(url: QUrl) -> Path:
+    """Return the path of a local file; Qt's own conversion loses bytes that are no UTF-8."""
+    if sys.platform == "win32":
+        return Path(url.toLocalFile())
+    return Path(os.fsdecode(unquote_to_bytes(url.path(QUrl.ComponentFormattingOption.FullyEncoded))))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from nrsfm_gui.widgets.abstract import AbstractQt
 from nrsfm_gui.widgets.lasso import inside
 from nrsfm_gui.widgets.style import Themed
 
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 PICK_RADIUS = 12.0  # pixels
+
+
+class AbstractQt(type(QObject), ABCMeta):  # type: ignore[misc]  # sip's metaclass is found at run time
+    """The metaclass of an abstract Qt class: none of it can be made while a method is missing."""
 
 
 def nearest_of(candidates: list[Floats], position: tuple[float, float]) -> int:

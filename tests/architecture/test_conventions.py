@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 import core
 from core.cli import COMMANDS, parser
@@ -22,9 +23,8 @@ GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
 
 
 def python(code, folder):
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, timeout=300
-    )
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from core import load_result, simulate, write_csv
 
@@ -92,7 +93,7 @@ def run(folder, program, *words):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path[1:]])}
     command = [sys.executable, "-W", "error", "-c", program, *words]
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -162,6 +163,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_the_window_uses_what_a_package_registers(folder):
     solve = [word for word in OPTIONS if word not in ("--camera", "perspective")]
     said = run(

@@ -10,6 +10,7 @@ from enum import Enum
 
 import numpy as np
 import pytest
+from rendering import render
 
 import core
 from core import (
@@ -65,16 +66,12 @@ from core.experiments import (
     RecoveryJob,
     ReportImage,
     ReportTable,
-    RunColumn,
-    Sweep,
-    SweepRun,
     TableCell,
     TableData,
     TableEntry,
     TableJob,
     TableRow,
     TableSequence,
-    tabulate,
 )
 from core.experiments.benchmark import (
     BENCHMARK_METHODS,
@@ -85,14 +82,13 @@ from core.experiments.benchmark import (
     MethodRun,
     SolverCurve,
 )
-from core.experiments.sweep import SweepJob, SweepPlan, SweepSequence
+from core.experiments.sweep import RunColumn, Sweep, SweepJob, SweepPlan, SweepRun, SweepSequence, tabulate
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.problem import RobustLoss
 from core.reconstruction import Verdict, parse_scale
 from core.solvers import Majorized, Reweighted, solve
-from core.synthetic import render
 from core.tracking import track_video
 
 LONGEST = 200

@@ -33,7 +33,7 @@ import numpy as np
 from core import NonRigidProblem, VariableProjection, WeightedNuclearNorm, iterate, solve
 from core.foundation import read_only, rotation_from_vector
 from core.problem import reference_singular_values, rigid_start, with_rank
-from core.problem.subsampling import subset, subset_levels
+from core.problem.nonrigid import subset, subset_levels
 from core.reconstruction.nonrigid_pipeline import COMPARED
 from core.reconstruction.pipeline import SHORT_TOLERANCE
 from core.solvers import single_threaded

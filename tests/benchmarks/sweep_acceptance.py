@@ -32,9 +32,9 @@ from dask_processes import DaskProcesses, cpu_seconds, wait_for
 from machine import Meanwhile
 
 from core import Settings, write_challenge
-from core.experiments import JobStore, read_sweep, run_jobs
-from core.experiments.cluster import IN_FLIGHT, connect_to_dask
-from core.experiments.sweep import MEASURED_COLUMNS, find_sequences, plan_sweep
+from core.experiments import JobStore, run_jobs
+from core.experiments.jobs import IN_FLIGHT, connect_to_dask
+from core.experiments.sweep import MEASURED_COLUMNS, find_sequences, plan_sweep, read_sweep
 
 WORKERS = (1, 2)
 OBJECTS = "back,drink,mat,stretch,face"  # the last one of challenge_like, the others of challenge_more

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 from machine import Meanwhile
+from rendering import RenderedVideo, render
 from scipy.spatial import ConvexHull
 
 from core import GroundTruth, Sequence, reconstruct
-from core.synthetic import RenderedVideo, render
 from core.tracking import track_video
 
 

@@ -33,7 +33,8 @@ from core.evaluation import find_truth_outliers
 from core.io.readers import bundled_samples
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.orbit_camera import MARGINS
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

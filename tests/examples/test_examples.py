@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
 PRINTED = {
@@ -16,16 +17,23 @@ PRINTED = {
     "own_solver": "Alternating: loss 0.04643070",
     "steer": "'--then=--rank 4 --xi 0.1",
 }
+QUICK = ("compare", "own_solver")
 
 
 def test_all_examples_are_known():
     assert [path.stem for path in EXAMPLES] == sorted(PRINTED)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem)
+        for path in EXAMPLES
+    ],
+)
 def test_an_example_runs(path, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     assert PRINTED[path.stem] in done.stdout

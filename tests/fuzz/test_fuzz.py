@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 import zipfile
+from multiprocessing import forkserver
 from random import Random
 
 import numpy as np
@@ -41,6 +42,7 @@ def worker():
     workers.PRELOADED = "planted"
     with Worker(cpu_seconds=0.3, memory_mb=50) as worker:
         yield worker
+    forkserver._forkserver._stop()  # which multiprocessing keeps, and began for the first call
 
 
 def case(read, tmp_path, content):

@@ -59,7 +59,7 @@ class Outcome:
     """How reading a file ended."""
 
     kind: str  # READ, REFUSED, or a finding: "exception TypeError", "crash SIGSEGV", "hang", "memory", ...
-    place: str = ""  # of a finding, in the program: "core/io/readers/mat.py:120"
+    place: str = ""  # of a finding, in the program: "core/io/readers/arrays/mat.py:120"
     sentence: str = ""  # of a refusal, or the last lines of a finding
     seconds: float = 0.0  # of the processor
     memory: float = 0.0  # MB above what the worker had

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from patience import PATIENCE
 from PyQt6 import sip
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
+from PyQt6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PyQt6.QtGui import (
+    QColor,
+    QDragEnterEvent,
+    QDropEvent,
+    QFont,
+    QGuiApplication,
+    QImage,
+    QPalette,
+    QSurfaceFormat,
+)
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -67,9 +77,9 @@ if TYPE_CHECKING:
 
 RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
+MILLISECONDS = round(1000 * PATIENCE)  # that are waited for what is to happen: others may have the processors
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 COUNTING = Phase(PhaseKind.START, name="counting")  # of a stream that stands for a solver
-PATIENCE = 300_000  # milliseconds that are waited for what is to happen: others may have the processors
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
 QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -89,31 +99,22 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Keep the tests out of the settings of whoever runs them."""
-    folder = str(tmp_path_factory.mktemp("settings"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", folder)
-        yield folder
-
-
 class PatientQtBot(QtBot):
     """Waits for as long as a slow machine needs; pytest-qt gives up after 5 s."""
 
-    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = MILLISECONDS) -> None:
         super().waitUntil(callback, timeout=timeout)
 
-    def waitSignal(self, signal: object, *, timeout: int = PATIENCE, **options: object) -> object:
+    def waitSignal(self, signal: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
         return super().waitSignal(signal, timeout=timeout, **options)
 
-    def waitSignals(self, signals: object, *, timeout: int = PATIENCE, **options: object) -> object:
+    def waitSignals(self, signals: object, *, timeout: int = MILLISECONDS, **options: object) -> object:
         return super().waitSignals(signals, timeout=timeout, **options)
 
-    def waitActive(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+    def waitActive(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
         return super().waitActive(widget, timeout=timeout)
 
-    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE) -> object:
+    def waitExposed(self, widget: QWidget, *, timeout: int = MILLISECONDS) -> object:
         return super().waitExposed(widget, timeout=timeout)
 
 
@@ -434,11 +435,15 @@ def same_style(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def released_buttons(qapp: QApplication) -> Iterator[None]:
-    """Release the mouse buttons that a test leaves pressed; `QTest.mouseDClick` always leaves one.
+    """Release the mouse buttons that a test leaves pressed, and hide the tip that it leaves shown.
 
-    Qt reports them as pressed to the rest of the process, where the window looks whether a button is pressed.
+    `QTest.mouseDClick` always leaves one pressed. Qt reports that to the rest of the process, where the
+    window looks whether a button is pressed. A tip belongs to the process, too.
     """
     yield
+    for widget in qapp.topLevelWidgets():
+        if widget.inherits("QTipLabel"):
+            widget.close()
     for button in QGuiApplication.mouseButtons():
         QTest.mouseRelease(QWidget(), button)
     assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
@@ -473,13 +478,14 @@ def control(session: Session) -> Iterator[RunControl]:
 
 
 @pytest.fixture
-def messages(session: Session) -> MessageBar:
+def messages(session: Session) -> Iterator[MessageBar]:
     """Return a bar that shows the messages of the session."""
     from nrsfm_gui.widgets.message_bar import MessageBar
 
     made = MessageBar()
     made.listen_to(session.notifier)
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -754,3 +760,20 @@ def swept(solved_sweep: Path, tmp_path: Path) -> Path:
 def lines(swept: Path) -> Callable[[], list[bytes]]:
     """Return a function that gives the lines of its runs."""
     return lambda: (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture
+def drop() -> Callable[[QWidget, Path], None]:
+    """Drop a file or folder on a widget, as a file manager does: a drop goes to what accepted the drag."""
+
+    def drop_path(widget: QWidget, path: Path) -> None:
+        data = QMimeData()
+        data.setUrls([QUrl(path.as_uri())])
+        where, action = QPoint(9, 9), Qt.DropAction.CopyAction
+        buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        dragged = QDragEnterEvent(where, action, data, buttons, keys)
+        QApplication.sendEvent(widget, dragged)
+        assert dragged.isAccepted()
+        QApplication.sendEvent(widget, QDropEvent(QPointF(where), action, data, buttons, keys))
+
+    return drop_path

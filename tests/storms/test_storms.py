@@ -30,8 +30,8 @@ def python(*arguments):
 @pytest.mark.parametrize(
     ("name", "moments", "least"),
     [
-        ("kills", 6, 6),
-        ("full-disk", 2, 12),
+        pytest.param("kills", 6, 6, marks=pytest.mark.slow),
+        pytest.param("full-disk", 2, 12, marks=pytest.mark.slow),
         pytest.param("sweep-kills", 3, 3, marks=pytest.mark.slow),
         pytest.param("sweep-full-disk", 2, 2, marks=pytest.mark.slow),
         pytest.param("signals", 4, 4, marks=pytest.mark.slow),
@@ -85,8 +85,8 @@ with tempfile.TemporaryDirectory() as folder:
     ("how", "what", "column"),
     [
         ("in_place", "export of a page", "half-written"),
-        ("one_by_one", "export of numbered frames", "half-written"),
-        ("removed_before", "export of a page", "lost"),
+        pytest.param("one_by_one", "export of numbered frames", "half-written", marks=pytest.mark.slow),
+        pytest.param("removed_before", "export of a page", "lost", marks=pytest.mark.slow),
     ],
 )
 def test_a_careless_program_is_found_out(how, what, column):

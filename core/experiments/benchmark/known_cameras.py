@@ -21,8 +21,8 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from ...io.readers.contents import load_arrays, read_bytes, refusing_damage
-from ...io.readers.variables import describe, real_numbers
+from ...io.files.contents import load_arrays, read_bytes, refusing_damage
+from ...io.files.variables import describe, real_numbers
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.nonrigid import Problem

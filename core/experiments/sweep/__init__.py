@@ -12,8 +12,6 @@ from .columns import (
     shown_value,
 )
 from .filter import apply_filter, filtered, find_column
-from .grid import parse_seeds, parse_shard, parse_values
-from .order import BestFirst
 from .rows import (
     MEASURED_COLUMNS,
     Sweep,
@@ -25,6 +23,7 @@ from .rows import (
     write_plan,
 )
 from .runs import (
+    BestFirst,
     SweepJob,
     SweepPlan,
     SweepSequence,
@@ -60,9 +59,6 @@ __all__ = [
     "is_sweep_folder",
     "measured_pace",
     "number_names",
-    "parse_seeds",
-    "parse_shard",
-    "parse_values",
     "plan_sweep",
     "read_sweep",
     "report_table",

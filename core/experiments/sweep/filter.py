@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...io.readers.variables import shortened
+from ...io.files.variables import shortened
 from .columns import FAILURE, MISSING, RunColumn, run_columns, shared_column
 
 if TYPE_CHECKING:

@@ -199,7 +199,7 @@ class SweepReader:
     """Reads the runs of a sweep, and later only what was appended since.
 
     >>> import tempfile
-    >>> from core.experiments import SweepReader
+    >>> from core.experiments.sweep import SweepReader
     >>> reader = SweepReader(tempfile.mkdtemp())
     >>> reader.read().rows, reader.read().planned
     ((), None)

@@ -1,9 +1,7 @@
 """Sequences from files, one format a module; the table `READERS` lists them."""
 
-from .allowance import GIGABYTE, Allowance, memory_limit, set_memory_limit
-from .array_shapes import SHAPES
-from .challenge import challenge_file
-from .contents import (
+from ..files.allowance import GIGABYTE, Allowance, memory_limit, set_memory_limit
+from ..files.contents import (
     check_file,
     digest,
     load_arrays,
@@ -19,20 +17,21 @@ from .contents import (
     recording_files,
     refusing_damage,
 )
-from .csv import write_csv
+from ..files.named_paths import named_path
+from ..files.reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
+from ..files.variables import describe
+from .arrays.array_shapes import SHAPES
+from .arrays.layouts import LAYOUTS
+from .arrays.npz import entries_of, sequence_from, write_npz, write_tracks
+from .challenge import challenge_file
 from .entry import SequenceEntry, entry_of
 from .inspection import ArrayEntry, FileContents, inspect_file
-from .layouts import LAYOUTS
 from .listing import list_sequences
-from .named_paths import named_path
-from .npz import entries_of, sequence_from, write_npz, write_tracks
-from .plugins import ReaderPlugin
 from .read import read_sequence
-from .reader import Reader
-from .reading_options import COORDINATES, ORDERS, READING_OPTIONS, ReadingOptions
+from .reader import Reader, ReaderPlugin
 from .samples import bundled_samples, resolve, sample_name, sample_path
 from .table import READERS, installed_plugins, installed_readers, is_self_contained, is_sequence_folder
-from .variables import describe
+from .tables.csv import write_csv
 
 __all__ = [
     "COORDINATES",

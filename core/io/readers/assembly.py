@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Sequence
-from .contents import check_camera, digest, refusing_damage, sequence_name
-from .variables import without_unseen
+from ..files.contents import check_camera, digest, refusing_damage, sequence_name
+from ..files.variables import without_unseen
 
 if TYPE_CHECKING:
     from ...foundation.types import Bools
-    from .reading_options import ReadingOptions
-    from .variables import LoadedFile, Parts
+    from ..files.reading_options import ReadingOptions
+    from ..files.variables import LoadedFile, Parts
 
 
 PIXELS = 20.0  # units that tracks in pixels extend over at least

@@ -27,8 +27,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.exceptions import InputError
-from .allowance import memory_limit
-from .contents import (
+from ..files.allowance import memory_limit
+from ..files.contents import (
     check_file,
     digest,
     load_arrays,

@@ -11,19 +11,19 @@ import numpy as np
 from ...data.sequence import Sequence
 from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
+from ..files.reading_options import ReadingOptions
+from ..files.variables import size_of
 from .assembly import as_sequence
 from .challenge import challenge_file
 from .read import read_challenge, read_sequence, reads_as_challenge
-from .reading_options import ReadingOptions
 from .samples import resolve
 from .table import interpret_file, is_sequence_folder, load_file
-from .variables import size_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from .variables import Variables
+    from ..files.variables import Variables
 
 CHALLENGE = "NRSfM Challenge"
 OWN = "nrsfm"

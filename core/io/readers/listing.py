@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...foundation.exceptions import InputError
+from ..files.contents import sequence_name
+from ..files.reading_options import ReadingOptions
 from . import challenge
+from .arrays.known_layouts import CAMERA_FILE
+from .arrays.npy import tracks_of_mask
 from .challenge import challenge_file, find
-from .contents import sequence_name
 from .entry import SequenceEntry, entry_of
-from .known_layouts import CAMERA_FILE
-from .npy import tracks_of_mask
 from .read import read_file
-from .reading_options import ReadingOptions
 from .samples import PREFIX, bundled_samples, resolve
 from .table import accepted_folders, is_sequence_folder, listed_suffixes
 

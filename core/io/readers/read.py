@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...foundation.exceptions import InputError
+from ..files.contents import check_camera, refusing_damage
+from ..files.reading_options import ReadingOptions
 from . import challenge
 from .assembly import as_sequence
 from .challenge import ChallengeFile, challenge_file, find
-from .contents import check_camera, refusing_damage
-from .reading_options import ReadingOptions
 from .samples import resolve
 from .table import accepted_folders, interpret_file, is_sequence_folder, load_file
 
@@ -49,7 +49,7 @@ def read_sequence(
         does not state its camera model: the model to assume (`provenance` records the default).
     layout
         name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
-        key of `core.io.readers.layouts.LAYOUTS`, or of `array_shapes.SHAPES` with ":" and the variable. After
+        key of `core.io.readers.LAYOUTS`, or of `core.io.readers.SHAPES` with ":" and the variable. After
         another ":", the variable that holds the visibility: "frames-points-xy:tracks:visible".
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.

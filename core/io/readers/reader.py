@@ -1,20 +1,36 @@
-"""One file format: a row of the table of readers, from this program or an installed package."""
+"""One file format: a row of the table of readers, from this program or an installed package.
+
+Readers of other packages are found by the entry-point group `nrsfm.readers`:
+
+    [project.entry-points."nrsfm.readers"]
+    vicon = "nrsfm_vicon:READER"
+
+The object is a `Reader`, or a function without arguments that returns one. What fails in such a package, when
+it is loaded or when it reads, disables its reader and nothing else.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...foundation.exceptions import InputError
 from ...foundation.representation import one_line_repr
-from .variables import LoadedFile
+from ..files.variables import LoadedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
+    from importlib.metadata import EntryPoint
     from pathlib import Path
 
     from ...data.sequence import Sequence
-    from .reading_options import ReadingOptions
-    from .variables import Parts
+    from ..files.reading_options import ReadingOptions
+    from ..files.variables import Parts
+
+
+GROUP = "nrsfm.readers"
+Returned = TypeVar("Returned")
 
 
 def _never(_: object) -> bool:
@@ -46,3 +62,82 @@ class Reader:
     listed: bool = True  # whether a folder lists files of the suffix; many texts are no tracks
 
     __repr__ = one_line_repr
+
+
+@dataclass(frozen=True)
+class ReaderPlugin:
+    """A reader of an installed package, or what is wrong with it."""
+
+    name: str  # of the entry point
+    package: str  # its name and version
+    reader: Reader | None
+    problem: str = ""
+
+    __repr__ = one_line_repr
+
+    def __str__(self) -> str:
+        """Return a sentence on it."""
+        if self.reader is None:
+            return f"{self.name} ({self.package}) is left out: {self.problem}"
+        return f"{self.name} ({self.package}) reads {self.reader.suffix}, {self.reader.label}"
+
+
+def find_plugins(taken: Container[str]) -> tuple[ReaderPlugin, ...]:
+    """Return the readers that installed packages offer."""
+    plugins: list[ReaderPlugin] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
+        reader, problem = _load(entry)
+        suffixes = [plugin.reader.suffix for plugin in plugins if plugin.reader is not None]
+        if reader is not None and (reader.suffix in taken or reader.suffix in suffixes):
+            problem, reader = f"files {reader.suffix} have a reader", None
+        plugins.append(ReaderPlugin(entry.name, package, reader, problem))
+    return tuple(plugins)
+
+
+def _load(entry: EntryPoint) -> tuple[Reader | None, str]:
+    """Return the reader of an entry point, or what is wrong with it."""
+    try:
+        found = entry.load()
+        reader = found() if callable(found) else found
+    except (Exception, SystemExit) as error:  # of code that is not this program's
+        return None, _failure(error)
+    if not isinstance(reader, Reader):
+        return None, f"{entry.value} is {type(reader).__name__}; accepted is core.io.readers.Reader"
+    return _guarded(reader, entry.name), ""
+
+
+def _failure(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+
+
+def _guarded(reader: Reader, name: str) -> Reader:
+    """Return a reader whose own errors are of the files that it reads, and of no other."""
+
+    def refusing(function: Callable[..., Returned]) -> Callable[..., Returned]:
+        def read(*arguments: Any) -> Returned:
+            try:
+                return function(*arguments)
+            except InputError:
+                raise
+            except (Exception, SystemExit) as error:
+                raise InputError(f"the reader {name} of another package fails ({_failure(error)})") from error
+
+        return read
+
+    def denying(function: Callable[..., bool]) -> Callable[..., bool]:
+        def applies(*arguments: Any) -> bool:
+            try:
+                return bool(function(*arguments))
+            except (Exception, SystemExit):
+                return False
+
+        return applies
+
+    return replace(
+        reader,
+        load=refusing(reader.load),
+        interpret=refusing(reader.interpret),
+        recognizes=denying(reader.recognizes),
+        folder=denying(reader.folder),
+    )

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 
 from ...data.sequence import VIDEO_SUFFIXES, Sequence
 from ...foundation.exceptions import InputError
-from . import markers, mediapipe, openpose, scenes, sleap
+from ..files.contents import is_zip, parse_matrix, read_bytes, refusing_damage
+from ..files.reading_options import READING_OPTIONS, ReadingOptions
+from ..files.variables import LoadedFile
+from .arrays.hdf5 import is_hdf5
+from .arrays.layouts import parts_of
+from .arrays.mat import is_mat, load_variables
+from .arrays.npy import interpret_npy, is_npy, load_npy
+from .arrays.npz import interpret_npz, load_npz
+from .arrays.pickles import interpret_pickle, is_pickle, load_pickle
 from .assembly import complete
-from .contents import is_zip, parse_matrix, read_bytes, refusing_damage
-from .csv import interpret_csv, is_csv, load_csv
-from .hdf5 import is_hdf5
-from .layouts import parts_of
-from .mat import is_mat, load_variables
-from .npy import interpret_npy, is_npy, load_npy
-from .npz import interpret_npz, load_npz
-from .pickles import interpret_pickle, is_pickle, load_pickle
-from .plugins import ReaderPlugin, find_plugins
-from .reader import Reader
-from .reading_options import READING_OPTIONS, ReadingOptions
-from .variables import LoadedFile
+from .geometry import markers, scenes
+from .keypoints import mediapipe, openpose, sleap
+from .reader import Reader, ReaderPlugin, find_plugins
+from .tables.csv import interpret_csv, is_csv, load_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from .variables import Parts
+    from ..files.variables import Parts
 
 # Files of pose tools that are no tables of tracks, by an item that they have.
 OTHER_HDF5 = {

@@ -15,7 +15,7 @@ from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
-from nrsfm_gui.scene import summaries
+from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class LogController(QObject):
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
         self._log_runs()
-        self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
+        self._logbook.add(Level.INFO, "files", f"Opened {status_text.sequence_facts(sequence)}")
 
     def _on_run_changed(self, run: Run) -> None:
         before = self._states.get(run)
@@ -106,7 +106,7 @@ class LogController(QObject):
                 )
             if state is not RunState.RUNNING or before is not None:
                 level = Level.ERROR if state is RunState.FAILED else Level.INFO
-                self._logbook.add(level, f"run {run.number}", summaries.activity(run))
+                self._logbook.add(level, f"run {run.number}", status_text.activity(run))
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], *, within: str = "") -> list[str]:

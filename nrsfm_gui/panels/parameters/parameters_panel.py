@@ -29,7 +29,7 @@ from nrsfm_gui.panels.parameters.parameter_form import (
 )
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.source_choice import SourceChoice
-from nrsfm_gui.text.camera_text import calibration_text
+from nrsfm_gui.text.import_text import calibration_text
 from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.labels import ElidedLabel
 

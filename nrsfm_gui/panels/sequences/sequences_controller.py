@@ -14,6 +14,7 @@ from core import Settings
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.text import status_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ class SequencesController(QObject):
 
     def _show_activity(self) -> None:
         session = self._session
-        self._notifier.show_status(summaries.activity(session.active_run or session.shown))
+        self._notifier.show_status(status_text.activity(session.active_run or session.shown))
 
     def _on_camera_known(
         self, model: str, intrinsics: str | tuple[float, float, float, float], answered: bool

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.cameras import Camera
     from nrsfm_gui.scene.floor import Floor
     from nrsfm_gui.scene.orbit_camera import Projection
-    from nrsfm_gui.scene.scene import Camera, Scene
+    from nrsfm_gui.scene.scene import Scene
 
 MOST_PIXELS = 48.0  # diameter of a sphere; some graphics cards draw no larger points
 RING_SHARE = 1.3  # diameter of a ring around a sphere, of that of the sphere

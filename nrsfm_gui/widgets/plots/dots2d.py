@@ -14,8 +14,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QLineF, QPointF, QRectF
 from PyQt6.QtGui import QPainter, QPen, QPixmap
 
-from nrsfm_gui.widgets.abstract import AbstractQt
 from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
+from nrsfm_gui.widgets.point_view import AbstractQt
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -128,7 +128,7 @@ def test_the_same_seed_gives_the_same_rotations():
     np.testing.assert_array_equal(first.R, second.R)
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3, 10])
+@pytest.mark.parametrize("rank", [1, 2, 3, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("noise", [0.0, 1e-3])
 def test_rotations_do_not_depend_on_the_last_bits_of_the_tracks(rank, noise):
     scene = world(2, frames=40, points=37)
@@ -150,7 +150,9 @@ def test_singular_values_that_only_rounding_leaves_are_not_used():
     np.testing.assert_array_equal(found.R, same.R)
 
 
-@pytest.mark.parametrize(("shapes", "seed"), [(5, 0), (5, 3), (6, 0)])
+@pytest.mark.parametrize(
+    ("shapes", "seed"), [(5, 3), *(pytest.param(shapes, 0, marks=pytest.mark.slow) for shapes in (5, 6))]
+)
 def test_the_cost_of_the_triplet_does_not_rise_with_the_rank(shapes, seed):
     tracks = orthographic(world(shapes, points=40, seed=seed))
     costs = [estimate_rotations(tracks, everything(tracks), rank=rank).cost for rank in range(1, 8)]
@@ -167,6 +169,7 @@ np.save(sys.argv[2], [estimate_rotations(tracks, everything, rank=rank).R for ra
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are of x86-64")
 @pytest.mark.parametrize("noise", [0.0, 1e-3])
 def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path, noise):

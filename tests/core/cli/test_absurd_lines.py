@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rendering import render
 
 from core import simulate, write_csv, write_npz
 from core.cli import COMMANDS, main
 from core.foundation import printable
-from core.synthetic import render
 
 SECONDS = 20  # after which a line is stopped as by Ctrl-C: that it runs long is no error
 QUICK = "--rank 2 --rotations truth --refine none --iterates 2"

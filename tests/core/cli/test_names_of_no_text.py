@@ -8,12 +8,12 @@ import sys
 
 import numpy as np
 import pytest
+from rendering import render
 
 from core import WRITERS, simulate, write_challenge, write_csv, write_npz
 from core.cli import main
 from core.experiments import figures
 from core.experiments.report import CodeBlock, Heading, write_report
-from core.synthetic import render
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 NAME = b"a\xff".decode("utf-8", "surrogateescape")
@@ -29,7 +29,9 @@ LINES = [
     "export {0}result.npz -o {0}out.ply --all-frames",
     "track {0}.mp4 --points 9 -o {0}out.npz", "track {0}.mp4 --points 9 -o {0}out.csv",
     "simulate paper --path line --frames 5 --points 15 -o {0}out",
-    "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out",
+    pytest.param(
+        "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out", marks=pytest.mark.slow
+    ),
     "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
     "sweep {0}.npz --set rank=2 --rotations truth --refine none --jobs 1 -o {0}out",
 ]  # fmt: skip

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rendering import render
 
 from core.cli import main
 from core.cli.command_line import COMMANDS
 from core.solvers.methods import METHODS
-from core.synthetic import render
 
 QUICK = "--rank 2 --rotations truth --refine none --quiet"
 REPORT = ("report.md", "report.html", "numbers.csv", "jobs/runs.jsonl")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import CameraModel, simulate
+from core.depth import DepthPoint, DepthProblem
 from core.foundation import procrustes
 
 
@@ -18,3 +20,20 @@ def error():
         return float(apart.mean() / np.linalg.norm(target, axis=1).mean())
 
     return measure
+
+
+@pytest.fixture(scope="session")
+def simulated():
+    """Return the problem of a simulated sequence and its true point."""
+
+    def make(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0):
+        camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
+        scene = simulate(kind, camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
+        Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
+        tracks = scene.tracks
+        if not affine:
+            tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
+        problem = DepthProblem(tracks, scene.visible, affine)
+        return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
+
+    return make

@@ -17,11 +17,15 @@ from core.depth import (
     inflation,
     neighbor_edges,
 )
-from core.foundation import rotation_from_vector
+from core.foundation import InputError, rotation_from_vector
 from core.problem import balance
 
 SHAPES = [(7, 12), (40, 6)]  # F x P with F below and above 3P: both sides of the determinant
-LEVELS = [DepthLevel(0.1, 0.15), DepthLevel(0.02, 0.03, 0.3, relative=True)]
+LEVELS = [
+    DepthLevel(0.1, 0.15),
+    DepthLevel(0.02, 0.03, 0.3, relative=True),
+    DepthLevel(0.02, 0.03, weights=(0.0, 0.5, 1.0, 1.0, 4.0)),
+]
 
 
 def random_energy(frames, points, level, *, affine=False, noise=0.0, hidden=0.2, seed=0, inflates=False):
@@ -60,9 +64,11 @@ def slow_energy(energy, x):
     X = np.stack([point.rotations[f].T @ (Y[f] - Y[f].mean(axis=1)[:, None]) / s for f in range(frames)])
     D = (X - X.mean(axis=0)).reshape(frames, -1)
     sigma = np.linalg.svd(D, compute_uv=False)
-    size = min(frames, 3 * points)
-    total = frames / 2 * (np.log(sigma[:size] ** 2 / frames + level.eps**2).sum())
-    total += frames / 2 * (frames - size) * np.log(level.eps**2)
+    total = 0.0
+    for k in range(frames):
+        value = sigma[k] ** 2 / frames if k < len(sigma) else 0.0
+        weight = level.weights[min(k, len(level.weights) - 1)]
+        total += frames / 2 * weight * np.log(value + level.eps**2)
     edges = energy.edges.T
     reference = problem.edge_reference(energy.edges) if level.relative else np.ones(len(edges))
     sizes = np.ones(frames) if energy.sizes is None else energy.sizes
@@ -102,14 +108,18 @@ def test_the_gradient_agrees_with_finite_differences(frames, points, level, affi
     energy, x = random_energy(frames, points, level, affine=affine, noise=noise, inflates=inflates)
     gradient = energy.value_and_gradient(x)[1]
     h = 1e-5
-    numeric = np.empty_like(x)
-    for k in range(len(x)):
+    checked = np.arange(0, len(x), 1 + len(x) // 200)  # all of a small problem
+    numeric = np.full_like(x, np.nan)
+    for k in checked:
         ends = [energy.value_and_gradient(x + sign * h * (np.arange(len(x)) == k))[0] for sign in (1, -1)]
         numeric[k] = (ends[0] - ends[1]) / (2 * h)
     depths, turns = frames * points, (points + 3) * frames
-    for block in (slice(0, depths), slice(depths, turns), slice(turns, None)):
-        assert len(x[block])  # depths, rotation vectors, rays
-        np.testing.assert_allclose(gradient[block], numeric[block], atol=1e-5 * abs(gradient[block]).max())
+    for first, last in ((0, depths), (depths, turns), (turns, len(x))):  # depths, rotation vectors, rays
+        block = checked[(first <= checked) & (checked < last)]
+        assert len(block)
+        np.testing.assert_allclose(
+            gradient[block], numeric[block], atol=1e-5 * abs(gradient[first:last]).max()
+        )
 
 
 def test_a_gradient_with_large_rotation_vectors_agrees_with_finite_differences():
@@ -193,17 +203,20 @@ def test_the_preconditioner_is_symmetric_and_positive_definite(frames, points, n
 
 
 @pytest.mark.parametrize(("affine", "inflates"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("level", [LEVELS[0], LEVELS[2]])
 @pytest.mark.parametrize(("frames", "points"), SHAPES)
 def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(
-    frames, points, affine, inflates
+    frames, points, level, affine, inflates
 ):
-    energy, x = random_energy(frames, points, LEVELS[0], affine=affine, inflates=inflates)
+    energy, x = random_energy(frames, points, level, affine=affine, inflates=inflates)
     sizes = energy.sizes if inflates else np.ones(frames)
     problem, level, point = energy.problem, energy.level, energy.point(x)
     X, s = problem.shapes(point), problem.unit(point)
     D = (X - X.mean(axis=0)).reshape(frames, -1)
     center = np.eye(frames) - 1.0 / frames
-    W = center @ np.linalg.inv(D @ D.T / frames + level.eps**2 * np.eye(frames)) @ center
+    values, modes = np.linalg.eigh(D @ D.T / frames)
+    weights = [level.weights[min(k, len(level.weights) - 1)] for k in range(frames)][::-1]
+    W = center @ (modes * (weights / (values + level.eps**2))) @ modes.T @ center
     ray = np.insert(point.rays[:, :, 2], 2, 1.0, axis=1) * point.depths[:, 2, None] / s
     if affine:
         ray = np.tile([0.0, 0.0, problem.size / s], (frames, 1))
@@ -221,6 +234,23 @@ def test_the_preconditioner_inverts_the_curvature_along_the_depths_of_a_point(
     solved = np.linalg.solve(H, vector[2 * frames : 3 * frames])
     found = energy.preconditioner(x).apply(vector)
     np.testing.assert_allclose(found[2 * frames : 3 * frames], solved, atol=2e-3 * np.abs(solved).max())
+
+
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_equal_weights_are_a_factor_of_the_first_term(frames, points):
+    plain, x = random_energy(frames, points, DepthLevel(0.1, 0.15, isometry=0.0))
+    threefold = replace(plain, level=replace(plain.level, weights=(3.0, 3.0)))
+    values = [each.value_and_gradient(x)[0] for each in (plain, threefold)]
+    X = plain.problem.shapes(plain.point(x))
+    D = (X - X.mean(axis=0)).reshape(frames, -1)
+    first = frames / 2 * np.linalg.slogdet(D @ D.T / frames + 0.01 * np.eye(frames))[1]
+    assert values[1] - values[0] == pytest.approx(2.0 * first, rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [(), (-1.0, 1.0), (2.0, 1.0), (0.0,), (1.0, np.inf), (np.nan, 1.0)])
+def test_weights_that_are_not_accepted_are_named(weights):
+    with pytest.raises(InputError, match="weights of the modes are"):
+        DepthLevel(0.1, 0.15, weights=weights)
 
 
 def test_neighbors_are_those_of_least_mean_distance():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core import CameraModel, simulate
 from core.depth import (
     DepthOptions,
     DepthPoint,
@@ -28,18 +27,6 @@ from core.depth.subset import EDGE_EPS, _PathSystem
 from core.foundation import PhaseKind
 
 
-def simulated(kind="paper", *, affine=False, frames=24, points=60, occlusion=0.0):
-    """Return the problem of a simulated sequence and its true point."""
-    camera = CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE
-    scene = simulate(kind, camera=camera, frames=frames, points=points, noise=0.1, occlusion=occlusion)
-    Y = scene.rotations @ scene.truth.points + scene.translations[:, :, None]
-    tracks = scene.tracks
-    if not affine:
-        tracks = (scene.tracks - scene.intrinsics[:2, 2:]) / scene.intrinsics[0, 0]
-    problem = DepthProblem(tracks, scene.visible, affine)
-    return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
-
-
 def mirrored_singly(problem, point, frames):
     """Return the point with some frames mirrored, each turned onto the mean shape of all others."""
     for frame in frames:
@@ -53,21 +40,21 @@ def squared_distance(X, Z):
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_to_mirror_twice_changes_nothing(affine):
+def test_to_mirror_twice_changes_nothing(simulated, affine):
     _, truth = simulated(affine=affine, points=15)
     twice = mirror_in_depth(mirror_in_depth(truth))
     np.testing.assert_allclose(twice.depths, truth.depths, rtol=1e-12)
     np.testing.assert_allclose(twice.rotations, truth.rotations, atol=1e-12)
 
 
-def test_the_mirror_image_of_an_orthogonal_point_is_congruent_to_it():
+def test_the_mirror_image_of_an_orthogonal_point_is_congruent_to_it(simulated):
     problem, truth = simulated(affine=True, points=15)
     mirrored = problem.shapes(mirror_in_depth(truth))
     flipped = problem.shapes(truth) * np.array([1.0, 1.0, -1.0])[:, None]
     np.testing.assert_allclose(mirrored, flipped, atol=1e-12)
 
 
-def test_the_links_at_the_ends_of_a_mirrored_block_are_the_most_suspicious():
+def test_the_links_at_the_ends_of_a_mirrored_block_are_the_most_suspicious(simulated):
     problem, truth = simulated(points=20)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(8, 15))
     scores = suspicions(problem, wrong, mirror_in_depth(wrong))
@@ -101,7 +88,7 @@ def test_of_a_rigid_object_mirrored_frames_alone_are_suspicious(affine):
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_depths_of_other_points_follow_from_those_of_a_subset(affine):
+def test_depths_of_other_points_follow_from_those_of_a_subset(simulated, affine):
     problem, truth = simulated(affine=affine, occlusion=0.1)
     subset = point_subset(problem, problem.shapes(truth), 25)
     assert not subset.complete and subset.part.shape == (24, 25)
@@ -114,7 +101,7 @@ def test_depths_of_other_points_follow_from_those_of_a_subset(affine):
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(affine, error):
+def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(simulated, affine, error):
     problem, truth = simulated(affine=affine, points=120, occlusion=0.1)
     subset = point_subset(problem, problem.shapes(truth), 40)
     free, kept = (
@@ -127,7 +114,7 @@ def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(af
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variations(affine):
+def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variations(simulated, affine):
     problem, truth = simulated(affine=affine, frames=6, points=20)
     subset = point_subset(problem, problem.shapes(truth), 8)
     system = _PathSystem.about(subset, subset.restrict(truth))
@@ -159,7 +146,7 @@ def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variatio
         np.testing.assert_allclose(right[p], target, rtol=1e-4, atol=1e-5 * np.abs(target).max())
 
 
-def test_a_subset_of_all_points_is_the_problem_itself():
+def test_a_subset_of_all_points_is_the_problem_itself(simulated):
     problem, truth = simulated(points=20)
     subset = point_subset(problem, problem.shapes(truth), 20)
     assert subset.complete
@@ -167,7 +154,7 @@ def test_a_subset_of_all_points_is_the_problem_itself():
 
 
 @pytest.fixture(scope="module")
-def repaired():
+def repaired(simulated):
     """Return a problem, its truth, a start with a mirrored block, and the steps of its refinement."""
     problem, truth = simulated()
     start = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
@@ -182,7 +169,7 @@ def test_a_mirrored_block_is_found_and_repaired(repaired, error):
 
 
 @pytest.mark.parametrize("sweeps", [0, 3])
-def test_frames_in_no_order_are_mirrored_one_after_the_other(monkeypatch, error, sweeps):
+def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypatch, error, sweeps):
     monkeypatch.setattr("core.depth.search.SWEEPS", sweeps)
     problem, truth = simulated(frames=20, points=20)
     order = np.random.default_rng(1).permutation(20)
@@ -194,7 +181,7 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(monkeypatch, error,
     assert error(problem, last.best, truth) < 0.02 if sweeps else error(problem, last.best, truth) > 0.05
 
 
-def test_ends_that_mirroring_makes_one_are_followed_once(error):
+def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
     steps = list(refine_depths(problem, {"mirrored": wrong, "true": truth}, DepthOptions()))
@@ -222,7 +209,7 @@ def test_the_same_refinement_gives_the_same_numbers(repaired):
     assert np.array_equal(again[-1].best.depths, steps[-1].best.depths)
 
 
-def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_is_followed(error):
+def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_is_followed(simulated, error):
     problem, truth = simulated(frames=12, points=50)
     disturbed = replace(
         truth, depths=truth.depths * np.exp(0.01 * np.random.default_rng(0).normal(size=(12, 50)))
@@ -240,7 +227,7 @@ def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_i
 
 
 @pytest.fixture
-def part_of_many(monkeypatch):
+def part_of_many(simulated, monkeypatch):
     """Return a problem of which some points are followed, its truth, a disturbed start, and these points."""
     monkeypatch.setattr("core.depth.search.FOLLOWED", 600)
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 25)
@@ -267,7 +254,7 @@ def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(part_of_
     assert error(problem, last.best, truth) < 0.65 * error(problem, disturbed, truth)
 
 
-def test_of_few_points_all_are_followed():
+def test_of_few_points_all_are_followed(simulated):
     problem, truth = simulated(points=20)
     subset = followed_part(problem, truth)
     assert subset.complete and subset.part.lateral is not None
@@ -275,7 +262,7 @@ def test_of_few_points_all_are_followed():
     assert all(of_part is step for of_part, step in steps)
 
 
-def test_an_orthogonal_balloon_is_not_bent_to_keep_its_lengths(error):
+def test_an_orthogonal_balloon_is_not_bent_to_keep_its_lengths(simulated, error):
     problem, truth = simulated("balloon", affine=True, points=40)
     rng = np.random.default_rng(0)
     disturbed = replace(truth, depths=truth.depths + 0.05 * problem.size * rng.normal(size=(24, 40)))

@@ -187,6 +187,7 @@ def test_warm_trials_end_where_cold_ones_do(case):
             assert np.sqrt(np.mean(((pixels[0] - pixels[1]) ** 2).sum(axis=1)[held])) < 0.15 * trial.held.rms
 
 
+@pytest.mark.slow
 def test_the_lowest_held_out_error_is_near_the_lowest_3d_error_where_runs_are_hidden(case):
     """Figures of this case: 1.6 mm at the minimum of runs, 1.6 the best; 23 at the minimum of single ones."""
     sequence, iterates = case
@@ -211,6 +212,7 @@ def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
     assert all(trial.solution.problem.rank == trial.value for trial in trials)
 
 
+@pytest.mark.slow
 def test_rotations_that_have_seen_what_is_hidden_change_little(case):
     sequence, iterates = case
     plan = HoldoutPlan("xi", (0.1, 0.3, 1.0), folds=1)
@@ -399,6 +401,7 @@ def refined(case):
     return trials, choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
 
 
+@pytest.mark.slow
 def test_refined_depths_predict_what_was_hidden_and_keep_to_the_noise_where_it_was_not(case, refined):
     sequence, iterates = case
     trials, held = refined
@@ -414,6 +417,7 @@ def test_refined_depths_predict_what_was_hidden_and_keep_to_the_noise_where_it_w
     assert procrustes_mm(points, sequence.truth).mean < error_3d(sequence, none.solution)
 
 
+@pytest.mark.slow
 def test_what_is_hidden_does_not_enter_a_refinement(case, refined):
     sequence, iterates = case
     trials, held = refined
@@ -424,6 +428,7 @@ def test_what_is_hidden_does_not_enter_a_refinement(case, refined):
         assert moved.kept == trials[moved.value].kept and moved.held.rms > 100
 
 
+@pytest.mark.slow
 def test_every_parameter_is_measured_after_the_refinement_where_the_settings_refine(quick):
     sequence, settings, last, _ = quick
     settings = settings.with_changes(refine="depth", noise=0.0)

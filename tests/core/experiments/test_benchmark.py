@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import Factors, InputError
 from core.cli import main
@@ -164,6 +165,7 @@ def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
     assert watch.seconds == 10
 
 
+@pytest.mark.slow
 def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     start = bilinear_start(CASE.pose())
     found = run_method(CASE, "bilinear", start, 5.0)
@@ -180,16 +182,17 @@ def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     assert stop.value.run.status == STOPPED and stop.value.run.curve
 
 
+@pytest.mark.slow
 def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
     command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 300
+    until = time.monotonic() + PATIENCE
     while not (tmp_path / "benchmark.csv").exists() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "stopped" in err and BENCHMARK_METHODS["bilinear"].title in out
     rows = read(tmp_path / "benchmark.csv")

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import read_sequence
 from core.cli import main
@@ -50,6 +51,7 @@ def results_in(jobs):
     return [jobs / "results" / f"{json.loads(line)['key']}.npz" for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["workers begin", "a job is done"])
 def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path):
     """Ctrl-C as a terminal sends it, to all processes of the group."""
@@ -63,13 +65,13 @@ def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if has_workers(process) if moment == "workers begin" else results_in(jobs):
             break
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     kept = {path: path.stat().st_mtime_ns for path in results_in(jobs)}
     if len(kept) == 2:
         assert process.returncode in (0, 130), errors
@@ -87,7 +89,10 @@ def stop_after_one(standing):
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
+@pytest.mark.usefixtures("loky")
+@pytest.mark.parametrize(
+    "workers", ["sequential", *(pytest.param(each, marks=pytest.mark.slow) for each in ("threading", "loky"))]
+)
 def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
@@ -128,6 +133,7 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
     assert not store.path.read_bytes()
 
 
+@pytest.mark.slow
 def test_workers_are_those_of_the_context(folder, tmp_path):
     items = load_table_data(folder).items[:2]
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
@@ -210,6 +216,7 @@ def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_
     assert len(store.path.read_text().splitlines()) == 5 + 4
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended_and_recorded(Ending, tmp_path):
     jobs = [Ending("long", seconds=3600.0), Ending("short")]
     with JobStore(tmp_path) as store:

@@ -20,12 +20,21 @@ import joblib
 import numpy as np
 import pyarrow.parquet
 import pytest
+from patience import PATIENCE
 
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
+from core.cli.sweep import parse_seeds, parse_shard, parse_values
 from core.evaluation import optimality
-from core.experiments import JobStore, SweepReader, is_sweep_folder, read_sweep, tabulate
-from core.experiments.sweep import MEASURED_COLUMNS, parse_seeds, parse_shard, parse_values, report_table
+from core.experiments import JobStore
+from core.experiments.sweep import (
+    MEASURED_COLUMNS,
+    SweepReader,
+    is_sweep_folder,
+    read_sweep,
+    report_table,
+    tabulate,
+)
 from core.reconstruction import settings_to_dict
 
 QUICK = ["--rotations", "truth", "--refine", "none", "--starts", "1"]  # a run takes about 50 ms
@@ -174,6 +183,7 @@ def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
     assert load_result(tmp_path / "again.npz").loss == row["loss"]
 
 
+@pytest.mark.slow
 def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path, capsys):
     assert main([*data, "--jobs", "2", "-o", str(tmp_path / "two")]) == 0
     assert comparable(tmp_path / "two") == comparable(swept)
@@ -186,6 +196,8 @@ def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path, ca
     assert comparable(tmp_path / "shards") == comparable(swept)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("loky")
 def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tmp_path):
     """As Ray's is used: it has a backend of its own, which is not installed here."""
     with joblib.parallel_config("loky"):
@@ -193,6 +205,7 @@ def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tm
     assert comparable(tmp_path) == comparable(swept)
 
 
+@pytest.mark.slow
 def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
     words = [sys.executable, "-m", "core", *data, "--jobs", "1", "-o", str(tmp_path)]
     script = f"{shlex.join(words)} --shard $SLURM_ARRAY_TASK_ID/2"
@@ -200,7 +213,7 @@ def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
         subprocess.Popen(["sh", "-c", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(k)})
         for k in (1, 2)
     ]
-    assert [task.wait(timeout=300) for task in tasks] == [0, 0]
+    assert [task.wait(timeout=PATIENCE) for task in tasks] == [0, 0]
     assert comparable(tmp_path) == comparable(swept)
     assert not (tmp_path / "runs.jsonl").exists() and (tmp_path / "table.csv").is_file()
 
@@ -221,6 +234,7 @@ def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, ca
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
     """kill -9 at moments when lines are written: no run is lost, and none is there twice."""
     command = [sys.executable, "-m", "core", *data, "--jobs", "2", "-o", str(tmp_path)]
@@ -237,7 +251,14 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
-@pytest.mark.parametrize(("kind", "jobs", "code"), [("INT", "2", 130), ("TERM", "1", 143), ("HUP", "2", 129)])
+@pytest.mark.parametrize(
+    ("kind", "jobs", "code"),
+    [
+        pytest.param("INT", "2", 130, marks=pytest.mark.slow),
+        ("TERM", "1", 143),
+        pytest.param("HUP", "2", 129, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     command = [sys.executable, "-m", "core", *data, "--seeds", "0:40", "--jobs", jobs, "-o", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
@@ -245,7 +266,7 @@ def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     while process.poll() is None and (not path.exists() or len(path.read_bytes().splitlines()) < 2):
         time.sleep(0.002)
     process.send_signal(getattr(signal, f"SIG{kind}"))
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     kept = len(lines(tmp_path))
     assert 2 <= kept < 320

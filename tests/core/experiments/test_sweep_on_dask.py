@@ -13,8 +13,7 @@ import pytest
 from dask_processes import DEADLINE, DaskProcesses, wait_for
 
 from core.cli import main
-from core.experiments import read_sweep
-from core.experiments.sweep import MEASURED_COLUMNS
+from core.experiments.sweep import MEASURED_COLUMNS, read_sweep
 
 pytestmark = [
     pytest.mark.slow,
@@ -151,7 +150,7 @@ def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
 
 
 def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("core.experiments.cluster.CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("core.experiments.jobs.CONNECT_SECONDS", 1.0)
     words = ["sweep", str(folder), *RUNS, "--backend", "dask", "--scheduler", "127.0.0.1:9"]
     assert main([*words, "-o", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -18,7 +18,7 @@ from core.foundation.batched_linalg import invert_batched, matmul_batched, solve
 from core.problem import closed_form_structure, reference_singular_values, rigid_start, with_rank
 from core.problem import data_term as quadratic
 from core.problem import printed_form as residuals
-from core.problem.subsampling import subset, subset_levels
+from core.problem.nonrigid import subset, subset_levels
 from core.solvers.reduced_hessian import reduced_hessian
 
 CASES = ["non-rigid", "hidden", "orthogonal", "low rank", "low rank, hidden"]

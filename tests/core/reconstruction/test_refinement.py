@@ -138,6 +138,7 @@ def test_a_run_that_is_left_while_depths_are_refined_keeps_the_best_depths(plain
     assert not np.allclose(result.points, refined[-1].result().points, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, refined):
     changed = REFINED.with_changes(eta=0.1)
     for start in (refined[-1], refined[-30]):
@@ -148,6 +149,7 @@ def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, 
         assert iterates[-1].status.finished and len(iterates[-1].depth.ends) == 1
 
 
+@pytest.mark.slow
 def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_earlier_shape_too(
     sequence, refined
 ):
@@ -183,6 +185,7 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
         assert last.depth.best_energy == pytest.approx(end.depth.best_energy, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughout(
     sequence, refined, tmp_path
 ):
@@ -227,6 +230,7 @@ def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(seque
     assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)
 
 
+@pytest.mark.slow
 def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequence, plain):
     steps = [SolveStep(REFINED, len(plain) + 15), SolveStep(REFINED.with_changes(isometry=0.1))]
     one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
@@ -254,6 +258,7 @@ def test_orthogonal_tracks_are_refined_by_additive_depths():
     assert after < before
 
 
+@pytest.mark.slow
 def test_noise_is_estimated_where_it_is_not_given_and_lets_observations_leave_their_rays():
     noisy = simulate("paper", frames=20, points=30, noise=1.0, seed=2)
     found = {noise: reconstruct(noisy, REFINED.with_changes(noise=noise)) for noise in (None, 0.0, 1.0)}
@@ -312,6 +317,7 @@ def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(se
     assert {each.kind for each in last.verdicts} <= set(VERDICT_KINDS) - {"ambiguous"}  # only one end is kept
 
 
+@pytest.mark.slow
 def test_rotations_that_were_compared_give_further_starts(compared):
     phases = [each.phase for each in compared]
     names = {phase.name for phase in phases if phase.kind is PhaseKind.ROTATIONS}
@@ -358,6 +364,7 @@ def test_a_run_that_continues_none_mirrors_frames_of_its_bilinear_solution(seque
     assert "frames 3-5 mirrored" in first.phase.name
 
 
+@pytest.mark.slow
 def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refined, tmp_path):
     mirrored = REFINED.with_changes(mirror="3-5")
     *_, last = iterate(sequence, mirrored, start=refined[-1])
@@ -401,6 +408,7 @@ def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_witho
     assert not plain[-1].alternatives
 
 
+@pytest.mark.slow
 def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, compared):
     ends = list(compared[-1].alternatives.values())[1:]
     assert ends

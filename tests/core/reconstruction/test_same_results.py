@@ -26,7 +26,8 @@ def without_seconds(name, values):
     return np.delete(values, 1, axis=1) if name in MEASURED else values
 
 
-@pytest.mark.parametrize("refine", ["none", pytest.param("depth", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("refine", ["none", "depth"])
 def test_results_are_the_same_bit_for_bit_from_run_to_run(refine, tmp_path):
     found = []
     for threads, seed in (("1", "0"), ("2", "1")):

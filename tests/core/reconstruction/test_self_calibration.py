@@ -27,6 +27,7 @@ def iterates(scene) -> list[core.Iterate]:
     return list(core.iterate(scene, rank=2, starts=1, rotation_rank=2, intrinsics="estimate"))
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_true_focal_length_and_the_result_names_it(iterates, true_focal):
     last = iterates[-1]
     assert last.origin.source == "tracks"
@@ -39,6 +40,7 @@ def test_the_interval_holds_the_true_focal_length_and_the_result_names_it(iterat
     assert result.meta["intrinsics"]["interval"] == last.origin.interval
 
 
+@pytest.mark.slow
 def test_both_runs_are_one_history_whose_last_iterate_alone_is_finished(iterates):
     counts = [each.iteration for each in iterates]
     seconds = [each.record.seconds for each in iterates]
@@ -50,6 +52,7 @@ def test_both_runs_are_one_history_whose_last_iterate_alone_is_finished(iterates
     assert iterates[-1].settings.intrinsics == "estimate"
 
 
+@pytest.mark.slow
 def test_a_run_continues_with_the_estimate_but_not_from_before_it(scene, iterates):
     settings = iterates[-1].settings.with_changes(eta=0.2, refine="none")
     early = next(each for each in iterates if each.phase.focal and each.depth)

@@ -53,6 +53,7 @@ def posed(sequence: Sequence, eta: float = 0.05) -> LowRankProblem:
     return LowRankProblem(sequence.tracks / norm, sequence.visible, eta, np.zeros(4))
 
 
+@pytest.mark.slow
 def test_a_turntable_ends_in_the_minimum_that_a_start_from_the_truth_reaches(turntable):
     sequence, S = turntable
     assert sequence.visible.mean() < 0.11

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rendering import render, sample_video
 
 from core import InputError, read_sequence
 from core.cli import main
 from core.cli import track as track_command
-from core.synthetic import render, sample_video
 from core.tracking import (
     Video,
     missing_packages,
@@ -82,6 +82,7 @@ def errors(video, tracks):
     return np.linalg.norm(tracks - places, axis=1)
 
 
+@pytest.mark.slow
 def test_points_stay_on_the_material_that_they_began_on(rendered, followed):
     _, sequence = followed
     apart = errors(rendered[0], sequence.tracks)
@@ -308,6 +309,7 @@ def test_an_opencv_that_brings_qt_is_named(monkeypatch):
     assert "opencv-python is installed, whose Qt plugins" in plugin_warning()
 
 
+@pytest.mark.slow
 def test_the_bundled_video_is_the_one_that_is_drawn_from():
     assert sample_videos() == ("sheet",)
     drawn = sample_video()

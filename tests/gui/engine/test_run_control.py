@@ -14,9 +14,10 @@ from nrsfm_gui.engine.solver_thread import SolverThread
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.summaries import activity, duration
+from nrsfm_gui.scene.summaries import duration
 from nrsfm_gui.text.run_numbers import numbers as panel_numbers
 from nrsfm_gui.text.run_rows import run_row
+from nrsfm_gui.text.status_text import activity
 
 
 @pytest.fixture

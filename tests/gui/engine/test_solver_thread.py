@@ -7,12 +7,11 @@ import time
 from dataclasses import replace
 
 import pytest
+from patience import PATIENCE
 
 from core import InputError, Settings
 from nrsfm_gui.engine.mailbox import Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread
-
-PATIENCE = 60.0  # seconds that are waited for what is to happen
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrsfm_gui.engine.time_left import TimeLeft
+from nrsfm_gui.engine.run_control import TimeLeft
 
 TICK = 0.1  # seconds between two updates
 

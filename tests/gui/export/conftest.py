@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import Settings, simulate
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
@@ -48,14 +47,14 @@ def sequence() -> Sequence:
 
 
 @pytest.fixture
-def parts(show, session, control, display, scene_view, tracks_view, make_exporting, sequence) -> Parts:
+def parts(show, session, control, display, scene_view, tracks_view, make_exporting, sequence, store) -> Parts:
     """Return the parts with a sequence, before any run."""
     plot, form = LossPlot(), ParametersPanel()
     spectrum = form.spectrum_plot
     for widget in (plot, form):
         show(widget, 480, 320)
     loss = LossController(session, control, display, plot, session)
-    ParametersController(session, control, form, AppStore(), session)
+    ParametersController(session, control, form, store, session)
     exporting = make_exporting(loss=plot.figure, spectrum=spectrum.figure)
     session.set_settings(QUICK)
     session.set_sequence(sequence)

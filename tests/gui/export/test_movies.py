@@ -269,7 +269,7 @@ def test_a_picture_of_another_shape_is_centered(near):
 
 
 def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
-    options = MovieOptions(width=320, height=200, first=0, last=0, seconds=3600, fps=100)
+    options = MovieOptions(width=320, height=200, first=0, last=0, seconds=100, fps=100)
     solved.export_controller.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: solved.export_controller.strip.isVisible())
     folders = list(folder.iterdir())

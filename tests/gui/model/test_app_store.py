@@ -10,9 +10,16 @@ import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import LAYOUT_VERSION, MOST_SEQUENCES, RECENT_FILES, AppStore, usual_file
+from nrsfm_gui.model.app_store import (
+    LAYOUT_VERSION,
+    MOST_BYTES,
+    MOST_SEQUENCES,
+    RECENT_FILES,
+    AppStore,
+    SettingsFile,
+    usual_file,
+)
 from nrsfm_gui.model.preferences import Preferences
-from nrsfm_gui.model.settings_file import MOST_BYTES, SettingsFile
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import frame_sentence
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.scene.scene import ErrorSeries, build_scene, build_shapes
+from nrsfm_gui.scene.scene import ErrorSeries, build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.widgets.style import apply_theme
 

@@ -12,7 +12,8 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.scene import build_scene, build_shapes, error_series
+from nrsfm_gui.scene.scene import build_scene, error_series
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.text.run_numbers import numbers
 

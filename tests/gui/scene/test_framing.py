@@ -10,7 +10,8 @@ import pytest
 from core.foundation import rotation_from_vector
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, free_area, upright
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 
 SIZE = (800, 500)
 

@@ -18,14 +18,16 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
+from nrsfm_gui.scene.cameras import project
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
+from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene
 from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
-from nrsfm_gui.scene.shapes import Alignment, project
+from nrsfm_gui.scene.shapes import Alignment, build_shapes
 from nrsfm_gui.scene.solver_geometry import solver_geometry
-from nrsfm_gui.scene.summaries import log_loss, measure, quality
-from nrsfm_gui.text.headline_text import headline_text
+from nrsfm_gui.scene.summaries import log_loss, measure
 from nrsfm_gui.text.run_numbers import numbers, starts_that_agree
+from nrsfm_gui.text.status_text import headline_text
 
 FRAMES, NOISE = 9, 0.3
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)

@@ -16,7 +16,8 @@ from nrsfm_gui.model.mesh import (
     vertex_normals,
 )
 from nrsfm_gui.scene.mesh_files import read_triangulation
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
 

@@ -12,7 +12,8 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.points.points_table import WEIGHT, PointsTable
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.scene.scene import build_scene, build_shapes, error_series
+from nrsfm_gui.scene.scene import build_scene, error_series
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.point_table import point_table
 
 ROBUST = Settings(rank=2, rotations="truth", starts=1, refine="none", loss="cauchy")

@@ -23,9 +23,11 @@ from core import (
 )
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror, object_size
 from core.foundation import Phase, PhaseKind
+from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
-from nrsfm_gui.scene.scene import LAYERS, Appearance, build_scene, build_shapes, error_series
+from nrsfm_gui.scene.scene import build_scene, error_series
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure, percent_of
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers

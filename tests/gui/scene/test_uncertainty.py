@@ -9,12 +9,13 @@ import pytest
 
 from core.depth import DepthEnd, DepthPoint, DepthStep
 from core.evaluation import ALIGNMENTS
-from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.appearance import DEFAULT_LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import MOST_HALOS, Ellipsoids, scene_parts
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.scene.scene import DEFAULT_LAYERS, build_scene
+from nrsfm_gui.scene.quality import quality
+from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.solver_geometry import (
     BILINEAR,
@@ -24,7 +25,7 @@ from nrsfm_gui.scene.solver_geometry import (
     UNDER_WAY,
     why_no_std,
 )
-from nrsfm_gui.scene.summaries import percent_of, quality
+from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.point_table import point_courses, point_table
 from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtWidgets import QFileDialog, QPushButton
 
@@ -23,7 +24,7 @@ from nrsfm_gui.sessions import session_saver
 from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
 from nrsfm_gui.sessions.recovery import MARK, lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
-from nrsfm_gui.sessions.unsaved_dialog import UnsavedDialog
+from nrsfm_gui.sessions.session_saver import UnsavedDialog
 
 ROOT = Path(__file__).parents[3]
 
@@ -418,7 +419,7 @@ def run_limited(tmp_path, folder, kept, other):
     return subprocess.run(
         [sys.executable, "-c", LIMITED, str(source), str(folder), other],
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
 
 
@@ -599,10 +600,12 @@ def let_go_on(processes):
 
 def end(processes):
     for process in processes:
-        process.communicate(timeout=300)
+        process.communicate(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("killed", [(), (1,), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "killed", [(0, 1, 2), *(pytest.param(each, marks=pytest.mark.slow) for each in ((), (1,)))]
+)
 def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
     folder, names = tmp_path / "data", ["first", "second", "third"]
     sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
@@ -664,6 +667,7 @@ def running(tmp_path, sequence, monkeypatch):
     process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
     process, _environment = running
@@ -674,24 +678,31 @@ def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
     folder.rename(tmp_path / "gone")
     folder.write_text("a file where the folder should be")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=300) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     (copy,) = (tmp_path / "temporary").glob("*.nrsfm")
     assert read_session(copy).sequences[0].runs[0].records
     assert f"The session is saved in {copy}." in process.stderr.read()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
+    ],
+)
 def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, number):
     process, _environment = running
     saved = int(process.stdout.readline().split()[1])
     process.send_signal(number)
-    assert process.wait(timeout=300) == 128 + number
+    assert process.wait(timeout=PATIENCE) == 128 + number
     (last,) = (tmp_path / "data").rglob(LAST)
     assert len(read_session(last).sequences[0].runs[0].records) >= saved
     assert not list(last.parent.glob(f"{PREFIX}*"))
 
 
+@pytest.mark.slow
 def test_a_killed_application_loses_no_more_than_the_interval(running, tmp_path):
     process, environment = running
     try:
@@ -727,7 +738,7 @@ sys.exit(app.main(sys.argv[1:]))
 """
     again = subprocess.run(
         [sys.executable, "-c", recover, "--renderer", "software"],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
     assert "1 run of balloon circle, saved at" in again.stdout

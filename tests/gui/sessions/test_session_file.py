@@ -83,7 +83,8 @@ def leaves(value, path=""):
         yield path, value
         return
     for entry in fields(value):
-        if entry.name not in ("log", "provenance"):  # the history of a stream, which a file does not continue
+        # The history of a stream and the energy that its refined shape is a minimum of: a file has neither.
+        if entry.name not in ("log", "provenance", "objective"):
             yield from leaves(getattr(value, entry.name), f"{path}.{entry.name}")
 
 

@@ -37,7 +37,7 @@ def reporter(show, session, logbook) -> Iterator[DefectReporter]:
     """Return what shows the defects of a session over a window, in place of what Python does with them."""
     window = QWidget()
     show(window, 300, 200)
-    made = DefectReporter(window, session.notifier, logbook, saves=dict)
+    made = DefectReporter(window, session, logbook, save_session=int, save_reconstruction=int)
     made.install()
     yield made
     made.uninstall()

@@ -12,8 +12,8 @@ from PyQt6.QtWidgets import QMenu
 from core import Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.incumbent import incumbent_of
-from nrsfm_gui.scene.summaries import Quality
-from nrsfm_gui.text.headline_text import HeadlineText, headline_text
+from nrsfm_gui.scene.quality import Quality
+from nrsfm_gui.text.status_text import HeadlineText, headline_text
 from nrsfm_gui.widgets.headline import Headline
 
 ERRORS = Quality(0.1324, 3.357, "mm", "per-frame similarity, found unmirrored", size=160.0)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QScreen
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
@@ -17,9 +18,8 @@ from core import InputError
 from core.io.readers import memory_limit, set_memory_limit
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
-from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.model.app_store import AppStore, SettingsFile
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
-from nrsfm_gui.model.settings_file import SettingsFile
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.widgets.style import apply_theme
@@ -139,7 +139,7 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
         [sys.executable, "-c", CUT],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=os.environ | {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"},  # 533 by 533
     )
     assert done.returncode == 0, done.stderr

@@ -8,9 +8,9 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments import NUMBERS, find_column, read_sweep
-from core.experiments import apply_filter as core_filter
+from core.experiments.sweep import NUMBERS, find_column, read_sweep
 from core.experiments.sweep import REDUCTIONS as CORE_REDUCTIONS
+from core.experiments.sweep import apply_filter as core_filter
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import (
     build_rows,

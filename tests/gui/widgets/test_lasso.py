@@ -12,7 +12,8 @@ from PyQt6.QtGui import QPainterPath, QPolygonF
 
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.lasso import inside
 from nrsfm_gui.widgets.plots.dots2d import INK, MOST_SEGMENTS, _longest_seen
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from patience import PATIENCE
 from PyQt6.QtCore import QCoreApplication, QEventLoop
 from PyQt6.QtWidgets import QLabel
 
@@ -100,7 +101,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
     rng = np.random.default_rng(14)
     window.parameters_controller.run()
     moments, records, losses, steered = 0, set(), set(), False
-    ends = time.monotonic() + 300
+    ends = time.monotonic() + PATIENCE
     while (moments < MOMENTS or window.run_control.current is not None) and time.monotonic() < ends:
         pass_time(rng)
         assert disagreement(window) == ""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtGui import QImage
 
 from core import (
@@ -98,7 +99,7 @@ def test_help_and_version_answer_without_qt(option):
         "loaded = [name for name in sys.modules if name.startswith(('PyQt6', 'pyqtgraph', 'OpenGL'))]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert "nrsfm-gui" in done.stdout
 
@@ -123,7 +124,7 @@ def run_application(*arguments: str, folder: Path, **variables: str) -> subproce
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=environment,
     )
 
@@ -166,7 +167,7 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(run_script, capsys, a
 
 
 @pytest.mark.parametrize("opened", ["result.npz", "work.nrsfm"])
-def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_path, opened):
+def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_script, tmp_path, opened):
     sequence = simulate("balloon", frames=14, points=16, seed=3)
     before = Settings(rank=2, starts=1, rotations="truth", refine="none")
     run = Run(1, sequence, before, state=RunState.FINISHED)
@@ -178,16 +179,15 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
         save_result(finish(sequence, before, run.last, run.history.records), path)
     else:
         write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, before),), 0), path)
-    done = run_application(
-        str(path), "--rank", "3", "--starts", "1", "--refine", "none", "--run", "--export", str(made),
-        "--exit", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    words = ("--rank", "3", "--starts", "1", "--refine", "none", "--run", "--export", str(made))
+    assert run_script(str(path), *words) == 0
     result = load_result(made)
     assert result.rank == result.meta["settings"]["rank"] == 3
 
 
-@pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
+@pytest.mark.parametrize(
+    ("variables", "width"), [({}, 1500), pytest.param({"QT_SCALE_FACTOR": "1"}, 1000, marks=pytest.mark.slow)]
+)
 def test_all_is_as_large_as_preferred_unless_the_environment_shows_otherwise(tmp_path, variables, width):
     kept = tmp_path / ORGANIZATION / f"{APPLICATION}.json"
     kept.parent.mkdir()
@@ -206,7 +206,7 @@ def test_programs_that_are_opened_later_keep_their_size():
     assert environment == {}
 
 
-@pytest.mark.parametrize("renderer", ["opengl", "software"])
+@pytest.mark.parametrize("renderer", ["opengl", pytest.param("software", marks=pytest.mark.slow)])
 def test_both_ways_of_painting_show_the_sample(tmp_path, renderer):
     picture = tmp_path / "window.png"
     done = run_application(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 from core import InputError, Settings, simulate
 from nrsfm_gui.desktop_entry import (
@@ -64,7 +65,7 @@ def files_in(folder) -> list[str]:
 
 def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=300, env=os.environ | variables
+        [*map(str, command)], capture_output=True, text=True, timeout=PATIENCE, env=os.environ | variables
     )
 
 

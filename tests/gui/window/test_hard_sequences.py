@@ -87,6 +87,7 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
         sequence_of(np.full((3, 2, 5), np.nan), np.zeros((3, 5), dtype=bool))
 
 
+@pytest.mark.slow
 def test_thirty_thousand_points_are_shown_played_and_picked(qtbot, make_window):
     frames, points = 4, 30_000
     rng = np.random.default_rng(1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PyQt6.QtGui import QDropEvent
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton
 
 from core import CameraModel, simulate
@@ -74,21 +73,7 @@ def opened(qtbot, window, path):
     return window.session.sequence
 
 
-def drop(window, path):
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    window.dropEvent(
-        QDropEvent(
-            QPointF(9, 9),
-            Qt.DropAction.CopyAction,
-            data,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-    )
-
-
-def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear):
+def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear, drop):
     drop(window, clear)
     sequence = opened(qtbot, window, clear)
     assert window.import_controller.dialog is None
@@ -96,7 +81,7 @@ def test_a_file_that_is_clear_opens_at_once(qtbot, window, clear):
     assert window.store.recent()[0] == clear
 
 
-def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot, window, asked):
+def test_pixel_tracks_without_a_camera_are_asked_about_and_then_remembered(qtbot, window, asked, drop):
     drop(window, asked)
     dialog = dialog_of(qtbot, window)
     dialog._camera.kind.set_key(KNOWN)

@@ -108,6 +108,7 @@ def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
     assert window.session.settings == QUICK
 
 
+@pytest.mark.slow
 def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
     refined = QUICK.with_changes(refine="depth")
     window = make_window(known.sequence, settings=refined)
@@ -129,6 +130,7 @@ def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
     assert run.history.records[-1].energy == run.last.record.energy
 
 
+@pytest.mark.slow
 def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK.with_changes(refine="depth"))
     session, control = window.session, window.run_control

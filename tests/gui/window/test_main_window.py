@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QThread, QUrl
-from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence, QStatusTipEvent
+from PyQt6.QtCore import QPoint, Qt, QThread
+from PyQt6.QtGui import QAction, QDesktopServices, QGuiApplication, QKeySequence, QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QPushButton, QWidget
 
 from core import (
@@ -264,19 +264,10 @@ def test_f2_opens_the_newest_report_of_the_experiments(window, tmp_path, monkeyp
     assert opened == [str(page)]
 
 
-def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store):
+def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store, drop):
     window = make_window()
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(folder))])
-    event = QDropEvent(
-        QPointF(50, 50),
-        Qt.DropAction.CopyAction,
-        mime,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
     with qtbot.waitSignal(window.sequence_opening.opened):
-        window.dropEvent(event)
+        drop(window, folder)
     assert window.session.sequence.name.startswith("paper")
     assert len(window.sequences_panel.tree._entries) == 4
     assert store.recent() == [folder]
@@ -576,6 +567,7 @@ def test_everything_in_a_window_follows_the_theme(window):
             assert widget._applied in (theme, None), widget
 
 
+@pytest.mark.slow
 def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     window = make_window(
         simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, refine="none")

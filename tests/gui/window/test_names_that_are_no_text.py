@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PyQt6.QtGui import QDropEvent, QGuiApplication
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel, QMenu, QTreeWidget
 
 from core import Settings, load_result, simulate
@@ -29,23 +29,15 @@ def named(folder, end):
 
 
 @pytest.fixture
-def opened(qtbot, make_window, tmp_path):
+def opened(qtbot, make_window, tmp_path, drop):
     """A window with a run of a file with such a name, and the file."""
     path, sequence = named(tmp_path, "tracks.npz"), simulate("balloon", frames=6, points=16, seed=3)
     with open(path, "wb") as stream:
         np.savez(stream, tracks=sequence.tracks, K=sequence.intrinsics)
     window = make_window(settings=QUICK)
     window.session.set_live(False)
-    url = QUrl(path.as_uri())
-    data = QMimeData()
-    data.setUrls([url])
     with qtbot.waitSignal(window.sequence_opening.shown):
-        window.dropEvent(
-            QDropEvent(
-                QPointF(1, 1), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                Qt.KeyboardModifier.NoModifier,
-            )
-        )  # fmt: skip
+        drop(window, path)
     window.session.set_settings(QUICK)
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: not run.state.alive)

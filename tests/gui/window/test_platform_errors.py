@@ -13,6 +13,7 @@ from pathlib import Path
 
 import PyQt6
 import pytest
+from patience import PATIENCE
 
 from nrsfm_gui.platform_errors import C_LIBRARY, NO_FONT, REQUIREMENT, platform_refusal
 
@@ -37,7 +38,7 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Complet
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env=environment,
     )
 
@@ -162,7 +163,13 @@ def test_a_qt_that_cannot_be_imported_is_named_with_the_one_that_is_needed(tmp_p
     )
 
 
-@pytest.mark.parametrize("name", ["offscreen", "minimal", "offscreen:size=900x700"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "offscreen",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("minimal", "offscreen:size=900x700")),
+    ],
+)
 def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, name):
     done = start(tmp_path, "--exit", QT_QPA_PLATFORM=name, QT_DEBUG_PLUGINS="1")
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from core import load_result, simulate, write_npz
 from nrsfm_gui.sessions.session_file import read_session
@@ -44,7 +45,13 @@ sys.exit(run())
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+NUMBERS = [
+    signal.SIGTERM,
+    *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
+]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
     "place",
     [
@@ -55,7 +62,7 @@ sys.exit(run())
 def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
     done = subprocess.run(
         [sys.executable, "-c", STARTED, "sample:stretch/circle"],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=PATIENCE,
         env=environment_of(tmp_path) | {"PLACE": place, "NUMBER": str(int(number))},
     )  # fmt: skip
     assert done.returncode == 128 + number, done.stderr
@@ -78,7 +85,7 @@ sys.exit(run())
 def test_a_signal_before_the_first_event_closes_the_window(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_LOOP],
-        capture_output=True, text=True, timeout=300, env=environment_of(tmp_path),
+        capture_output=True, text=True, timeout=PATIENCE, env=environment_of(tmp_path),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (143, "")
 
@@ -111,12 +118,12 @@ def run_stopped(folder, number, *words):
     (folder / "temporary").mkdir()
     return subprocess.run(
         [sys.executable, "-c", STOPPED, str(tracks), *ENDLESS, *words],
-        capture_output=True, text=True, timeout=300, cwd=folder,
+        capture_output=True, text=True, timeout=PATIENCE, cwd=folder,
         env=environment_of(folder) | {"NUMBER": str(int(number)), "TMPDIR": str(folder / "temporary")},
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
     result, table = tmp_path / "result.npz", tmp_path / "table.csv"
     done = run_stopped(tmp_path, number, "--export", str(result), "--export", str(table), "--exit")
@@ -126,6 +133,7 @@ def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
     assert table.read_text().count("\n") == 1 + 14 * 16
 
 
+@pytest.mark.slow
 def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
     (tmp_path / "gone").mkdir()
     result = tmp_path / "result.npz"
@@ -143,7 +151,7 @@ def test_what_a_script_cannot_export_is_in_the_temporary_folder(tmp_path):
 
 READING = """
 import sys, time
-from core.io.readers import hdf5
+from core.io.readers.arrays import hdf5
 compute = hdf5.call_in_process
 hdf5.call_in_process = lambda _function, _content: compute(time.sleep, 600)
 from nrsfm_gui.__main__ import run
@@ -151,6 +159,7 @@ sys.exit(run())
 """
 
 
+@pytest.mark.slow
 def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
     psutil = pytest.importorskip("psutil")
     pytest.importorskip("h5py")
@@ -167,7 +176,7 @@ def test_the_processes_of_a_window_end_when_it_is_killed(tmp_path):
     finally:
         window.kill()
         window.wait()
-    _ended, left = psutil.wait_procs(children, timeout=300)
+    _ended, left = psutil.wait_procs(children, timeout=PATIENCE)
     for each in left:
         each.kill()
     assert children and not left

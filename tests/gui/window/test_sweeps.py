@@ -12,7 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtTest import QTest
 
 from core import load_result
-from core.experiments import read_sweep
+from core.experiments.sweep import read_sweep
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet

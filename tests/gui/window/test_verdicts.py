@@ -98,6 +98,7 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
     assert window.display.together is not None
 
 
+@pytest.mark.slow
 def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energies(
     qtbot, show_run, sequence, end
 ):

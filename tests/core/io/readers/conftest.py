@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core import InputError
+from core.io.readers.arrays import hdf5
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,14 @@ WIDTH, MOST_LINES = 110, 4
 def lines_of(sentence: str) -> list[str]:
     """Return a sentence as a terminal shows it, without the folders of the files that it names."""
     return textwrap.wrap(re.sub(r"/\S*/", "", sentence), WIDTH)
+
+
+@pytest.fixture
+def hdf5_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read HDF5 files in this process, where it is not their reading in one of its own that is tested."""
+    monkeypatch.setattr(hdf5, "call_in_process", lambda read, content: read(content))
+    for limit in ("limit_memory", "limit_processor"):
+        monkeypatch.setattr(hdf5, limit, lambda _: None)
 
 
 @pytest.fixture(autouse=True)

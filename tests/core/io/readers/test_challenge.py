@@ -17,7 +17,8 @@ from core import (
     simulate,
     write_challenge,
 )
-from core.io.readers import challenge, contents
+from core.io.files import contents
+from core.io.readers import challenge
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.io.readers import hdf5
+from core.io.readers.arrays import hdf5
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +69,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
 def test_what_leads_out_of_a_file_or_is_far_larger_is_refused(tmp_path, make):
     with h5py.File(tmp_path / "secret.h5", "w") as file:
@@ -79,6 +80,7 @@ def test_what_leads_out_of_a_file_or_is_far_larger_is_refused(tmp_path, make):
         load(tmp_path / "a.h5")
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_references_that_branch_or_return_are_followed_once(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         below = file.create_dataset("#0", data=np.ones((2, 3))).ref
@@ -95,6 +97,7 @@ def test_references_that_branch_or_return_are_followed_once(tmp_path):
     np.testing.assert_array_equal(found["W"], np.arange(6.0).reshape(2, 3).T)
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_items_of_other_types_are_left_out(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         tracks = file.create_dataset("tracks", data=np.ones((3, 2, 4)))
@@ -124,6 +127,7 @@ def _with_limit(path: Path, gigabytes: float) -> None:
         load(path)
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_deep_groups_are_refused(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_group("/".join("a" * 100))

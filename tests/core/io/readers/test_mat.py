@@ -234,6 +234,7 @@ def matlab_73(path: Path, variables: Arrays) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_version_73_gives_the_same_as_version_5(tmp_path: Path) -> None:
     S = shapes()
     variables = {"W": rows(S[:, :2]), "S": rows(S)}

@@ -14,7 +14,7 @@ import scipy.io
 import scipy.sparse
 
 from core import InputError
-from core.io.readers.mat import load_variables
+from core.io.readers.arrays.mat import load_variables
 
 FILE = Path("a.mat")
 TEXT = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01"

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.io.readers import allowance, contents, load_arrays, opened_archive
+from core.io.files import allowance, contents
+from core.io.readers import load_arrays, opened_archive
 
 
 def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path):

@@ -16,7 +16,7 @@ import numpy as np
 
 from core import Sequence
 from core.io.readers import Reader
-from core.io.readers.variables import LoadedFile
+from core.io.files.variables import LoadedFile
 
 
 def load(file, options):

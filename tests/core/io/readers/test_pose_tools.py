@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core import CameraModel, InputError, list_sequences, read_sequence
-from core.io.readers import inspect_file, openpose
+from core.io.readers import inspect_file
+from core.io.readers.keypoints import openpose
 
 FRAMES, POINTS = 7, 25
 RANDOM = np.random.default_rng(5)
@@ -55,6 +56,7 @@ def analysis(path, individuals=1, names=None, order="matlab"):
     return path
 
 
+@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("name", ["labels.analysis.h5", "renamed.mat", "renamed.hdf5"])
 @pytest.mark.parametrize("order", ["matlab", "standard"])
 def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_path):
@@ -69,12 +71,14 @@ def test_an_analysis_file_of_sleap_is_read_whatever_its_suffix(name, order, tmp_
     assert roles["tracks"] == "tracks" and roles["edge_inds"] == "edges" and roles["node_names"] == "names"
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_a_score_may_hide_nodes(tmp_path):
     expected = VISIBLE.copy()
     expected[3, 0] = False
     assert_read(read_sequence(analysis(tmp_path / "a.h5"), threshold=0.5), visible=expected)
 
 
+@pytest.mark.usefixtures("hdf5_here")
 @pytest.mark.parametrize("named", [True, False])
 def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     path = analysis(tmp_path / "a.h5", 2, None if named else [])
@@ -87,6 +91,7 @@ def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
     assert_read(read_sequence(path, individual=second), TRACKS + 10, np.ones_like(VISIBLE))
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_other_hdf5_files_of_pose_tools_refer_to_what_is_read(tmp_path):
     row = np.dtype([("index", "i8"), ("values_block_0", "f8", (6,))])
     with h5py.File(tmp_path / "videoDLC_resnet50.h5", "w") as file:
@@ -101,6 +106,7 @@ def test_other_hdf5_files_of_pose_tools_refer_to_what_is_read(tmp_path):
         read_sequence(tmp_path / "labels.v001.slp")
 
 
+@pytest.mark.usefixtures("hdf5_here")
 def test_a_folder_of_analysis_files_is_listed(tmp_path):
     analysis(tmp_path / "a.analysis.h5")
     (entry,) = list_sequences(tmp_path)

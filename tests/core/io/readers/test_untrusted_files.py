@@ -20,6 +20,7 @@ import pytest
 from core import InputError, load_result, read_sequence
 from core.cameras.calibration import load_intrinsics
 from core.cameras.rotations import load_rotations
+from core.io.files.contents import check_text
 from core.io.readers import (
     READERS,
     Allowance,
@@ -35,7 +36,6 @@ from core.io.readers import (
     reason,
     set_memory_limit,
 )
-from core.io.readers.contents import check_text
 from core.tracking.video import Video
 
 READ = {

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from core import ExportOptions, InputError, export, shape_page
 from core.io.writers.options import aligned_shapes
@@ -22,7 +23,6 @@ from core.io.writers.scene import compare
 
 EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SIZE = (900, 640)
-PATIENCE = 60  # seconds
 
 
 class Browser:

@@ -13,7 +13,8 @@ from PyQt6.QtWidgets import QApplication
 from core.data import connect
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.style import apply_theme

@@ -469,8 +469,8 @@ def test_counting_ends_when_the_background_is_removed_meanwhile(qtbot, tmp_path)
 def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_has_ended(
     qtbot, session, background, shown, sequence, video
 ):
-    named = replace(sequence, video=video, video_frames=10 + 3 * np.arange(8), digest="b" * 64)
-    session.set_sequence(named)
+    named, before = replace(sequence, video=video, video_frames=10 + 3 * np.arange(8)), set(active_children())
+    session.set_sequence(replace(named, digest="b" * 64))
     assert session.background == Background(video)
 
     def shows(index):
@@ -481,9 +481,9 @@ def test_the_video_that_a_sequence_names_lies_behind_it_also_when_its_decoder_ha
         session.set_frame(frame)
         qtbot.waitUntil(lambda frame=frame: shows(10 + 3 * frame))
     qtbot.waitUntil(lambda: background._reader.kept(25 + AHEAD) is not None)
-    for process in active_children():
-        process.kill()  # as FFmpeg ends at a damaged file
-        process.join()
+    (decoder,) = set(active_children()) - before
+    decoder.kill()  # as FFmpeg ends at a damaged file
+    decoder.join()
     with qtbot.waitSignal(session.notifier.failed) as failed:
         session.set_frame(7)
     assert "clip.mp4: frame 32 cannot be read: its library ends with code -9" in failed.args[0]

@@ -234,6 +234,7 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
 
 
+@pytest.mark.slow
 def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, session, solved, panel):
     qtbot.waitUntil(panel._compute.isEnabled)
     panel._parameter.set_key("refine")

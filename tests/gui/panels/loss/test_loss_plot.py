@@ -300,7 +300,7 @@ def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
         assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
 
 
-def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near, history):
+def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history):
     plain = history(50)
     made = History()
     made.extend([HistoryEntry(0, 0.0, 1.0, ADMM, math.inf, math.inf)])
@@ -309,7 +309,7 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near, history):
     assert (plain.has_residuals, made.has_residuals) == (False, True)
     assert np.isnan(made.log_residuals[:, [0, 9]]).all()
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
-    plot.header.show()
+    show(plot.header)
     plot.set_histories({1: plain}, 1)
     button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Residuals")
     assert not button.isVisibleTo(plot.header)

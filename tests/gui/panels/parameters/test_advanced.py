@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import QApplication, QComboBox, QLabel
 from core import METHODS, PENALTIES, PRESETS, LogPenalty, Settings, WeightedNuclearNorm
 from core.foundation import parameters_of
 from core.reconstruction import SETTINGS
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
@@ -94,8 +93,7 @@ def test_the_heading_counts_and_names_what_differs_from_the_preset(closed):
     assert "rotation rank 2 → several" in preset.toolTip()
 
 
-def test_whether_the_section_is_open_is_remembered(qtbot, session, control, closed):
-    store = AppStore()
+def test_whether_the_section_is_open_is_remembered(qtbot, session, control, closed, store):
     ParametersController(session, control, closed, store, session)
     heading = closed.findChild(Collapsible)
     assert not heading.expanded

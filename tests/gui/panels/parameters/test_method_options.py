@@ -21,7 +21,6 @@ from core import (
 )
 from core.reconstruction import RECOMMENDED_PENALTY
 from core.solvers import PROBLEMS
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
@@ -79,7 +78,7 @@ def test_a_method_shows_its_own_options_and_no_others(panel, method):
 
 
 @pytest.mark.parametrize(("method", "name"), OPTIONS)
-def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, panel, method, name):
+def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, panel, method, name, store):
     choose(panel, "method", method)
     option = next(option for option in METHODS[method].options if option.name == name)
     default = METHODS[method].default(name)
@@ -98,7 +97,6 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
     penalty = METHODS[method].penalty if method == "bmm" else RECOMMENDED_PENALTY
     changed = Settings(method=method, options=((name, value),), penalty=penalty)
     assert panel.settings == changed
-    store = AppStore()
     store.set_parameters("a", panel.settings)
     assert store.parameters("a") == panel.settings
     panel.set_settings(Settings())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.widgets.fields import NumberField
@@ -23,8 +22,8 @@ def plot(panel) -> SpectrumPlot:
 
 
 @pytest.fixture
-def controller(session, control, panel) -> ParametersController:
-    return ParametersController(session, control, panel, AppStore(), session)
+def controller(session, control, panel, store) -> ParametersController:
+    return ParametersController(session, control, panel, store, session)
 
 
 def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controller, panel, plot, known):

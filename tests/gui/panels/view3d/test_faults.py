@@ -21,7 +21,8 @@ from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
-from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 
 SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)

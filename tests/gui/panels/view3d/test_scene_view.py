@@ -10,6 +10,7 @@ from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF, QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
+from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
@@ -18,7 +19,8 @@ from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import MARGINS
-from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.picture_labels import fitting_lines
 from nrsfm_gui.widgets.style import palette

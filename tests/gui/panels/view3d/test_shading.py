@@ -10,6 +10,7 @@ from PyQt6.QtGui import QColor
 
 from core.data import oriented
 from core.io.writers import SHADING
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
@@ -23,7 +24,8 @@ from nrsfm_gui.panels.view3d.parts import (
 )
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer
 from nrsfm_gui.scene.orbit_camera import Orbit
-from nrsfm_gui.scene.scene import Appearance, build_scene, build_shapes
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.colors import filled
 
 SIZE = (240, 200)

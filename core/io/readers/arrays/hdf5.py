@@ -1,0 +1,162 @@
+"""HDF5 files, above all those of MATLAB 7.3, as plain numpy arrays, lists for cells, dicts for groups.
+
+The library is C code that damaged files may crash or keep busy, so that it reads in a process of its own,
+with limits of memory and of processor time. It opens no other file: numbers that are stored elsewhere,
+virtual arrays and links out of the file are refused, and what references and groups lead to is bounded by its
+count, its depth and its bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....foundation.exceptions import InputError
+from ....foundation.processes import (
+    ProcessDied,
+    call_in_process,
+    limit_memory,
+    limit_processor,
+    why_ended,
+)
+from ...files.allowance import Allowance
+from ...files.contents import reason
+from ...files.variables import nested_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...files.variables import Variables
+
+_MAGIC = b"\x89HDF\r\n\x1a\n"
+_TEXT = 512  # bytes that MATLAB puts before it
+_MOST_ITEMS = 10_000  # groups, arrays and cells in a file
+_DEEPEST = 32
+_MOST_AXES = 32
+_SECONDS = 5  # of the processor
+_BYTES_PER_SECOND = 20_000_000
+_OF_LIBRARY = 400_000_000  # bytes that it may need besides
+_COPIES = 3  # of what is read, until it is sent
+
+
+def is_hdf5(content: bytes) -> bool:
+    """Return whether bytes are HDF5, where MATLAB puts it (after 512 bytes of text) or at the beginning."""
+    return content.startswith(_MAGIC) or content[_TEXT : _TEXT + len(_MAGIC)] == _MAGIC
+
+
+def load_hdf5(content: bytes, path: Path) -> Variables:
+    """Return the variables of a file: arrays, lists for cells, dicts for groups.
+
+    Raises InputError where the bytes, which `path` names, cannot be read, or h5py is not installed.
+    """
+    if find_spec("h5py") is None:
+        raise InputError(
+            f"{path}: is a MATLAB 7.3 file, which needs h5py: pip install 'nrsfm-gui[hdf5]', or save it in "
+            "MATLAB with -v7"
+        )
+    try:
+        found, problem = call_in_process(_read_limited, content)
+    except ProcessDied as end:
+        found, problem = {}, why_ended(end.code)
+    if problem:
+        raise InputError(f"{path}: is not an HDF5 file that can be read ({problem})")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _read_limited(content: bytes) -> tuple[Variables, str]:
+    """Return the variables of a file and what is wrong with it, in a process that ends at its limits."""
+    try:
+        import h5py
+
+        limit_memory(_OF_LIBRARY + 4 * len(content) + _COPIES * Allowance(len(content)).left)
+        limit_processor(_SECONDS + len(content) // _BYTES_PER_SECOND)
+        with h5py.File(io.BytesIO(content), "r") as file:
+            found = _Tree(h5py, file, Allowance(len(content))).group(file, 0)
+            Allowance(len(content)).use(nested_bytes(found, {}))
+            return found, ""
+    except Exception as error:  # what h5py raises, and what a damaged tree leads to
+        return {}, reason(error)
+
+
+class _Tree:
+    """The items of a file, as far as it may be followed."""
+
+    def __init__(self, h5py: Any, file: Any, allowance: Allowance) -> None:
+        self._h5py = h5py
+        self._file = file
+        self._allowance = allowance
+        self._known: dict[int, Any] = {}  # by the place in the file; None while it is read
+
+    def group(self, group: Any, depth: int) -> Variables:
+        """Return the items of a group, without those of MATLAB's own, whose names begin with #.
+
+        References lead to these. A link to another place in the file is left out.
+        """
+        found: Variables = {}
+        for name in group:
+            link = group.get(name, getlink=True)
+            if isinstance(link, self._h5py.ExternalLink):
+                raise ValueError("it links to another file")
+            if isinstance(link, self._h5py.HardLink) and name[:1] != "#":
+                found[name] = self._value(group[name], depth + 1)
+        return found
+
+    def _value(self, item: Any, depth: int) -> Any:
+        """Return an item as `mat` would, the same one wherever references and links lead to it."""
+        address = self._h5py.h5o.get_info(item.id).addr
+        if address not in self._known:
+            self._known[address] = None
+            if len(self._known) > _MOST_ITEMS or depth > _DEEPEST:
+                raise ValueError(
+                    f"it holds more than {_MOST_ITEMS} items, or more than {_DEEPEST} in each other"
+                )
+            self._known[address] = self._read(item, depth)
+        return self._known[address]
+
+    def _read(self, item: Any, depth: int) -> Any:
+        """Return the content of an item; MATLAB stores arrays with the axes reversed.
+
+        Arrays of text and tables with named columns, which other programs write, are returned, too.
+        """
+        h5py = self._h5py
+        if isinstance(item, h5py.Group):
+            return self.group(item, depth)
+        if not isinstance(item, h5py.Dataset):
+            return None
+        try:
+            kind, of_class = item.dtype, item.attrs.get("MATLAB_class")
+            empty = np.any(item.attrs.get("MATLAB_empty", False))
+        except TypeError:  # NumPy has no such type
+            return None
+        if np.array_equal(of_class, b"char"):
+            return None
+        if item.external or item.is_virtual:
+            raise ValueError("the numbers of a variable are in another file")
+        text = h5py.check_string_dtype(kind) is not None
+        references = h5py.check_ref_dtype(kind) is h5py.Reference
+        numbers = kind.kind in "biufc" or kind.names is not None
+        if item.shape is None or not (text or references or numbers):
+            return None
+        if item.chunks is not None:  # one is in memory at a time, however little of it is used
+            self._allowance.check(math.prod(item.chunks) * kind.itemsize)
+        self._allowance.use_array(item.shape, kind.itemsize)
+        if text:
+            return item.asstr(errors="replace")[()].astype(str) if item.shape else None
+        value = np.asarray(item[()])
+        if empty:
+            shape = tuple(int(size) for size in value.ravel()[:_MOST_AXES])
+            if math.prod(shape) != 0 or min(shape) < 0:
+                raise ValueError("an empty variable is not empty")
+            return np.zeros(shape)
+        if references:
+            return [
+                self._value(self._file[reference], depth + 1) if reference else None
+                for reference in value.ravel()
+            ]
+        if value.dtype.names:
+            return {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
+        return value.T

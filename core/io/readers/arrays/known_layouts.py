@@ -1,0 +1,343 @@
+"""The layouts of `.mat` and `.npz` files that are known by the names of their variables, one reader each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import check_file, read_bytes
+from ...files.variables import (
+    Parts,
+    blocked,
+    cells,
+    check_same_points,
+    interleaved,
+    intrinsics_of,
+    is_array,
+    is_numeric,
+    numbers,
+    pixels,
+    real_numbers,
+    size_of,
+    whole_numbers,
+)
+from .mat import load_variables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ....foundation.types import Bools, Floats, Ints
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
+
+NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
+LARGEST = 2**31  # number of points
+CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
+PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
+
+
+def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Motion capture of Akhter et al.: W = Rs S per frame, rows interleaved; `list` counts from 1."""
+    tracks = interleaved(numbers(variables, "W"), "W", 2)
+    shapes = interleaved(numbers(variables, "S"), "S", 3)
+    check_same_points(tracks, shapes, ("W", "S"))
+    rotations = translations = None
+    if "Rs" in variables:
+        rotations = _full_rotations(interleaved(numbers(variables, "Rs"), "Rs", 2), len(tracks))
+        offset = (tracks - rotations[:, :2] @ shapes).mean(axis=2)
+        translations = np.concatenate([offset, np.zeros((len(tracks), 1))], axis=1)
+    return Parts(
+        tracks,
+        ORTHOGONAL,
+        shapes=shapes,
+        rotations=rotations,
+        translations=translations,
+        edges=_edges(variables, tracks.shape[2]),
+        units="units",
+        truth_units="units",
+        roles={"W": "tracks", "S": "truth", "Rs": "cameras", "list": "edges"},
+    )
+
+
+def _full_rotations(rows: Floats, frames: int) -> Floats:
+    """Return (F, 3, 3) rotations whose first two rows are given: the third is their cross product."""
+    if rows.shape != (frames, 2, 3):
+        raise InputError(f"Rs has {len(rows)} frames of 2 x {rows.shape[2]}; accepted is {2 * frames} x 3")
+    apart = np.abs(rows @ rows.transpose(0, 2, 1) - np.eye(2)).max(axis=(1, 2))
+    if apart.max() > 1e-3:
+        frame = int(apart.argmax())
+        raise InputError(
+            f"Rs has rows that are not orthonormal in frame {frame + 1} (off by {apart[frame]:.2g})"
+        )
+    return np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
+
+
+def _edges(variables: Variables, points: int) -> Ints | None:
+    """Return the skeleton that `list` holds, counted from 0."""
+    if "list" not in variables:
+        return None
+    pairs = numbers(variables, "list")
+    if not pairs.size:
+        return None
+    if pairs.shape[1] != 2 or (pairs != np.floor(pairs)).any() or pairs.min() < 1 or pairs.max() > points:
+        raise InputError(f"list must hold two point numbers per row, from 1 to {points}")
+    return pairs.astype(np.int64) - 1
+
+
+def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Shapes of Torresani et al.: P3_gt, all rows x, then y, then z; the tracks are its x and y."""
+    shapes = blocked(numbers(variables, "P3_gt"), "P3_gt", 3)
+    return Parts(
+        shapes[:, :2],
+        ORTHOGONAL,
+        shapes=shapes,
+        units="units",
+        truth_units="units",
+        provenance="tracks are x and y of the 3-D shapes in the file (orthogonal projection)",
+        shape="blocked",
+        roles={"P3_gt": "tracks"},
+    )
+
+
+def read_masked(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Tracks X or M with a mask W of the same size, rows interleaved; K where the camera is calibrated."""
+    name = "M" if "M" in variables else "X"
+    tracks = interleaved(numbers(variables, name, missing=True), name, 2)
+    mask = interleaved(numbers(variables, "W"), "W", 2)
+    if mask.shape != tracks.shape:
+        raise InputError(f"W is {mask.shape[0] * 2} x {mask.shape[2]}; accepted is the size of {name}")
+    visible: Bools = (mask != 0).all(axis=1)
+    intrinsics = intrinsics_of(variables)
+    return Parts(
+        tracks,
+        ORTHOGONAL if intrinsics is None else PERSPECTIVE,
+        camera_assumed=True,
+        visible=visible,
+        intrinsics=intrinsics,
+        units="units" if intrinsics is None else "px",
+        roles={name: "tracks", "W": "visibility"},
+    )
+
+
+def read_back(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Back: L_tracks 2 x P x F in pixels, track3D 3 x P x F in millimeters, a missing point all zero."""
+    tracks = numbers(variables, "L_tracks", dimensions=3).transpose(2, 0, 1)
+    shapes = numbers(variables, "track3D", dimensions=3).transpose(2, 0, 1)
+    if tracks.shape[1] != 2 or shapes.shape[1] != 3:
+        raise InputError("L_tracks must be 2 x points x frames, track3D 3 x points x frames")
+    check_same_points(tracks, shapes, ("L_tracks", "track3D"))
+    absent = (shapes == 0).all(axis=1, keepdims=True)
+    return Parts(
+        tracks,
+        PERSPECTIVE,
+        shapes=np.where(absent, np.nan, shapes),
+        shape="xy-points-frames",
+        roles={"L_tracks": "tracks", "track3D": "truth"},
+    )
+
+
+def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Kinect sequences: cells 3 x P in camera coordinates (res.Pg or Pgth), projected here.
+
+    K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of
+    the shapes are the tracks and no K is needed.
+    """
+    name = "Pgth" if "Pgth" in variables else "res.Pg"
+    shapes = cells(variables["Pgth"] if name == "Pgth" else variables["res"]["Pg"], name, 3)
+    if options.camera_model is ORTHOGONAL:
+        tracks = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
+        return Parts(
+            shapes[:, :2],
+            ORTHOGONAL,
+            shapes=shapes,
+            units="mm",
+            provenance=tracks,
+            roles={name.partition(".")[0]: "tracks"},
+        )
+    intrinsics, origin = intrinsics_of(variables), "K of the file"
+    camera_file = path.parent / CAMERA_FILE
+    if intrinsics is None and camera_file.is_file():
+        intrinsics = intrinsics_of(load_variables(read_bytes(camera_file), camera_file))
+        origin = f"KK of {CAMERA_FILE}"
+    if intrinsics is None:
+        raise InputError(
+            f"{name} must be projected to give tracks, and there is no K in the file and no KK in "
+            f"{CAMERA_FILE} in its folder"
+        )
+    return Parts(
+        pixels(shapes, intrinsics, name),
+        PERSPECTIVE,
+        intrinsics=intrinsics,
+        shapes=shapes,
+        provenance=f"tracks are projected from the 3-D points {name} with {origin}, without noise",
+        roles={name.partition(".")[0]: "tracks"},
+    )
+
+
+def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
+    name = next(key for key, value in variables.items() if _is_views(value))
+    views = variables[name]
+    pointnr, positions, columns = views["pointnr"], views["points"], views["index"]
+    one = is_numeric(pointnr) and np.size(pointnr) == 1
+    number = float(real_numbers(pointnr, f"{name}.pointnr").ravel()[0]) if one else np.nan
+    if not 0 <= number < LARGEST:
+        raise InputError(f"{name}.pointnr is {number:g}; accepted is the number of the points")
+    count = int(number)
+    if not isinstance(positions, list) or not isinstance(columns, list) or len(positions) != len(columns):
+        raise InputError(f"{name}.points and {name}.index must have one cell per view each")
+    Allowance(check_file(path)).use_array((len(positions), 2, count), 8)
+    tracks = np.full((len(positions), 2, count), np.nan)
+    for view, (points, index) in enumerate(zip(positions, columns, strict=True)):
+        where = f"view {view + 1} of {name}"
+        if not is_array(points, 2) or points.shape[0] not in (2, 3) or np.size(index) != points.shape[1]:
+            raise InputError(f"{where}: points must be 2 x n or 3 x n, with n entries in index")
+        column = np.ravel(whole_numbers(index, f"{where}: index")) - 1
+        if column.size and (column.min() < 0 or column.max() >= count):
+            raise InputError(f"{where}: index runs to {column.max() + 1}; accepted is 1 to pointnr = {count}")
+        if len(np.unique(column)) < len(column):
+            raise InputError(f"{where}: index names a point twice")
+        tracks[view][:, column] = points[:2] / points[2] if len(points) == 3 else points
+    intrinsics, rotations, translations = _cameras(variables, len(tracks))
+    return Parts(
+        tracks,
+        PERSPECTIVE,
+        intrinsics=intrinsics,
+        shapes=_scene(variables, len(tracks), count),
+        rotations=rotations,
+        translations=translations,
+        truth_units="units",
+        provenance="a rigid scene: one 3-D shape for all views",
+        roles={name: "tracks", "P": "cameras", "U": "truth"},
+    )
+
+
+def _is_views(value: object) -> bool:
+    return isinstance(value, dict) and {"pointnr", "points", "index"} <= value.keys()
+
+
+def _scene(variables: Variables, frames: int, points: int) -> Floats | None:
+    if "U" not in variables:
+        return None
+    scene = numbers(variables, "U")
+    if scene.shape != (4, points):
+        raise InputError(f"U is {scene.shape[0]} x {scene.shape[1]}; accepted is 4 x {points}")
+    return np.broadcast_to(scene[:3] / scene[3], (frames, 3, points))
+
+
+def _cameras(variables: Variables, frames: int) -> tuple[Floats | None, Floats | None, Floats | None]:
+    """Return K (3, 3), R (F, 3, 3) and t (F, 3) of the cells P = K [R t]; K only where all views share it."""
+    if "P" not in variables:
+        return None, None, None
+    cameras = cells(variables["P"], "P", 3)
+    if cameras.shape != (frames, 3, 4):
+        raise InputError(
+            f"P has {len(cameras)} cells of 3 x {cameras.shape[2]}; accepted are {frames} of 3 x 4"
+        )
+    ranks = np.linalg.matrix_rank(cameras[:, :, :3])
+    if (ranks < 3).any():
+        camera = int(ranks.argmin()) + 1
+        raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
+    matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
+    same = all(np.abs(other - matrices[0]).max() < 1e-3 * matrices[0][0, 0] for other in matrices)
+    return (matrices[0] if same else None), np.stack(rotations), np.stack(translations)
+
+
+def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return K with positive diagonal and K[2, 2] = 1, a rotation R and t, of a 3 x 4 camera up to scale."""
+    camera = camera * np.sign(np.linalg.det(camera[:, :3]))
+    # RQ is QR of the matrix with its rows reversed and transposed.
+    orthogonal, triangular = np.linalg.qr(camera[::-1, :3].T)
+    intrinsics, rotation = triangular.T[::-1, ::-1], orthogonal.T[::-1]
+    signs = np.sign(np.diag(intrinsics))
+    intrinsics, rotation = intrinsics * signs, signs[:, None] * rotation
+    return intrinsics / intrinsics[2, 2], rotation, np.linalg.solve(intrinsics, camera[:, 3])
+
+
+def read_estimated(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Pyproximal's copy of pickup: M and X_gt interleaved. Its R is an estimate, so it is no true camera."""
+    tracks = interleaved(numbers(variables, "M"), "M", 2)
+    shapes = interleaved(numbers(variables, "X_gt"), "X_gt", 3)
+    check_same_points(tracks, shapes, ("M", "X_gt"))
+    note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
+    return Parts(
+        tracks,
+        ORTHOGONAL,
+        shapes=shapes,
+        units="units",
+        truth_units="units",
+        provenance=note,
+        roles={"M": "tracks", "X_gt": "truth", "R": "not read"},
+    )
+
+
+def is_isometric(variables: Variables) -> bool:
+    """Return whether a file has the structs of isometric NRSfM: the image points of every frame."""
+    return _frames_of(variables) is not None
+
+
+def _frames_of(variables: Variables) -> tuple[str, Variables] | None:
+    """Return the struct array of the image points and where the others are, None where there is none."""
+    scene = variables.get("scene")
+    for inside, name in ((scene, "m"), (variables, "p")):
+        if isinstance(inside, dict) and _fields(inside.get(name), "p") is not None:
+            return name, inside
+    return None
+
+
+def _fields(structs: object, name: str) -> list[object] | None:
+    """Return one field of all elements of a struct array, which HDF5 stores field by field."""
+    if isinstance(structs, dict):
+        values = structs.get(name)
+        return values if isinstance(values, list) else None if values is None else [values]
+    if not isinstance(structs, list) or not structs:
+        return None
+    if not all(isinstance(each, dict) and name in each for each in structs):
+        return None
+    return [each[name] for each in structs]
+
+
+def read_isometric(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Isometric NRSfM (Parashar et al.): structs p(i).p and Pgth(i).P, or scene.m, scene.Pgth.
+
+    Image points are 2 x P, or 3 x P and homogeneous; in pixels, or normalized by K, which makes them smaller
+    than a few units. A missing point is 0 or NaN.
+    """
+    found = _frames_of(variables)
+    assert found is not None  # it was recognized by it
+    name, inside = found
+    in_scene = inside is not variables
+    where = "scene.m.p" if in_scene else "p.p"
+    given = _fields(inside[name], "p")
+    rows = {each.shape[0] for each in given or [] if is_array(each, 2)}
+    if rows not in ({2}, {3}):
+        raise InputError(f"{where} is {size_of(given)}; accepted is 2 x P or 3 x P in every frame")
+    points = cells(given, where, *rows, missing=True)
+    tracks = points[:, :2] / points[:, 2:] if rows == {3} else points
+    shapes = _fields(inside.get("Pgth"), "P")
+    truth = None
+    if shapes is not None:
+        truth = cells(shapes, "Pgth.P", 3, missing=True)
+        check_same_points(tracks, truth, (where, "Pgth.P"))
+        truth = np.where((truth == 0).all(axis=1, keepdims=True), np.nan, truth)
+    absent: Bools = np.asarray((points[:, :2] == 0).all(axis=1) | ~np.isfinite(tracks).all(axis=1))
+    intrinsics, note = intrinsics_of(inside if in_scene else variables), ""
+    seen = np.abs(tracks[np.broadcast_to(~absent[:, None], tracks.shape)])
+    if intrinsics is not None and seen.size and seen.max() < NORMALIZED:
+        tracks = intrinsics[:2, :2] @ tracks + intrinsics[:2, 2:]
+        note = f"the image points {where} are normalized, and are put into pixels by K of the file"
+    owner = "scene" if in_scene else name
+    return Parts(
+        np.where(absent[:, None], np.nan, tracks),
+        PERSPECTIVE,
+        camera_assumed=intrinsics is None,
+        intrinsics=intrinsics,
+        shapes=truth,
+        producer="isometric NRSfM",
+        provenance=note,
+        roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}),
+    )

@@ -1,0 +1,300 @@
+"""Which variables of a `.mat` or `.npz` are the tracks: the table of layouts, and the choice among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
+from ....foundation.exceptions import InputError
+from ...files.reading_options import NO_MASK
+from ...files.variables import (
+    Layout,
+    Parts,
+    describe,
+    intrinsics_name,
+    intrinsics_of,
+    is_array,
+    numbers,
+    shortened,
+    size_of,
+    without_batch,
+)
+from ..keypoints import sleap
+from . import known_layouts as known
+from .array_shapes import SHAPES, axes_agree, axes_contradict
+from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
+from .visibility import could_be_tracks, split_mask, with_visibility
+
+if TYPE_CHECKING:
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import LoadedFile, Variables
+
+
+MOST_LISTED = 2  # layouts in a sentence
+LIKELY = ("tracks", "pred_tracks", "points", "coords", "trajectories", "xy", "W", "M", "X")
+OUTSIDE = 1.5  # of the longer side of a picture, up to which tracks may leave it
+
+
+def _has_mask(variables: Variables) -> bool:
+    mask = variables.get("W")
+    named = any(is_array(variables.get(name), 2) for name in ("M", "X"))
+    return named and is_array(mask, 2) and bool(np.isin(np.asarray(mask), (0, 1)).all())
+
+
+def _has_estimate(variables: Variables) -> bool:
+    tracks, shapes = variables.get("M"), variables.get("X_gt")
+    return is_array(tracks, 2) and is_array(shapes, 2) and 3 * len(tracks) == 2 * len(shapes)
+
+
+LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
+    "mocap": Layout(
+        "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without",
+        lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2),
+        known.read_mocap,
+    ),
+    "blocked-shape": Layout("P3_gt 3F x P", lambda v: "P3_gt" in v, known.read_blocked_shape),
+    "masked": Layout(
+        "X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, known.read_masked
+    ),
+    "back": Layout(
+        "L_tracks 2 x P x F and track3D 3 x P x F",
+        lambda v: {"L_tracks", "track3D"} <= v.keys(),
+        known.read_back,
+    ),
+    "kinect": Layout(
+        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat",
+        lambda v: (
+            not known.is_isometric(v)
+            and ("Pgth" in v or (isinstance(v.get("res"), dict) and "Pg" in v["res"]))
+        ),
+        known.read_kinect,
+    ),
+    "isometric": Layout(
+        "structs p(i).p 2 x P or 3 x P, Pgth(i).P 3 x P, with KK, or scene.m(i).p, scene.Pgth(i).P, scene.K",
+        known.is_isometric,
+        known.read_isometric,
+    ),
+    "views": Layout(
+        "a struct of pointnr, points, index, with P and U or without",
+        lambda v: any(isinstance(x, dict) and {"pointnr", "points", "index"} <= x.keys() for x in v.values()),
+        known.read_views,
+    ),
+    "estimated": Layout(
+        "M 2F x P and X_gt 3F x P",
+        _has_estimate,
+        known.read_estimated,
+    ),
+    "sleap": Layout(
+        "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
+    ),
+}
+
+
+def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") -> Parts:
+    """Return the tracks that a file's variables hold, and what else they give.
+
+    Raises InputError where the variables fit no layout, or two, or break the one that they fit, and where it
+    is not clear whether or how one of them is the visibility.
+    """
+    layout, _, rest = (options.layout or default).partition(":")
+    variable, _, mask = rest.partition(":")
+    if mask and options.visible:
+        raise InputError(
+            f"layout names the visibility {mask!r}, visible names {options.visible!r}; accepted is one"
+        )
+    visible, threshold = split_mask(mask) if mask else (options.visible or "", options.threshold)
+    variables = file.variables
+    # Numbers near the limit of the format overflow in checks, which then refuse them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if layout:
+            parts = _read_named(file, options, layout, options.tracks or variable)
+        else:
+            parts = _read_found(file, options)
+        if options.xy == "yx":
+            parts = replace(parts, tracks=parts.tracks[:, ::-1])
+        if (matrix := intrinsics_name(variables)) is not None and parts.intrinsics is not None:
+            parts = replace(parts, roles={**parts.roles, matrix: "intrinsics"})
+        if visible and visible == parts.reading.get("visible"):
+            visible = NO_MASK  # the layout has read it
+        parts = _with_size(with_visibility(variables, parts, visible, threshold), variables, options)
+    order = "ntxy" if SHAPES[parts.shape].points_first else "tnxy"
+    reading = {"tracks": parts.tracks_name, "order": order, "xy": options.xy or "xy"}
+    if SHAPES[parts.shape].dimensions != 3:
+        reading.pop("order")
+    return replace(parts, reading={**parts.reading, **reading})
+
+
+def _with_size(parts: Parts, variables: Variables, options: ReadingOptions) -> Parts:
+    """Return parts with the size of the picture, and tracks that are relative to it in its pixels."""
+    seen = parts.tracks[np.isfinite(parts.tracks)]
+    relative = seen.size > 0 and seen.min() >= 0 and seen.max() <= 1 and parts.camera_assumed
+    if relative and options.image_size is not None and parts.image_size is None:
+        size = options.image_size
+        note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]}"
+        scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
+        return replace(parts, tracks=scaled, image_size=size, units="px", provenance=note)
+    if relative and parts.intrinsics is None and parts.image_size is None:
+        guess = (
+            f"all coordinates of {parts.tracks_name} are between 0 and 1; where they are relative to the "
+            "picture, give its size (--size WIDTHxHEIGHT)"
+        )
+        return replace(parts, guesses=(*parts.guesses, guess))
+    found = options.image_size or parts.image_size or picture_size(variables)
+    inside = found is not None and seen.size > 0 and bool(seen.max() <= OUTSIDE * max(found))
+    return replace(parts, image_size=found if inside or options.image_size else None)
+
+
+def _fitting_shapes(variables: Variables, options: ReadingOptions) -> list[tuple[str, str]]:
+    """Return the shapes that arrays have which could be the tracks, and which of these arrays they are.
+
+    Where no shape tells two orders apart, the rarer one is left out. An array as large as a mask of tracks
+    that have an axis of x and y is a mask of them, not tracks of half as many frames.
+    """
+    pairs = [
+        (key, name)
+        for name, value in sorted(variables.items())
+        if (name == options.tracks if options.tracks else could_be_tracks(name, value))
+        for key, shape in SHAPES.items()
+        if shape.fits(value)
+        and key != ("interleaved" if name == "W2D" else "blocked")
+        and key != ("frames-points-xy" if options.order == "ntxy" else "points-frames-xy")
+        and (
+            options.order is None
+            or (shape.dimensions == 3 and shape.points_first == (options.order == "ntxy"))
+        )
+    ]
+    masks = [
+        SHAPES[key].frames_and_points(np.shape(without_batch(variables[name])))
+        for key, name in pairs
+        if SHAPES[key].dimensions == 3
+    ]
+    return [
+        (key, name)
+        for key, name in pairs
+        if SHAPES[key].dimensions == 3
+        or not any(np.shape(variables[name]) in (size, (size or ())[::-1]) for size in masks)
+    ]
+
+
+def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Read the only layout that the variables fit."""
+    variables = file.variables
+    if options.tracks is not None and options.tracks not in variables:
+        raise InputError(f"{shortened(options.tracks)} is absent; there are {describe(variables)}")
+    fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
+    if len(fitting) == 1:
+        parts = _read_layout(file, options, fitting[0])
+        if options.tracks in (None, parts.tracks_name):
+            if options.order and fitting[0] not in TRACKERS:
+                raise InputError(
+                    f"order is {options.order!r}; layout {fitting[0]} has only one and accepts none"
+                )
+            return parts
+    if len(fitting) <= 1:
+        pairs = _fitting_shapes(variables, options)
+        if len(pairs) == 1:
+            return _read_shape(variables, *pairs[0], guess=options.order is None)
+        if not pairs:
+            raise InputError(_no_tracks(variables, options))
+        fitting = [f"{shape}:{shortened(name)}" for shape, name in pairs]
+    likely = min(fitting, key=lambda each: (each.partition(":")[2] not in LIKELY, fitting.index(each)))
+    listed = ", ".join(each for each in fitting[:MOST_LISTED])
+    more = f" and {len(fitting) - MOST_LISTED} more" if len(fitting) > MOST_LISTED else ""
+    raise InputError(
+        f"fits several layouts ({listed}{more}); it holds {describe(variables)}; name one by "
+        f"--layout {likely}, or by --tracks"
+    )
+
+
+def _no_tracks(variables: Variables, options: ReadingOptions) -> str:
+    """Return the sentence that refuses a file without tracks, with what it probably is."""
+    if {"cam_c2w", "depths"} <= variables.keys():
+        return (
+            "holds cameras and depths as MegaSaM writes them, and no tracks; track points in its video, and "
+            "give the camera matrix by --intrinsics"
+        )
+    order = f" in the order {options.order}" if options.order else ""
+    if options.tracks is not None:
+        name = shortened(options.tracks)
+        return (
+            f"{name} is {size_of(variables[options.tracks])}; accepted are tracks{order}: frames x "
+            f"points x 2, points x frames x 2, 2F x P, ..., of at least {MIN_FRAMES} x {MIN_POINTS}"
+        )
+    return (
+        f"fits no layout that is known; it holds {describe(variables)}; accepted is an array of "
+        f"tracks{order}: frames x points x 2, points x frames x 2 (--order ntxy), 2F x P, ...; name it by "
+        "--tracks or --layout (`nrsfm formats` lists all)"
+    )
+
+
+def _read_named(file: LoadedFile, options: ReadingOptions, name: str, variable: str) -> Parts:
+    """Read the layout that was asked for."""
+    variables = file.variables
+    if name in LAYOUTS and not variable:
+        if not LAYOUTS[name].matches(variables):
+            raise InputError(
+                f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
+            )
+        return _read_layout(file, options, name)
+    if name not in SHAPES:
+        asked = f"{name}:{variable}" if variable else name
+        raise InputError(f"there is no layout {shortened(asked)!r}; accepted are {_known()}")
+    fitting = [
+        key
+        for key, value in sorted(variables.items())
+        if SHAPES[name].fits(value) and could_be_tracks(key, value)
+    ]
+    if not variable and len(fitting) != 1:
+        which = ", ".join(f"{name}:{key}" for key in fitting) or "none"
+        raise InputError(
+            f"layout {name} ({SHAPES[name].summary}) fits {which}; it holds {describe(variables)}; "
+            f"accepted is {name}:VARIABLE"
+        )
+    return _read_shape(variables, name, variable or fitting[0])
+
+
+def _read_layout(file: LoadedFile, options: ReadingOptions, name: str) -> Parts:
+    return replace(LAYOUTS[name].read(file.variables, file.path, options), layout=f"{name}:")
+
+
+def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = False) -> Parts:
+    """Read one array by its shape, with K where the file has one; `guess`: whether nobody named the shape."""
+    if name not in variables:
+        raise InputError(f"{shortened(name)} is absent; there are {describe(variables)}")
+    array = numbers(
+        {name: without_batch(variables[name])}, name, dimensions=SHAPES[shape].dimensions, missing=True
+    )
+    if SHAPES[shape].dimensions == 3 and SHAPES[shape].frames_and_points(array.shape) is None:
+        sizes = " x ".join(map(str, array.shape))
+        raise InputError(f"{name} is {sizes}; layout {shape} accepts {SHAPES[shape].summary}")
+    guesses: tuple[str, ...] = ()
+    if guess and shape == "frames-points-xy" and not axes_agree(array, points_first=False):
+        if axes_contradict(array, points_first=False):
+            raise InputError(
+                f"{name} ({size_of(array)}) is smooth along its second axis, so that the points are probably "
+                "first: give --order ntxy (order=), or --order tnxy where the frames are"
+            )
+        guesses = (f"the first axis of {name} ({size_of(array)}) is taken for the frames (--order)",)
+    intrinsics = intrinsics_of(variables)
+    return Parts(
+        SHAPES[shape].arrange(array, name),
+        CameraModel.ORTHOGONAL if intrinsics is None else CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        intrinsics=intrinsics,
+        units="units",
+        provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
+        layout=f"{shape}:{name}",
+        shape=shape,
+        guesses=guesses,
+        roles={name: "tracks"},
+    )
+
+
+def _known() -> str:
+    return (
+        f"{', '.join(LAYOUTS)}, and with :VARIABLE {', '.join(SHAPES)} (`nrsfm formats` describes them); "
+        "with :MASK appended, the visibility"
+    )

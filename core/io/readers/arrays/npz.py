@@ -1,0 +1,361 @@
+"""A sequence in one `.npz` of plain arrays: every field, every bit; and the foreign `.npz` files.
+
+Format, version 1 (entries that the sequence does not have are absent):
+
+    format                 "nrsfm-sequence 1"
+    tracks (F, 2, P), visible (F, P)      observations
+    camera, name, units, truth_units, provenance      text
+    intrinsics (3, 3), rotations (F, 3, 3), translations (F, 3)
+    truth_frames (G,), truth_points (G, 3, P), truth_reference
+    companion_tracks (F, 2, P), companion_visible (F, P)
+    edges (E, 2), faces (T, 3)            0-based
+    truth_name                            text, where the truth is not the ground truth
+    image_size (2,)                       width and height in pixels
+    frame_rate                            frames per second
+    video                                 text, from the folder of the file where it is there or below
+    video_frames (F,)                     0-based, where they are not the first F
+    point_names                           text, one line per point
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....data.sequence import GROUND_TRUTH, CameraModel, GroundTruth, Observations, Sequence
+from ....foundation.atomic import replacing
+from ....foundation.exceptions import InputError
+from ...files.contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
+from ...files.named_paths import named_path
+from ...files.variables import LoadedFile, Parts, PythonObjects, without_unseen
+from .layouts import parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy.typing as npt
+
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+
+FORMAT = "nrsfm-sequence 1"
+_TEXTS = ("name", "units", "truth_units", "provenance")
+_ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
+
+
+def load_npz(path: Path, content: bytes) -> LoadedFile:
+    """Return the arrays of an `.npz` by name; of those that would need unpickling only a mark.
+
+    Raises InputError where the file is broken.
+    """
+    arrays = load_arrays(content, path)
+    return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PythonObjects()) | arrays)
+
+
+def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:
+    """Return the sequence that `write_npz` wrote, or what a foreign file's arrays are.
+
+    `source` and `digest` of a sequence are those of the file.
+
+    Raises InputError where the file is of another version, a reconstruction, or fits no layout or two.
+    """
+    arrays = file.variables
+    if "format" not in arrays or options.given().keys() - {"camera"}:
+        if {"B", "C", "weights"} <= arrays.keys():
+            raise InputError(
+                "is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
+            )
+        return parts_of(file, options)
+    if str(arrays["format"]) != FORMAT:
+        raise InputError(f"format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
+    sequence = sequence_from(arrays)
+    check_camera(sequence.camera, options.camera_model, file.path)
+    video = None if sequence.video is None else named_path(str(sequence.video), file.path)
+    return replace(sequence, source=file.path.absolute(), digest=digest(file.content), video=video)
+
+
+def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
+    """Return the sequence of the entries that `entries_of` returned; it names no file.
+
+    Raises InputError where an entry is absent or is not what it should be.
+    """
+    return Sequence(
+        _numbers(arrays, "tracks"),
+        _numbers(arrays, "visible"),
+        _camera(arrays),
+        str(_get(arrays, "name")),
+        truth=_truth(arrays),
+        companion=_companion(arrays),
+        units=str(_get(arrays, "units")),
+        truth_units=str(_get(arrays, "truth_units")),
+        provenance=str(_get(arrays, "provenance")),
+        intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
+        rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
+        translations=_numbers(arrays, "translations") if "translations" in arrays else None,
+        edges=_indices(arrays, "edges") if "edges" in arrays else None,
+        faces=_indices(arrays, "faces") if "faces" in arrays else None,
+        truth_name=str(arrays.get("truth_name", GROUND_TRUTH)),
+        frame_rate=float(_one(arrays, "frame_rate", _numbers)) if "frame_rate" in arrays else None,
+        image_size=_size(arrays) if "image_size" in arrays else None,
+        video=Path(str(arrays["video"])) if "video" in arrays else None,
+        video_frames=_indices(arrays, "video_frames") if "video_frames" in arrays else None,
+        point_names=tuple(str(arrays["point_names"]).split("\n")) if "point_names" in arrays else None,
+    )
+
+
+def _get(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    if key not in arrays:
+        raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
+    entry: npt.NDArray[Any] = np.asarray(arrays[key])
+    return entry
+
+
+def _camera(arrays: Mapping[str, Any]) -> CameraModel:
+    name = str(_get(arrays, "camera"))
+    names = [model.value for model in CameraModel]
+    if name not in names:
+        raise InputError(f"camera is {name!r}; accepted are {', '.join(names)}")
+    return CameraModel(name)
+
+
+def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{key} holds {array.dtype}; accepted are real numbers")
+    return array
+
+
+def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
+    return array
+
+
+def _one(arrays: Mapping[str, Any], key: str, get: Callable[[Mapping[str, Any], str], Any]) -> Any:
+    """Return a number, which earlier sessions hold as an array of one."""
+    array = get(arrays, key)
+    if array.size != 1:
+        raise InputError(f"{key} has shape {array.shape}; accepted is one number")
+    return array.item()
+
+
+def _size(arrays: Mapping[str, Any]) -> tuple[int, int]:
+    size = _indices(arrays, "image_size").ravel().tolist()
+    if len(size) != 2:
+        raise InputError(f"image_size holds {len(size)} numbers; accepted are width and height")
+    return size[0], size[1]
+
+
+def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
+    if "truth_points" not in arrays:
+        return None
+    frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
+    reference = _one(arrays, "truth_reference", _indices)
+    if frames.ndim != 1:
+        raise InputError(f"truth_frames has shape {frames.shape}; accepted is (frames,)")
+    return GroundTruth(frames, points, int(reference))
+
+
+def _companion(arrays: Mapping[str, Any]) -> Observations | None:
+    if "companion_tracks" not in arrays:
+        return None
+    return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
+
+
+def entries_of(sequence: Sequence) -> dict[str, Any]:
+    """Return every field of a sequence as the arrays and texts of its file, without the format."""
+    entries: dict[str, Any] = {
+        "tracks": sequence.tracks,
+        "visible": sequence.visible,
+        "camera": sequence.camera.value,
+    }
+    entries |= {
+        key: getattr(sequence, key) for key in (*_TEXTS, *_ARRAYS) if getattr(sequence, key) is not None
+    }
+    if sequence.truth is not None:
+        entries["truth_frames"] = sequence.truth.frames
+        entries["truth_points"] = sequence.truth.points
+        entries["truth_reference"] = sequence.truth.reference
+    if sequence.companion is not None:
+        entries["companion_tracks"] = sequence.companion.tracks
+        entries["companion_visible"] = sequence.companion.visible
+    if sequence.truth_name != GROUND_TRUTH:
+        entries["truth_name"] = sequence.truth_name
+    if sequence.frame_rate is not None:
+        entries["frame_rate"] = sequence.frame_rate
+    if sequence.image_size is not None:
+        entries["image_size"] = np.array(sequence.image_size)
+    if sequence.video is not None:
+        entries["video"] = str(sequence.video.absolute())
+    if sequence.video_frames is not None:
+        entries["video_frames"] = sequence.video_frames
+    if sequence.point_names is not None:
+        entries["point_names"] = "\n".join(sequence.point_names)
+    return entries
+
+
+def write_npz(sequence: Sequence, path: str | Path) -> None:
+    """Write all of a sequence; `read_sequence` returns the same values, bit for bit.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    path
+        the file, which is replaced where it exists.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_npz(sequence, pathlib.Path(folder, "paper.npz"))
+    ...     core.read_sequence(pathlib.Path(folder, "paper.npz"))
+    Sequence('paper circle', perspective, 12 frames, 20 points)
+    """
+    entries = {"format": FORMAT} | entries_of(sequence)
+    folder = Path(path).absolute().parent
+    if sequence.video is not None and sequence.video.absolute().is_relative_to(folder):
+        entries["video"] = sequence.video.absolute().relative_to(folder).as_posix()  # both may be moved
+    with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **entries)
+
+
+def write_tracks(
+    path: str | Path,
+    tracks: npt.ArrayLike,
+    visible: npt.ArrayLike | None = None,
+    *,
+    size: tuple[int, int] | None = None,
+    intrinsics: npt.ArrayLike | None = None,
+    names: Iterable[str] | None = None,
+    video: str | Path | None = None,
+) -> Sequence:
+    """Write the tracks of a point tracker as a sequence that this program opens without a question.
+
+    Frames that show no point and points that fewer than 2 frames show are left out; `provenance` names them.
+
+    Parameters
+    ----------
+    path
+        the file, which ends in `.npz` and is replaced where it exists.
+    tracks
+        (frames, points, 2), x and y in pixels of the video, NaN where a point is missing; axes of length 1
+        before these are dropped. Tensors are copied to the memory of the processor.
+    visible
+        (frames, points) of True and False, or of 1 and 0: whether a point is seen; the default is wherever
+        its track is finite. An axis of length 1 before or after these is dropped.
+    size
+        width and height of the video in pixels; the middle of the picture follows from it.
+    intrinsics
+        (3, 3) K of the camera in pixels, where it is known.
+    names
+        of the points, where they have any.
+    video
+        the file of the video, which is then shown behind the tracks.
+
+    Returns
+    -------
+    Sequence
+        what was written.
+
+    Raises
+    ------
+    InputError
+        where an array does not have such a shape, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> import numpy as np
+    >>> tracks = np.random.default_rng(0).uniform(100, 500, size=(12, 20, 2))
+    >>> visible = np.ones((12, 20), dtype=bool)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_tracks(pathlib.Path(folder, "cloth.npz"), tracks, visible, size=(640, 480))
+    Sequence('cloth', perspective, 12 frames, 20 points)
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".npz":
+        raise InputError(f"{path}: tracks are written as .npz; accepted is a name with this suffix")
+    with naming(path):
+        places = _without_unit_axes(_array(tracks, "tracks"), 3)
+        if places.ndim != 3 or places.shape[2] != 2:
+            shape = _array(tracks, "tracks").shape
+            hint = "; of tracks with a depth give [..., :2]" if shape[-1:] == (3,) else ""
+            raise InputError(f"tracks have shape {shape}; accepted is one order, (frames, points, 2){hint}")
+        finite: Bools = np.asarray(np.isfinite(places).all(axis=2))
+        seen = finite if visible is None else _flags(visible, places.shape[:2])
+        if size is not None and seen.any() and 0 <= places[seen].min() <= places[seen].max() <= 1:
+            raise InputError(
+                f"tracks lie between {places[seen].min():.3g} and {places[seen].max():.3g}; accepted are "
+                f"pixels: tracks * {tuple(size)} where they are relative to the picture"
+            )
+        parts = without_unseen(
+            Parts(
+                places.transpose(0, 2, 1),
+                CameraModel.PERSPECTIVE,
+                visible=seen,
+                point_names=None if names is None else tuple(names),
+            )
+        )
+        assert parts.visible is not None  # it is given above
+        sequence = Sequence(
+            parts.tracks,
+            parts.visible,
+            CameraModel.PERSPECTIVE,
+            sequence_name(path),
+            intrinsics=None if intrinsics is None else _array(intrinsics, "intrinsics"),
+            image_size=size,
+            point_names=parts.point_names,
+            video=None if video is None else Path(video).absolute(),
+            provenance=parts.provenance,
+        )
+    write_npz(sequence, path)
+    return sequence
+
+
+def _array(value: Any, name: str) -> Floats:
+    """Return numbers, or a tensor of them on any device, as an array."""
+    for method in ("detach", "cpu"):  # of PyTorch
+        value = getattr(value, method, lambda same=value: same)()
+    try:
+        array: Floats = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} are no array of numbers ({reason(error)})") from None
+    return array
+
+
+def _without_unit_axes(array: Floats, dimensions: int) -> Floats:
+    """Return an array without the first axes of length 1 that are too many, such as that of a batch."""
+    while array.ndim > dimensions and array.shape[0] == 1:
+        array = array[0]
+    return array
+
+
+def _flags(visible: npt.ArrayLike, size: tuple[int, ...]) -> Bools:
+    """Return which points (F, P) are visible."""
+    given = _array(visible, "visible")
+    flags = _without_unit_axes(given[..., 0] if given.ndim > 2 and given.shape[-1] == 1 else given, 2)
+    if flags.shape != size:
+        hint = ""
+        if flags.shape == size[::-1]:
+            hint = "; if the points come first, give tracks.swapaxes(0, 1) and visible.T"
+        raise InputError(
+            f"visible has shape {given.shape}; accepted is {size} with tracks of {(*size, 2)}{hint}"
+        )
+    if not np.isin(flags, (0, 1)).all():
+        raise InputError(
+            f"visible holds numbers from {np.nanmin(flags):.3g} to {np.nanmax(flags):.3g}; accepted are True "
+            "and False, such as confidence > 0.5"
+        )
+    seen: Bools = flags != 0
+    return seen

@@ -1,0 +1,379 @@
+"""The files of point trackers, known by pairs of names: the tracks and what tells which points are seen.
+
+F frames, N points; a batch axis of length 1 may come first, an axis of length 1 last in a mask.
+
+    CoTracker        tracks (F, N, 2), visibility (F, N), True where seen (facebookresearch/co-tracker,
+                     predictor.py); as scores seen above .5
+    TAPIR, BootsTAPIR  tracks (N, F, 2), visibles (N, F), or occluded (N, F); as logits occlusion and
+                     expected_dist, seen where (1 - sigmoid(o)) (1 - sigmoid(d)) > .5 (google-deepmind/tapnet,
+                     utils/model_utils.py)
+    TAPNext          tracks (N, F, 2), visible_logits (N, F), seen where the sigmoid, times certainty where it
+                     is saved, is above .5
+    TAP-Vid          points (N, F, 2) relative to the picture, occluded (N, F), video (F, H, W, 3)
+    DELTA            coords (F, N, 2), vis (F, N), conf (F, N)
+    AllTracker       trajs_e (F, N, 2), visconfs_e (F, N, 2), seen where its second channel is above .1
+    TAPIP3D, SpatialTrackerV2  coords (F, N, 3) in the world, visibs (F, N), intrinsics (F, 3, 3),
+                     extrinsics (F, 4, 4) from the world to the camera: x ~ K (R X + t)
+    TAPVid-3D        tracks_XYZ (F, N, 3) in the camera, in meters, visibility (F, N), fx_fy_cx_cy (4,)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.variables import (
+    Layout,
+    Parts,
+    check_finite,
+    intrinsics_of,
+    is_array,
+    numbers,
+    pixels,
+    real_numbers,
+    size_of,
+    without_batch,
+)
+from .array_shapes import SHAPES, axes_contradict
+from .visibility import fits_as_mask, seen_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
+
+MODEL_SIDE = 256  # pixels of the picture that TAPIR computes in
+ORDERS = {False: "frames-points-xy", True: "points-frames-xy"}
+METER = 1000.0  # in the units of the truth, millimeters
+RELATIVE = 1.5  # coordinates up to it are relative to the picture
+
+
+@dataclass(frozen=True)
+class Tracker:
+    """The pair of names by which a tracker's file is known."""
+
+    producer: str
+    tracks: tuple[str, ...]
+    masks: tuple[str, ...]  # "~NAME" where 1 is hidden; the first that is there is used
+    points_first: bool = False
+    threshold: float = 0.5  # of masks that are scores
+    scores: tuple[str, ...] = ()  # arrays that need not be read: the mask has been made of them
+    needs: tuple[str, ...] = ()  # further names by which it is known
+    logits: Callable[[Variables], npt.NDArray[Any]] | None = (
+        None  # the score that a mask of logits stands for
+    )
+
+    def pair(self, variables: Variables) -> tuple[str, str] | None:
+        """Return the tracks and the mask, None where the names or the axes are others."""
+        if not all(name in variables for name in self.needs):
+            return None
+        tracks = next((name for name in self.tracks if is_tracks(variables.get(name))), None)
+        masks = (mask for mask in self.masks if isinstance(variables.get(_plain(mask)), np.ndarray))
+        mask = next(masks, None)
+        return None if tracks is None or mask is None else (tracks, mask)
+
+
+def is_tracks(value: Any) -> bool:
+    """Return whether an array ends with the two coordinates of points in frames."""
+    return is_array(value := without_batch(value), 3) and value.shape[2] == 2
+
+
+def _plain(mask: str) -> str:
+    return mask.removeprefix("~")
+
+
+def _sigmoid(variables: Variables, name: str) -> Floats:
+    return 0.5 * (1.0 + np.tanh(0.5 * real_numbers(variables[name], name)))
+
+
+def _tapir_score(variables: Variables) -> Floats:
+    seen = 1.0 - _sigmoid(variables, "occlusion")
+    return seen * (1.0 - _sigmoid(variables, "expected_dist")) if "expected_dist" in variables else seen
+
+
+def _tapnext_score(variables: Variables) -> Floats:
+    seen = _sigmoid(variables, "visible_logits")
+    return seen * real_numbers(variables["certainty"], "certainty") if "certainty" in variables else seen
+
+
+def _alltracker_score(variables: Variables) -> npt.NDArray[Any]:
+    value = without_batch(variables["visconfs_e"])
+    if not is_array(value, 3) or value.shape[2] != 2:
+        raise InputError(f"visconfs_e is {size_of(value)}; accepted is frames x points x 2")
+    return value[:, :, 1]
+
+
+TRACKERS: dict[str, Tracker] = {
+    "cotracker": Tracker(
+        "CoTracker",
+        ("pred_tracks", "tracks", "coords"),
+        ("pred_visibility", "visibility", "vis"),
+        scores=("pred_confidence",),
+    ),
+    "tapir": Tracker(
+        "TAPIR", ("tracks",), ("visibles", "~occluded"), True, scores=("occlusion", "expected_dist")
+    ),
+    "tapir-logits": Tracker(
+        "TAPIR", ("tracks",), ("occlusion",), True, scores=("expected_dist",), logits=_tapir_score
+    ),
+    "tapnext": Tracker(
+        "TAPNext", ("tracks",), ("visible_logits",), True, scores=("certainty",), logits=_tapnext_score
+    ),
+    "tapvid": Tracker("TAP-Vid", ("points",), ("~occluded",), True),
+    "delta": Tracker("DELTA", ("coords",), ("vis",), scores=("conf",), needs=("conf",)),
+    "alltracker": Tracker(
+        "AllTracker", ("trajs_e",), ("visconfs_e",), threshold=0.1, logits=_alltracker_score
+    ),
+}
+MODEL_PIXELS = ("tapir", "tapir-logits", "tapnext")  # computed in MODEL_SIDE, scaled afterward
+
+
+def tracker_of(variables: Variables) -> str | None:
+    """Return the key of the tracker that the names are of, None where they are of none or several."""
+    found = [key for key, tracker in TRACKERS.items() if tracker.pair(variables)]
+    if "delta" in found:
+        found = ["delta"]  # its names are CoTracker's, and one more
+    if "tapir" in found:
+        found = [key for key in found if key != "tapir-logits"]  # the mask has been made of the logits
+    return found[0] if len(found) == 1 else None
+
+
+def read_tracker(variables: Variables, options: ReadingOptions, key: str) -> Parts:
+    """Return the tracks of a tracker's file with their visibility."""
+    tracker = TRACKERS[key]
+    pair = tracker.pair(variables)
+    assert pair is not None  # it was recognized by the pair
+    name, mask = pair
+    points_first = tracker.points_first if options.order is None else options.order == "ntxy"
+    shape = SHAPES[ORDERS[points_first]]
+    array = numbers({name: without_batch(variables[name])}, name, dimensions=3, missing=True)
+    if options.order is None and axes_contradict(array, points_first):
+        first, order = ("points", "tnxy") if points_first else ("frames", "ntxy")
+        raise InputError(
+            f"{name} ({size_of(array)}) would have the {first} first, as {tracker.producer} writes it, but "
+            f"its numbers are smooth along that axis; decide it by --order {order}, or by --order "
+            f"{'ntxy' if points_first else 'tnxy'} if it is right"
+        )
+    parts = Parts(
+        shape.arrange(array, name),
+        CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        intrinsics=intrinsics_of(variables),
+        provenance=f"tracks are {name} of the file, {shape.summary}, as {tracker.producer} writes them",
+        shape=ORDERS[points_first],
+        producer=tracker.producer,
+        roles={name: "tracks"} | {each: "scores" for each in tracker.scores if each in variables},
+    )
+    if options.visible in (None, mask):
+        parts = _with_mask(variables, parts, tracker, mask, options.threshold)
+    finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
+    seen = finite if parts.visible is None else parts.visible
+    largest = parts.tracks.max(axis=1, where=seen[:, None], initial=-np.inf).max() if seen.any() else 0.0
+    if key == "tapvid":
+        return _scaled(variables, parts, options, float(largest))
+    if key in MODEL_PIXELS and largest < MODEL_SIDE and options.size is None:
+        warning = (
+            f"all coordinates are below {MODEL_SIDE}: {tracker.producer} computes in {MODEL_SIDE} x "
+            f"{MODEL_SIDE} pixels; if the video is larger, scale them to its pixels "
+            "(convert_grid_coordinates) and write them again"
+        )
+        return replace(parts, guesses=(warning,))
+    return parts
+
+
+def _with_mask(
+    variables: Variables, parts: Parts, tracker: Tracker, mask: str, threshold: float | None
+) -> Parts:
+    """Return parts with the visibility by the mask of the tracker."""
+    name = _plain(mask)
+    value = variables[name] if tracker.logits is None else tracker.logits(variables)
+    if tracker.logits is None and not fits_as_mask(value, parts):
+        return parts  # an array of this name and another size: `with_visibility` refuses it
+    if threshold is None and not np.isin(value, (0, 1)).all():
+        known = value[np.isfinite(value)]
+        if known.size == 0 or known.min() < 0 or known.max() > 1:
+            return parts  # neither a mask nor scores: likewise
+        threshold = tracker.threshold
+    reading = {} if threshold is None else {"threshold": f"{threshold:g}"}
+    return replace(
+        parts,
+        visible=seen_by(value, parts, mask, threshold),
+        roles=dict(list(parts.roles.items())[:1])
+        | {name: "visibility"}
+        | dict(list(parts.roles.items())[1:]),
+        reading={"visible": mask} | reading,
+        provenance=f"{parts.provenance}; {name} is the visibility mask"
+        + (f", seen from {threshold:g} on" if threshold is not None else ""),
+    )
+
+
+def _scaled(variables: Variables, parts: Parts, options: ReadingOptions, largest: float) -> Parts:
+    """Return tracks of TAP-Vid in pixels: the file has them relative to the picture."""
+    if largest > RELATIVE:
+        guess = f"{parts.tracks_name} are taken for pixels; TAP-Vid writes shares of the picture, 0 to 1"
+        return replace(parts, guesses=(guess,))
+    size, name = options.image_size, "--size"
+    if size is None:
+        size, name = picture_size(variables), "video"
+    if size is None:
+        raise InputError(
+            f"{parts.tracks_name} are relative to the picture, from 0 to 1, and its size is not in the file; "
+            "give it by --size WIDTHxHEIGHT (size=)"
+        )
+    scaled = parts.tracks * np.array(size, dtype=np.float64)[:, None]
+    note = f"{parts.provenance}; multiplied by the size of the picture {size[0]} x {size[1]} ({name})"
+    return replace(parts, tracks=scaled, image_size=size, provenance=note)
+
+
+def picture_size(variables: Variables) -> tuple[int, int] | None:
+    """Return width and height of the video that a file holds next to its tracks, None where it holds none."""
+    for name in ("video", "images"):
+        value = variables.get(name)
+        if isinstance(value, np.ndarray) and value.ndim == 4 and value.dtype.kind in "uf":
+            if value.shape[3] in (1, 3, 4):
+                return int(value.shape[2]), int(value.shape[1])
+            if value.shape[1] in (1, 3, 4):
+                return int(value.shape[3]), int(value.shape[2])
+    return None
+
+
+# -- trackers that give points in space ----------------------------------------------------------------------
+
+
+def is_world(variables: Variables) -> bool:
+    """Return whether a file has the points of TAPIP3D or SpatialTrackerV2 with their cameras."""
+    coords = without_batch(variables.get("coords"))
+    return {"visibs", "intrinsics", "extrinsics"} <= variables.keys() and (
+        is_array(coords, 3) and coords.shape[2] == 3
+    )
+
+
+def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Return the projections of points in the world, which are another reconstruction to compare with."""
+    v2 = "unc_metric" in variables or "confs" in variables
+    producer = "SpatialTrackerV2" if v2 else "TAPIP3D"
+    shapes = _points(variables, "coords")
+    frames = len(shapes)
+    cameras = _per_frame(variables, "extrinsics", frames, ((4, 4), (3, 4)))
+    intrinsics = _per_frame(variables, "intrinsics", frames, ((3, 3),))
+    placed = cameras[:, :3, :3] @ shapes + cameras[:, :3, 3:]
+    same = bool(np.abs(intrinsics - intrinsics[0]).max() <= 1e-3 * intrinsics[0, 0, 0])
+    varying = "" if same else "; the intrinsics differ between the frames, so K is left unknown"
+    parts = Parts(
+        placed[:, :2],
+        CameraModel.PERSPECTIVE,
+        intrinsics=intrinsics[0] if same else None,
+        shapes=shapes,
+        truth_units="units",
+        truth_name=producer,
+        producer=producer,
+        image_size=picture_size(variables),
+        provenance=f"tracks are projected from the 3-D points coords of {producer} with its cameras, and the "
+        f"points are kept to compare with{varying}",
+        shape="frames-points-xy",
+        roles={
+            "coords": "tracks",
+            "intrinsics": "intrinsics",
+            "extrinsics": "cameras",
+        }
+        | {name: "scores" for name in ("unc_metric", "confs") if name in variables},
+    )
+    return _projected(variables, parts, placed, intrinsics, "visibs", options)
+
+
+def is_camera_frame(variables: Variables) -> bool:
+    """Return whether a file is of TAPVid-3D."""
+    name = _truth_name(variables)
+    return name is not None and {"visibility", "fx_fy_cx_cy"} <= variables.keys()
+
+
+def _truth_name(variables: Variables) -> str | None:
+    return next((name for name in ("tracks_XYZ", "tracks_xyz") if name in variables), None)
+
+
+def read_camera_frame(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Return the projections of TAPVid-3D's true points, which are in meters in the frame of the camera."""
+    name = _truth_name(variables)
+    assert name is not None  # it was recognized by it
+    shapes = METER * _points(variables, name)
+    four = numbers(variables, "fx_fy_cx_cy", dimensions=1)
+    if four.shape != (4,) or four[:2].min() <= 0:
+        raise InputError(f"fx_fy_cx_cy is {four.tolist()}; accepted are four numbers, fx and fy positive")
+    matrix = np.array([[four[0], 0.0, four[2]], [0.0, four[1], four[3]], [0.0, 0.0, 1.0]])
+    parts = Parts(
+        shapes[:, :2],
+        CameraModel.PERSPECTIVE,
+        intrinsics=matrix,
+        shapes=shapes,
+        producer="TAPVid-3D",
+        provenance=f"tracks are projected from the true 3-D points {name}, without noise",
+        shape="frames-points-xy",
+        roles={name: "tracks", "fx_fy_cx_cy": "intrinsics"},
+    )
+    return _projected(
+        variables, parts, shapes, np.broadcast_to(matrix, (len(shapes), 3, 3)), "visibility", options
+    )
+
+
+def _points(variables: Variables, name: str) -> Floats:
+    """Return points (F, N, 3) of a file as (F, 3, N)."""
+    value = numbers({name: without_batch(variables[name])}, name, dimensions=3, missing=True)
+    if value.shape[2] != 3:
+        raise InputError(f"{name} is {size_of(value)}; accepted is frames x points x 3")
+    return value.transpose(0, 2, 1)
+
+
+def _per_frame(variables: Variables, name: str, frames: int, accepted: tuple[tuple[int, int], ...]) -> Floats:
+    """Return a matrix for each frame, of a file that has one for each or one for all."""
+    value = without_batch(variables[name])
+    sizes = " or ".join(f"{rows} x {columns}" for rows, columns in accepted)
+    numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.shape[-2:] in accepted
+    if not numeric or value.shape[:-2] not in ((), (1,), (frames,)):
+        raise InputError(f"{name} is {size_of(value)}; accepted is {frames} x {sizes}, or {sizes}")
+    array: Floats = np.broadcast_to(np.asarray(value, dtype=np.float64), (frames, *value.shape[-2:]))
+    check_finite(array, name)
+    return array
+
+
+def _projected(
+    variables: Variables, parts: Parts, placed: Floats, intrinsics: Floats, mask: str, options: ReadingOptions
+) -> Parts:
+    """Return parts whose tracks are the projections of points in the frame of the camera."""
+    parts = replace(parts, tracks=np.where(np.isfinite(placed[:, :2]), 0.0, np.nan))
+    tracker = Tracker(parts.producer, (parts.tracks_name,), (mask,))
+    if options.visible in (None, mask):
+        parts = _with_mask(variables, parts, tracker, mask, options.threshold)
+    behind: Bools = np.asarray(~(placed[:, 2] > 0))
+    seen = np.isfinite(placed).all(axis=1) if parts.visible is None else parts.visible
+    front = np.where((behind & ~seen)[:, None], np.nan, placed)
+    return replace(parts, tracks=pixels(front, intrinsics, parts.tracks_name))
+
+
+# -- as layouts ----------------------------------------------------------------------------------------------
+
+
+def _layout(key: str, tracker: Tracker) -> Layout:
+    order = SHAPES[ORDERS[tracker.points_first]].summary
+    masks = " or ".join(_plain(mask) for mask in tracker.masks)
+    return Layout(
+        f"{' or '.join(tracker.tracks)} {order} with {masks}",
+        lambda variables: tracker_of(variables) == key,
+        lambda variables, path, options: read_tracker(variables, options, key),
+    )
+
+
+TRACKER_LAYOUTS: dict[str, Layout] = {key: _layout(key, tracker) for key, tracker in TRACKERS.items()} | {
+    "tapip3d": Layout("coords F x P x 3 with visibs, intrinsics, extrinsics", is_world, read_world),
+    "tapvid3d": Layout(
+        "tracks_XYZ F x P x 3 with visibility, fx_fy_cx_cy", is_camera_frame, read_camera_frame
+    ),
+}

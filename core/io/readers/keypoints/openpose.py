@@ -1,0 +1,257 @@
+"""The folder that OpenPose writes: `NAME_000000000012_keypoints.json`, one file per frame, counted from 0.
+
+    {"people": [{"person_id": [-1], "pose_keypoints_2d": [x0, y0, c0, x1, y1, c1, ...],
+                 "face_keypoints_2d": [...], "hand_left_keypoints_2d": [...], ...}]}
+
+A keypoint of confidence 0 is missing. A person of one frame is joined to the one of the frames before whose
+keypoints are nearest (least sum of the mean distances, each below the size of the person), or by person_id
+where OpenPose tracks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import FLOAT, VARIABLE, Allowance, memory_limit
+from ...files.contents import check_file, parse_json, read_bytes
+from ...files.variables import LoadedFile, Parts
+from .poses import chosen_individual
+from .skeletons import SKELETONS_OF_OPENPOSE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ....foundation.types import Floats
+    from ...files.reading_options import ReadingOptions
+
+PATTERN = "*_keypoints.json"
+BODY = "pose_keypoints_2d"
+MOST_FILES = 200_000  # frames, almost two hours of a video
+_MOST_COMPARED = 1_000_000_000  # distances of keypoints, which take about a minute
+_LARGEST_RATIO = 100_000  # of the memory and the files: who is seen in one frame takes that of all frames
+_OF_PERSON = 1_000  # bytes besides the keypoints, in each frame
+_NUMBERED = re.compile(r"(.*?)_?(\d{1,15})_keypoints\.json", re.ASCII | re.IGNORECASE)
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder holds such files."""
+    return path.is_dir() and next(path.glob(PATTERN), None) is not None
+
+
+def load_folder(path: Path) -> LoadedFile:
+    """Return the keypoints of each person, (F, P, 3) with the confidence last.
+
+    Raises InputError naming the file that is no frame of OpenPose; and where the files are too many or too
+    large.
+    """
+    files, stored = _frames_of(path)
+    names = list(dict.fromkeys(_parts_of_name(file)[0] for file in files))
+    if len(names) > 1:
+        raise InputError(f"holds the frames of {len(names)} videos ({', '.join(names[:4])}); accepted is one")
+    allowance = Allowance(stored, ratio=_LARGEST_RATIO)
+    frames = []
+    for file in files:
+        frames.append(_people(file))
+        sizes = (array.nbytes for _, person in frames[-1] for array in person.values())
+        allowance.use(sum(sizes) + _OF_PERSON * len(frames[-1]))
+    people = _joined(frames, _body_points(frames, files))
+    kinds = list(dict.fromkeys(kind for frame in frames for _, person in frame for kind in person))
+    variables: dict[str, Any] = {"frames": np.array([_parts_of_name(file)[1] for file in files])}
+    for number, person in enumerate(people, 1):
+        for kind in kinds:
+            arrays = {frame: person[frame][kind] for frame in person if kind in person[frame]}
+            if arrays:
+                points = max(len(array) for array in arrays.values())
+                allowance.use_array((len(files), points, 3), FLOAT)
+                variables[_name(number, kind)] = _stacked(arrays, len(files), points, files)
+    individuals = tuple(f"person {number}" for number in range(1, len(people) + 1))
+    return LoadedFile(path, b"", variables, individuals)
+
+
+def _frames_of(path: Path) -> tuple[list[Path], int]:
+    """Return the files of the frames in their order, and how many bytes they have."""
+    files = list(itertools.islice(path.glob(PATTERN), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise InputError(f"{path}: holds more than {MOST_FILES} frames; accepted are up to so many")
+    files.sort(key=lambda file: (_parts_of_name(file), file.name))
+    stored, limit = sum(check_file(file) for file in files), memory_limit()
+    if stored > limit:
+        raise InputError(
+            f"{path}: its {len(files)} frames have {stored / 1e6:.0f} MB; accepted are up to "
+            f"{limit / 1e6:.0f} MB ({VARIABLE} in GB)"
+        )
+    return files, stored
+
+
+def _name(number: int, kind: str) -> str:
+    return f"person {number} {kind}"
+
+
+def _parts_of_name(file: Path) -> tuple[str, int]:
+    """Return the video's name and the number of the frame, its last 15 digits, 0 where it has none."""
+    match = _NUMBERED.fullmatch(file.name)
+    return (match[1], int(match[2])) if match else ("", 0)
+
+
+def _people(file: Path) -> list[tuple[int, dict[str, Floats]]]:
+    """Return the identity, -1 for none, and the keypoints (P, 3) of each kind of each person of one frame."""
+    try:
+        frame = parse_json(read_bytes(file))
+        found = []
+        for person in frame["people"]:
+            arrays = {
+                kind: np.array(values, dtype=np.float64).reshape(-1, 3)
+                for kind, values in person.items()
+                if kind.endswith("keypoints_2d") and values
+            }
+            identity = (person.get("person_id") or [-1])[0]
+            if BODY in arrays and (arrays[BODY][:, 2] > 0).any():
+                found.append((int(identity), arrays))
+    except InputError as error:
+        raise InputError(f"{file}: {error}" if str(file) not in str(error) else str(error)) from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise InputError(
+            f"{file}: is no frame of OpenPose; accepted is people with {BODY} of x, y, confidence each"
+        ) from None
+    return found
+
+
+def _body_points(frames: list[list[tuple[int, dict[str, Floats]]]], files: list[Path]) -> int:
+    """Return how many keypoints the bodies have, which are of one model."""
+    counts = [[len(arrays[BODY]) for _, arrays in found] for found in frames]
+    points = max(itertools.chain(*counts), default=0)
+    for file, found in zip(files, counts, strict=True):
+        _check_points(min(found, default=points), points, file)
+    return points
+
+
+def _check_points(count: int, points: int, file: Path) -> None:
+    if count != points:
+        raise InputError(f"{file}: has {count} keypoints; others have {points}, and all need the same number")
+
+
+def _joined(
+    frames: list[list[tuple[int, dict[str, Floats]]]], points: int
+) -> list[dict[int, dict[str, Floats]]]:
+    """Return the people as their keypoints by frame, the one seen best first."""
+    from scipy.optimize import linear_sum_assignment  # imported late: only folders should cost it
+
+    people: list[dict[int, dict[str, Floats]]] = []
+    last = np.zeros((0, points, 3))  # of each of them
+    by_identity: dict[int, dict[int, dict[str, Floats]]] = {}
+    compared = 0
+    for frame, found in enumerate(frames):
+        tracked = [(identity, arrays) for identity, arrays in found if identity >= 0]
+        for identity, arrays in tracked:
+            by_identity.setdefault(identity, {})[frame] = arrays
+        left = [arrays for identity, arrays in found if identity < 0]
+        now = np.array([arrays[BODY] for arrays in left]).reshape(len(left), points, 3)
+        compared += len(people) * now.size // 3
+        if compared > _MOST_COMPARED:
+            raise InputError(
+                f"shows {len(people)} people up to frame {frame}, too many to be joined from frame to frame; "
+                "accepted are those of a video, or person_id of OpenPose's tracking"
+            )
+        costs = _distances(last, now)
+        joined = set()
+        if costs.size:
+            for row, column in zip(*linear_sum_assignment(np.minimum(costs, 1e6)), strict=True):
+                if costs[row, column] < 1:
+                    people[row][frame], last[row] = left[column], now[column]
+                    joined.add(column)
+        new = [column for column in range(len(left)) if column not in joined]
+        people += [{frame: left[column]} for column in new]
+        last = np.concatenate((last, now[new]))
+    people += by_identity.values()
+
+    def confidence(person: dict[int, dict[str, Floats]]) -> float:
+        return -sum(float(arrays[BODY][:, 2].mean()) for arrays in person.values())
+
+    return sorted(people, key=confidence)
+
+
+def _distances(before: Floats, now: Floats) -> Floats:
+    """Return the mean distances (N, M) of the keypoints (N, P, 3) and (M, P, 3) that both show.
+
+    In sizes of the person before; infinity where they show none together.
+    """
+    seen = before[:, :, 2] > 0
+    low = np.where(seen[..., None], before[:, :, :2], np.inf).min(axis=1, initial=np.inf)
+    high = np.where(seen[..., None], before[:, :, :2], -np.inf).max(axis=1, initial=-np.inf)
+    sizes = np.maximum((high - low).max(axis=1, initial=1.0), 1.0)
+    means = np.full((len(before), len(now)), np.inf)
+    for column, person in enumerate(now):
+        both = seen & (person[:, 2] > 0)
+        apart = np.linalg.norm(before[:, :, :2] - person[:, :2], axis=2)
+        counts = both.sum(axis=1)
+        total = np.where(both, apart, 0.0).sum(axis=1)
+        np.divide(total, counts * sizes, out=means[:, column], where=counts > 0)
+    return np.where(np.isnan(means), np.inf, means)
+
+
+def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Path]) -> Floats:
+    """Return keypoints (F, P, 3), all zero in frames without the person."""
+    stacked = np.zeros((frames, points, 3))
+    for frame, array in arrays.items():
+        _check_points(len(array), points, files[frame])
+        stacked[frame] = array
+    return stacked
+
+
+def read_folder(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Return the keypoints of one person: the one that is asked for, else the one that is seen best.
+
+    Raises InputError where there is no such person, or no such keypoints.
+    """
+    people = file.individuals
+    if not people:
+        raise InputError("shows no person in any frame; accepted are frames of at least one")
+    kind = options.tracks or BODY
+    shares = [
+        float((file.variables[_name(number, BODY)][..., 2] > 0).mean())
+        for number in range(1, len(people) + 1)
+    ]
+    index = chosen_individual(people, shares, options.individual or people[0])
+    keypoints = file.variables.get(_name(index + 1, kind))
+    if keypoints is None:
+        there = sorted({name.split(" ", 2)[2] for name in file.variables if name.startswith("person ")})
+        raise InputError(f"{people[index]} has no {kind}; there are {', '.join(there)}")
+    confidence = keypoints[..., 2]
+    seen = confidence > 0 if options.threshold is None else confidence >= options.threshold
+    notes, guesses = [], []
+    if options.threshold is not None:
+        notes.append(f"a point is visible from a confidence of {options.threshold:g} on")
+    if len(people) > 1 and options.individual is None:
+        guesses.append(
+            f"{len(people)} people are in the frames, and {people[index]} is read, who is seen best "
+            f"({shares[index]:.0%} visible); others by --individual (individual=)"
+        )
+    numbers = file.variables["frames"]
+    gaps = np.flatnonzero(np.diff(numbers) > 1)
+    if gaps.size:
+        guesses.append(
+            f"no file is of the frames between {numbers[gaps[0]]} and {numbers[gaps[0] + 1]}: the numbers "
+            "of the frames after them no longer equal those of the video"
+        )
+    points, edges = (
+        SKELETONS_OF_OPENPOSE.get(keypoints.shape[1], (None, None)) if kind == BODY else (None, None)
+    )
+    return Parts(
+        keypoints[..., :2].transpose(0, 2, 1),
+        CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        visible=seen,
+        edges=edges,
+        point_names=points,
+        producer="OpenPose",
+        guesses=tuple(guesses),
+        provenance="; ".join(notes + guesses),
+        roles={_name(index + 1, kind): "tracks"},
+        reading={"individual": people[index], "tracks": kind},
+    )

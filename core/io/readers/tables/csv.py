@@ -1,0 +1,438 @@
+"""Tracks as a table: this program's, those of pose tools, and any other by the names of its columns.
+
+A long table has one line per observation. This program writes
+
+    frame,point,x,y,visible
+    0,0,612.25,480.5,1
+    0,1,,,0
+
+`frame` is a whole number, and frames are ordered by it; `point` is a whole number or a name. An observation
+that has no line, no x and y, or `visible` 0 is missing. Other names of these columns are known from
+`SYNONYMS`, or given by the option `columns`.
+
+A wide table has one line per frame and columns x0,y0,x1,y1 or nose_x,nose_y,nose_score, with a column of
+frames or without. Anipose writes 3-D points in one, nose_x,nose_y,nose_z,nose_error: see `markers`.
+
+The table of DeepLabCut and Lightning Pose is that of the module `deeplabcut`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....data.sequence import MIN_POINTS, CameraModel
+from ....foundation.atomic import replacing
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.reading_options import NO_MASK
+from ...files.variables import LoadedFile, Parts
+from ..geometry.markers import turning_views
+from ..keypoints.poses import CUTOFF, HALF, chosen_individual, in_pixels
+from . import deeplabcut
+from .delimited import Table, parse_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as SequenceOf
+
+    from ....data.sequence import Sequence
+    from ....foundation.types import Bools, Floats, Ints
+    from ...files.reading_options import ReadingOptions
+
+_COLUMNS = ("frame", "point", "x", "y")
+LARGEST = 2**53 - 1  # up to it all whole numbers are exact as floats
+# What the columns of a long table are called elsewhere, in small letters and digits alone.
+SYNONYMS = {
+    "frame": "frame frames frameid frameidx frameindex framenumber frameno framenum image imageid img t time "
+    "timestep slice fnum",
+    "point": "point pointid points track trackid id particle keypoint keypointid bodypart landmark "
+    "landmarkid marker joint node label feature object objectid pid tid",
+    "x": "x posx positionx xpx xpos xcoord xpixel u px centerx cx",
+    "y": "y posy positiony ypx ypos ycoord ypixel v py centery cy",
+    "visible": "visible visibility vis isvisible seen valid occluded isoccluded hidden likelihood "
+    "confidence conf score",
+    "individual": "individual individuals animal person personid subject instance",
+}
+_HIDDEN = ("occluded", "isoccluded", "hidden")
+# What a column of a wide table is of its point.
+_OF_POINT = {
+    **{name: name for name in "xyz"},
+    **dict.fromkeys("likelihood score confidence conf visibility visible vis v c".split(), "score"),
+    **dict.fromkeys(("error", "ncams"), "3-D"),
+}  # fmt: skip
+_FIRST = re.compile(r"([a-z]+)[ _.-]?(\d+)|([xyz])[ _.-](.+)", re.IGNORECASE)  # x0, x_nose
+_LAST = re.compile(r"(.+)[ _.-]([a-z]+)|(.*\d)([xyzvc])", re.IGNORECASE)  # nose_x, p1x
+_LONGEST_HEADER = 1000  # bytes, of which the first names decide
+_CHARACTER = 4  # bytes, in an array
+_MOST_NAMED = 12
+_LONGEST = 160  # characters of a list of names
+COLUMNS_OPTION = "--columns frame=A,point=B,x=C,y=D[,visible=E] (columns=)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadedTable(LoadedFile):
+    """A table, before it is known what its columns are."""
+
+    table: Table = field(default_factory=lambda: Table((), [], [], ","))
+
+
+def is_csv(content: bytes) -> bool:
+    """Return whether a file begins with the header of such a table, or of a table of DeepLabCut."""
+    beginning = content[:_LONGEST_HEADER]  # the first line of what is no text may be all of it
+    first = beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("latin-1").lower()
+    names = tuple(name.strip().strip('"') for name in first.split(","))
+    return names[:4] == _COLUMNS or (len(names) > 1 and names[0] == "scorer")
+
+
+def load_csv(path: Path, content: bytes) -> LoadedTable:
+    """Return the columns of a table by their names, those of DeepLabCut as arrays of all points.
+
+    Raises InputError where the file is no delimited text, or has no line after its header.
+    """
+    table = parse_table(content)
+    if not table.rows:
+        raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
+    if deeplabcut.is_pose_table(table):
+        arrays = deeplabcut.arrays_of(table)
+        return LoadedTable(path, content, arrays, deeplabcut.individuals_of(table), table=table)
+    allowance = Allowance(len(content))
+    variables = {name: _values(table, column, allowance) for column, name in enumerate(table.columns)}
+    individual = _found_columns(table).get("individual")
+    individuals = () if individual is None else tuple(dict.fromkeys(table.texts(individual)))
+    return LoadedTable(path, content, variables, individuals, table.columns, table=table)
+
+
+def _values(table: Table, column: int, allowance: Allowance) -> object:
+    """Return a column as numbers, as text where it has others."""
+    try:
+        return table.numbers([column])[:, 0]
+    except InputError:
+        texts = table.texts(column)
+        allowance.use(_CHARACTER * len(texts) * max(map(len, texts)))  # all are as long as the longest
+        return np.array(texts)
+
+
+def interpret_csv(file: LoadedFile, options: ReadingOptions) -> Parts:
+    """Return the tracks of a table.
+
+    Raises InputError naming the columns where they are not understood, and the line at fault.
+    """
+    assert isinstance(file, LoadedTable)  # it is what `load_csv` returned
+    table = file.table
+    if deeplabcut.is_pose_table(table):
+        return deeplabcut.read(table, options)
+    found = _named_columns(table, options.columns) if options.columns else _found_columns(table)
+    if found.keys() >= set(_COLUMNS):
+        return in_pixels(_read_long(table, found, options, len(file.content)), options)
+    points = _points_of(table)
+    if len(points) < MIN_POINTS:
+        raise InputError(
+            f"the columns are {_listed(table.columns)}; it is not clear which are frame, point, x and y: "
+            f"name them by {COLUMNS_OPTION}, or x0,y0,x1,y1,..."
+        )
+    return _read_wide(table, points, options)
+
+
+def _listed(names: SequenceOf[str]) -> str:
+    """Return names as a sentence lists them: the first of many, shortened."""
+    text = ", ".join(names)
+    more = len(names) > _MOST_NAMED or len(text) > _LONGEST
+    return f"{', '.join(names[:_MOST_NAMED])[:_LONGEST]}, ... ({len(names)} columns)" if more else text
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _found_columns(table: Table) -> dict[str, int]:
+    """Return the index of each column of a long table that is known by its name."""
+    plain = [_plain(name) for name in table.columns]
+    found = {}
+    for role, synonyms in SYNONYMS.items():
+        known = synonyms.split()
+        present = [name for name in known if name in plain]
+        if present:
+            found[role] = plain.index(present[0])
+    return found
+
+
+def _named_columns(table: Table, asked: str) -> dict[str, int]:
+    """Return the columns that the option names."""
+    named = {}
+    for pair in asked.split(","):
+        role, _, name = (part.strip() for part in pair.partition("="))
+        if role not in SYNONYMS or not name:
+            raise InputError(f"columns has {pair!r}; accepted is {COLUMNS_OPTION}")
+        if name not in table.columns:
+            raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
+        named[role] = table.columns.index(name)
+    if missing := [role for role in _COLUMNS if role not in named]:
+        raise InputError(f"columns names no {', '.join(missing)}; accepted is {COLUMNS_OPTION}")
+    return named
+
+
+# -- long tables ---------------------------------------------------------------------------------------------
+
+
+def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, stored: int) -> Parts:
+    """Return the tracks of a table with one line per observation, of a file of so many bytes."""
+    reading = {"columns": ",".join(f"{role}={table.columns[index]}" for role, index in found.items())}
+    if "individual" in found:
+        table, name = _of_individual(table, found, options)
+        reading["individual"] = name
+    frames = _whole(table, found["frame"], "frame")
+    labels, columns = _points(table, found["point"])
+    there, rows = np.unique(frames, return_inverse=True)
+    places = rows * len(labels) + columns
+    _, first = np.unique(places, return_index=True)
+    if len(first) < len(places):
+        row = int(np.setdiff1d(np.arange(len(places)), first)[0])
+        point = labels[columns[row]]
+        raise InputError(f"line {table.lines[row]} is a second one for frame {frames[row]}, point {point}")
+    xy = table.numbers([found["x"], found["y"]])
+    seen: Bools = np.asarray(np.isfinite(xy).all(axis=1))
+    column, hidden = _mask_column(table, found, options)
+    roles = {table.columns[index]: "tracks" for role, index in found.items() if role in _COLUMNS}
+    notes: list[str] = []
+    guesses: list[str] = []
+    if column is not None:
+        seen, least = _seen_in_lines(table, column, hidden, xy, options)
+        name = table.columns[column]
+        roles[name] = "visibility"
+        reading["visible"] = f"~{name}" if hidden else name
+        if least is not None:
+            reading["threshold"] = f"{least:g}"
+            marked = "hidden" if hidden else "visible"
+            notes.append(f"{name} is a score, and a point is {marked} from {least:g} on (threshold)")
+            guesses += notes if options.threshold is None else []
+    gaps = _gaps(there)
+    Allowance(stored).use_array((len(there), 2, len(labels)), 8)
+    tracks = np.full((len(there), 2, len(labels)), np.nan)
+    visible = np.zeros((len(there), len(labels)), dtype=bool)
+    tracks[rows, :, columns] = xy
+    visible[rows, columns] = seen
+    if "individual" in found:
+        roles[table.columns[found["individual"]]] = "names"
+    left_out = [name for name in table.columns if name not in roles]
+    notes += gaps + ([f"not read: {_listed(left_out)}"] if left_out else [])
+    return Parts(
+        tracks,
+        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
+        camera_assumed=True,
+        units="units",
+        visible=visible,
+        point_names=None if isinstance(labels, np.ndarray) else tuple(labels),
+        guesses=(*guesses, *gaps),
+        provenance="; ".join(notes),
+        roles=roles,
+        reading=reading,
+    )
+
+
+def _of_individual(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[Table, str]:
+    """Return the lines of one individual."""
+    of_line = table.texts(found["individual"])
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(of_line))}
+    names, index = list(numbers), [numbers[name] for name in of_line]
+    complete = np.isfinite(table.numbers([found["x"], found["y"]])).all(axis=1)
+    shares = (np.bincount(index, complete) / np.bincount(index)).tolist()
+    name = names[chosen_individual(names, shares, options.individual)]
+    kept = [row for row, other in enumerate(of_line) if other == name]
+    return replace(
+        table, rows=[table.rows[row] for row in kept], lines=[table.lines[row] for row in kept]
+    ), name
+
+
+def _whole(table: Table, column: int, name: str) -> Ints:
+    values = table.numbers([column])[:, 0]
+    bad = ~(values == np.floor(values)) | (values < 0) | (values > LARGEST)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"line {table.lines[row]} has {name} {values[row]:g}; accepted is a whole number from 0 to "
+            f"{LARGEST}"
+        )
+    return values.astype(np.int64)
+
+
+def _points(table: Table, column: int) -> tuple[Ints | list[str], Ints]:
+    """Return the points, by number or in the order of their names, and that of each line."""
+    texts = table.texts(column)
+    try:
+        table.numbers([column])
+    except InputError:
+        names = list(dict.fromkeys(texts))
+        index = {name: number for number, name in enumerate(names)}
+        return names, np.array([index[text] for text in texts])
+    labels, columns = np.unique(_whole(table, column, "point"), return_inverse=True)
+    return labels, columns
+
+
+def _gaps(frames: Ints) -> list[str]:
+    """Return a sentence on frames that have no line, if there are any."""
+    gaps = np.flatnonzero(np.diff(frames) > 1)
+    if not gaps.size:
+        return []
+    before, after = frames[gaps[0]], frames[gaps[0] + 1]
+    return [
+        f"no line is of the frames between {before} and {after}: they are left out, and the numbers of the "
+        "frames after them no longer equal those of the video"
+    ]
+
+
+def _mask_column(table: Table, found: dict[str, int], options: ReadingOptions) -> tuple[int | None, bool]:
+    """Return the column that says what is visible, None for none, and whether it marks what is hidden."""
+    if options.visible is None:
+        column = found.get("visible")
+        return column, column is not None and _plain(table.columns[column]) in _HIDDEN
+    name = options.visible.removeprefix("~")
+    if name != NO_MASK and name not in table.columns:
+        raise InputError(f"there is no column {name!r}; there are {_listed(table.columns)}")
+    return None if name == NO_MASK else table.columns.index(name), options.visible.startswith("~")
+
+
+def _seen_in_lines(
+    table: Table, column: int, hidden: bool, xy: Floats, options: ReadingOptions
+) -> tuple[Bools, float | None]:
+    """Return which lines are of a visible point, and the threshold where the column holds scores."""
+    absent: Bools = np.asarray(np.isnan(xy).any(axis=1))
+    flags, name = table.numbers([column])[:, 0], table.columns[column]
+    if options.threshold is None and (name == "visible" or np.isin(flags[~np.isnan(flags)], (0, 1)).all()):
+        bad = ~np.isin(flags, (0, 1)) | (absent & ((flags == 1) != hidden))
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(
+                f"line {table.lines[row]} has {name} {flags[row]:g} with x, y = {xy[row, 0]:g}, "
+                f"{xy[row, 1]:g}; accepted is {int(not hidden)} with two numbers, or {int(hidden)}"
+            )
+        return np.asarray((flags == 1) != hidden), None
+    least = _least(name, options)
+    seen = (flags < least) if hidden else (flags >= least)  # both are false where the score is NaN
+    return np.asarray(seen & ~absent), least
+
+
+def _least(name: str, options: ReadingOptions) -> float:
+    """Return the score from which on a point is visible."""
+    usual = CUTOFF if "likelihood" in name.lower() else HALF
+    return usual if options.threshold is None else options.threshold
+
+
+# -- wide tables ---------------------------------------------------------------------------------------------
+
+
+def _points_of(table: Table) -> dict[str, dict[str, int]]:
+    """Return the columns of each point of a wide table: {"nose": {"x": 1, "y": 2}}."""
+    points: dict[str, dict[str, int]] = {}
+    for index, name in enumerate(table.columns):
+        for pattern, of_point, of_kind in ((_LAST, 0, 1), (_FIRST, 1, 0)):
+            match = pattern.fullmatch(name)
+            groups = [group for group in match.groups() if group is not None] if match else []
+            kind = _OF_POINT.get(groups[of_kind].lower()) if groups else None
+            if kind is not None:
+                points.setdefault(groups[of_point], {}).setdefault(kind, index)
+                break
+    return {point: columns for point, columns in points.items() if {"x", "y"} <= columns.keys()}
+
+
+def _read_wide(table: Table, points: dict[str, dict[str, int]], options: ReadingOptions) -> Parts:
+    """Return the tracks of a table with one line per frame."""
+    names = list(points)
+    places = np.stack([table.numbers([points[name][axis] for name in names]) for axis in "xy"], axis=1)
+    numbered = all(name.isdigit() for name in names)
+    point_names = None if numbered else tuple(names)
+    read = {
+        index for columns in points.values() for kind, index in columns.items() if kind in ("x", "y", "score")
+    }
+    if all({"z", "3-D"} <= columns.keys() for columns in points.values()):
+        depths = table.numbers([points[name]["z"] for name in names])
+        shapes = np.concatenate([places, depths[:, None]], axis=1)
+        return replace(turning_views(shapes, "units"), point_names=point_names, producer="Anipose")
+    visible: Bools = np.asarray(np.isfinite(places).all(axis=1))
+    notes: list[str] = []
+    guesses: list[str] = []
+    reading: dict[str, str] = {}
+    scored = [number for number, name in enumerate(names) if "score" in points[name]]
+    if scored and options.visible != NO_MASK:
+        first = table.columns[points[names[scored[0]]]["score"]]
+        scores, least = (
+            table.numbers([points[names[number]]["score"] for number in scored]),
+            _least(first, options),
+        )
+        visible[:, scored] &= scores >= least
+        notes.append(f"a point is visible where its score ({first}, ...) is at least {least:g} (threshold)")
+        if options.threshold is None and not np.isin(scores[np.isfinite(scores)], (0, 1)).all():
+            guesses.append(notes[-1])
+        reading["threshold"] = f"{least:g}"
+    frame = _found_columns(table).get("frame")
+    if frame is not None and frame not in read:
+        read.add(frame)
+        numbers = _whole(table, frame, "frame")
+        if (np.diff(numbers) <= 0).any():
+            row = int((np.diff(numbers) <= 0).argmax()) + 1
+            raise InputError(
+                f"line {table.lines[row]} has frame {numbers[row]} after frame {numbers[row - 1]}; "
+                "accepted are increasing frames"
+            )
+        gaps = _gaps(numbers)
+        notes, guesses = notes + gaps, guesses + gaps
+    left_out = [name for index, name in enumerate(table.columns) if index not in read and name]
+    if left_out:
+        notes.append(f"not read: {_listed(left_out)}")
+    parts = Parts(
+        places,
+        CameraModel.ORTHOGONAL,  # unless the numbers are those of pixels
+        camera_assumed=True,
+        units="units",
+        visible=visible,
+        point_names=point_names,
+        guesses=tuple(guesses),
+        provenance="; ".join(notes),
+        roles={
+            table.columns[index]: "scores" if kind == "score" else "tracks"
+            for columns in points.values()
+            for kind, index in columns.items()
+            if kind in ("x", "y", "score")
+        },
+        reading=reading,
+    )
+    return in_pixels(parts, options)
+
+
+# -- writing -------------------------------------------------------------------------------------------------
+
+
+def write_csv(sequence: Sequence, path: str | Path) -> None:
+    """Write the tracks of a sequence, every digit of them; hidden ones keep their values where they have any.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    path
+        the file, which is replaced where it exists.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_csv(sequence, pathlib.Path(folder, "tracks.csv"))
+    ...     core.read_sequence(pathlib.Path(folder, "tracks.csv")).frame_count
+    12
+    """
+    lines = [",".join([*_COLUMNS, "visible"])]
+    for frame, (rows, seen) in enumerate(zip(sequence.tracks, sequence.visible, strict=True)):
+        for point, (x, y, flag) in enumerate(zip(*rows.tolist(), seen.tolist(), strict=True)):
+            numbers = ["" if value != value else repr(value) for value in (x, y)]
+            lines.append(f"{frame},{point},{numbers[0]},{numbers[1]},{int(flag)}")
+    with replacing(Path(path)) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="ascii")

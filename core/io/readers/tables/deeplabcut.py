@@ -1,0 +1,126 @@
+"""The table of DeepLabCut and Lightning Pose: a header of three rows, or of four with individuals.
+
+    scorer,net,net,net,net,...
+    individuals,mouse1,mouse1,mouse1,mouse2,...     (only with several animals)
+    bodyparts,nose,nose,nose,tail,...
+    coords,x,y,likelihood,x,...
+    0,410.3,217.9,0.998,388.1,...
+
+The first columns number the frame, or name its picture in a table of labels, which has no likelihood.
+Lightning Pose adds a last column, set. A field is empty where a point is missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.variables import Parts
+from ..keypoints.poses import CUTOFF, chosen_individual
+
+if TYPE_CHECKING:
+    from ....foundation.types import Bools, Floats
+    from ...files.reading_options import ReadingOptions
+    from ...files.variables import Variables
+    from .delimited import Table
+
+_COORDINATES = ("x", "y", "likelihood")
+_ONE = ""  # the individual of a table without individuals
+
+
+def is_pose_table(table: Table) -> bool:
+    """Return whether a table has such a header."""
+    coords = _row(table, "coords")
+    return _row(table, "bodyparts") is not None and coords is not None and "x" in coords and "y" in coords
+
+
+def _row(table: Table, name: str) -> tuple[str, ...] | None:
+    return next((row for row in table.header if row[0].lower() == name), None)
+
+
+def _places(table: Table) -> dict[str, dict[str, dict[str, int]]]:
+    """Return the columns of each individual and point: {"mouse1": {"nose": {"x": 1, "y": 2}}}."""
+    bodyparts, coords = _row(table, "bodyparts"), _row(table, "coords")
+    individuals = _row(table, "individuals")
+    assert bodyparts is not None and coords is not None  # the table is such a one
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for index, (point, kind) in enumerate(zip(bodyparts, coords, strict=True)):
+        if kind.lower() in _COORDINATES:
+            individual = _ONE if individuals is None else individuals[index]
+            found.setdefault(individual, {}).setdefault(point, {})[kind.lower()] = index
+    return found
+
+
+def individuals_of(table: Table) -> tuple[str, ...]:
+    """Return the names of the individuals, none where the table does not name them."""
+    return tuple(name for name in _places(table) if name != _ONE)
+
+
+def _values(table: Table, points: dict[str, dict[str, int]], kind: str) -> Floats | None:
+    """Return one coordinate of all points (F, P), None where the table does not have it."""
+    if not all(kind in columns for columns in points.values()):
+        return None
+    return table.numbers([columns[kind] for columns in points.values()])
+
+
+def _seen(table: Table, points: dict[str, dict[str, int]], least: float) -> Bools:
+    """Return which points (F, P) have a place, and a likelihood from one on where there is any."""
+    x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
+    assert x is not None and y is not None  # every point has both
+    seen: Bools = np.isfinite(x) & np.isfinite(y)
+    return seen if likelihood is None else seen & (likelihood >= least)
+
+
+def arrays_of(table: Table) -> Variables:
+    """Return the points of each individual as an array (F, P, 2), and their likelihood (F, P)."""
+    arrays: Variables = {}
+    for individual, points in _places(table).items():
+        x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
+        before = f"{individual} " if individual else ""
+        arrays[f"{before}bodyparts"] = np.array(list(points))
+        if x is not None and y is not None:
+            arrays[f"{before}coords"] = np.stack([x, y], axis=2)
+        if likelihood is not None:
+            arrays[f"{before}likelihood"] = likelihood
+    return arrays
+
+
+def read(table: Table, options: ReadingOptions) -> Parts:
+    """Return the tracks of one individual, visible from a likelihood on.
+
+    Raises InputError where several individuals are there and none is chosen, or a point has no x or no y.
+    """
+    places = _places(table)
+    for point, columns in (
+        (point, columns) for points in places.values() for point, columns in points.items()
+    ):
+        if not {"x", "y"} <= columns.keys():
+            raise InputError(f"bodypart {point} has the columns {', '.join(columns)}; accepted are x and y")
+    names = list(places)
+    least = CUTOFF if options.threshold is None else options.threshold
+    shares = [float(_seen(table, places[name], least).mean()) for name in names]
+    individual = names[chosen_individual(names, shares, options.individual)]
+    points = places[individual]
+    x, y, likelihood = (_values(table, points, kind) for kind in _COORDINATES)
+    assert x is not None and y is not None  # it is checked above
+    before = f"{individual} " if individual else ""
+    roles = {f"{before}coords": "tracks", f"{before}bodyparts": "names"}
+    reading = {"individual": individual} if individual else {}
+    if likelihood is not None:
+        roles[f"{before}likelihood"] = "scores"
+        reading["threshold"] = f"{least:g}"
+    note = f"a point is visible where its likelihood is at least {least:g} (threshold)"
+    return Parts(
+        np.stack([x, y], axis=1),
+        CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        visible=_seen(table, points, least),
+        point_names=tuple(points),
+        producer="DeepLabCut",
+        provenance="" if likelihood is None else note,
+        roles=roles,
+        reading=reading,
+    )

@@ -1,0 +1,66 @@
+"""The cameras of a sequence, in the coordinates of what is drawn. Numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.foundation import read_only
+
+if TYPE_CHECKING:
+    from core.foundation import Floats, Similarity
+    from nrsfm_gui.scene.solver_geometry import SolverGeometry
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """The camera of one frame."""
+
+    R: Floats  # (3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (3,)
+    K: Floats  # (3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+
+@dataclass(frozen=True, eq=False)
+class Cameras:
+    """The camera of every frame, in the coordinates of the drawn points."""
+
+    R: Floats  # (F, 3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (F, 3)
+    K: Floats  # (F, 3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+    def at(self, frame: int) -> Camera:
+        """Return the camera of a frame."""
+        return Camera(self.R[frame], self.t[frame], self.K[frame], self.orthogonal)
+
+    def moved(self, similarity: Similarity) -> Cameras:
+        """Return the cameras that see moved points where these see the points before."""
+        rotations = self.R @ similarity.rotation.transpose(0, 2, 1)
+        offset = similarity.scale[:, None] * self.t
+        offset = offset - (rotations @ similarity.translation[:, :, None])[:, :, 0]
+        intrinsics = np.array(self.K)
+        if self.orthogonal:  # no division by depth cancels the scale
+            intrinsics[:, :, :2] /= similarity.scale[:, None, None]
+        return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
+
+
+def moved_cameras(found: SolverGeometry, similarity: Similarity) -> Cameras:
+    """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
+    K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
+    return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
+
+
+def project(cameras: Cameras, points: Floats) -> Floats:
+    """Return the picture (F, 2, P) of points (F, 3, P), in the units of the tracks."""
+    Y = cameras.R @ points + cameras.t[:, :, None]
+    if cameras.orthogonal:
+        Y[:, 2] = 1.0
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            Y = Y / Y[:, 2:]
+    picture: Floats = cameras.K[:, :2] @ Y
+    return picture

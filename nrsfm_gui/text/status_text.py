@@ -1,0 +1,173 @@
+"""What the headline and the status bar say: how wrong what is shown is, what the solver does. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.data import GROUND_TRUTH
+from core.foundation import phase_text
+from nrsfm_gui.model.history import STARTS_AGAIN
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
+from nrsfm_gui.scene.summaries import (
+    SIZE_MEANING,
+    iterations,
+    log_loss,
+    measure,
+    pair,
+    percent_of,
+    relative_measure,
+    seconds,
+    sequence_title,
+    size_text,
+    time_left,
+)
+
+if TYPE_CHECKING:
+    from core import Iterate, Sequence
+    from nrsfm_gui.scene.incumbent import Incumbent
+    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.scene import Scene
+
+CHOOSE = "Click to choose how the estimate is laid over the ground truth (A)."
+
+
+@dataclass(frozen=True)
+class HeadlineText:
+    """Two lines in forms from the longest to the shortest: that with room for it is shown.
+
+    The first line loses "of the object", then the part of the object. The second one loses the loss, then
+    the reprojection error, then what limits the alignment. The error and its alignment stay.
+    """
+
+    large: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    tip: str = ""
+
+
+def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: bool = False) -> HeadlineText:
+    """Return the headline of the shown reconstruction."""
+    if found is None or found.errors is None or sequence is None:
+        return HeadlineText()
+    known = found.errors
+    loss = "" if found.loss is None else f"log10 loss {log_loss(found.loss, digits=3)}"
+    moment = f"iteration {found.iteration}" if past else ""
+    pixels = measure(known.reprojection, sequence.units)
+    if known.error is None:
+        large: tuple[str, ...] = f"{pixels} reprojection", pixels
+        basis, details = _why_no_error(known, sequence), loss
+    else:
+        error, share = measure(known.error, known.unit), percent_of(known.error, known.size)
+        large = (f"{error} · {share} of the object", f"{error} · {share}", error) if share else (error,)
+        other = "" if sequence.truth_name == GROUND_TRUTH else f"to {sequence.truth_name}, "
+        basis, details = f"{other}{known.alignment}", pixels
+    short = basis.split(",")[0].removesuffix(" for all frames").removesuffix(" per frame")
+    forms = (moment, basis, details, loss), (moment, basis, details), (moment, basis), (short,)
+    small = dict.fromkeys(" · ".join(dict.fromkeys(part for part in form if part)) for form in forms)
+    if loss:
+        loss = f"{loss[:1].upper()}{loss[1:]}, of {_solved_point(found, known)}"
+    return HeadlineText(large, tuple(small), _tip(known, sequence, pixels, loss))
+
+
+def _why_no_error(known: Quality, sequence: Sequence) -> str:
+    if sequence.truth is None:
+        return f"no {GROUND_TRUTH}"
+    return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
+
+
+def _solved_point(found: Incumbent, known: Quality) -> str:
+    """Return what the loss is of: where something else is shown, the errors are not of it."""
+    if found.iterate.record.energy is not None:
+        return "the bilinear solution, not of the refined shape that is shown"
+    if known.figures.get("metric"):
+        return "the projective factorization, not of the metric view that is shown"
+    return "the same point"
+
+
+def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
+    """Return all numbers, one per line, with what they are."""
+    lines = []
+    if known.error is not None:
+        share = percent_of(known.error, known.size)
+        of_object = f", {share} of the object ({size_text(known.size, known.unit)})" if share else ""
+        name = error_name(sequence.truth_name)
+        lines.append(f"Mean {name}: {measure(known.error, known.unit)}{of_object}")
+        if share:
+            lines.append(f"The size of the object: {SIZE_MEANING}")
+        lines.append(f"Laid over {truth_phrase(sequence.truth_name)}: {known.alignment}")
+    lines.append(f"Reprojection, root mean square: {pixels}")
+    if loss:
+        lines.append(loss)
+    if sequence.truth is not None:
+        lines.append(CHOOSE)
+    return "\n".join(lines)
+
+
+def activity(run: Run | None, *, past: Iterate | None = None) -> str:
+    """Return the state of the solver for the status bar; or that a `past` iteration is shown."""
+    if run is None:
+        return "Ready"
+    if past is not None and not run.state.alive:
+        return (
+            f"Run {run.number} as it was at iteration {past.record.iteration} of "
+            f"{iterations(run.history.records[-1])}: "
+            "press Newest in Loss for its result"
+        )
+    last = run.last
+    state = {
+        RunState.RUNNING: "Running",
+        RunState.PAUSED: "Paused",
+        RunState.FINISHED: "Done",
+        RunState.STOPPED: "Stopped",
+        RunState.FAILED: "Failed",
+    }[run.state]
+    if run.state is RunState.FAILED:
+        return f"Run {run.number} failed: {run.message}"
+    if last is None or not len(run.history):
+        return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
+    warm = "" if run.shown_before is None else " (from nothing)"
+    warm = warm if run.warm_from is None else f" (from run {run.warm_from})"
+    parts = [f"{state}: run {run.number}{warm}"]
+    left = time_left(run)
+    if left:
+        parts.append(f"about {left}")
+    if run.state is RunState.FINISHED:
+        parts.append(last.status.value)
+    else:
+        parts.append(phase_text(last.phase.brief))
+    ticks = run.history.ticks
+    if ticks and ticks[-1].restarts and not last.rotations_chosen:
+        parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
+    record = run.history.records[-1]
+    many = "" if record.iteration == 1 else "s"
+    parts.append(f"{iterations(record)} iteration{many} in {seconds(record)}")
+    return " · ".join(parts)
+
+
+def sequence_facts(sequence: Sequence) -> str:
+    """Return the size of a sequence, for the status bar."""
+    parts = [f"{sequence.frame_count} frames", f"{sequence.point_count} points"]
+    hidden = 1.0 - float(sequence.visible.mean())
+    if hidden > 0:
+        parts.append(f"{100 * hidden:.0f} % hidden" if hidden >= 0.01 else "< 1 % hidden")
+    return " · ".join((sequence_title(sequence), *parts))
+
+
+def hover(scene: Scene | None, point: int) -> str:
+    """Return the values of a point under the mouse, "" where there is none."""
+    if scene is None or not 0 <= point < len(scene.measured):
+        return ""
+    parts = [point_label(point, scene.point_names), f"frame {scene.frame + 1}"]
+    if not scene.visible[point]:
+        parts.append("hidden")
+    elif scene.residuals_px is not None:
+        parts.append(measure(float(scene.residuals_px[point]), scene.track_unit))
+    else:
+        parts.append(pair(scene.measured[point], scene.track_unit))
+    if scene.errors is not None and np.isfinite(scene.errors[point]):
+        error = float(scene.errors[point])
+        parts.append(relative_measure(error, scene.error_unit, scene.shapes.size, short=True))
+    return " · ".join(parts)

@@ -1,0 +1,111 @@
+"""A refined shape that follows weights and scales at the finest level."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.depth import DepthOptions, DepthPoint, DepthProblem, follow_depths, refine_depths, shape_distances
+
+
+def last_of(steps):
+    (step,) = deque(steps, maxlen=1)
+    return step
+
+
+def distance(problem, one, other):
+    """Return the distance of two points' shapes after a rotation of each frame, relative to their size."""
+    X, Z = problem.shapes(one), problem.shapes(other)
+    return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
+
+
+def charge(problem, point, eps):
+    """Return the sum of log(lambda_k + eps^2) of all modes but the largest."""
+    X = problem.shapes(point)
+    D = (X - X.mean(axis=0)).reshape(len(X), -1)
+    return np.log(np.linalg.svd(D, compute_uv=False)[1:] ** 2 / len(X) + eps**2).sum()
+
+
+@pytest.fixture(scope="module")
+def refined(simulated):
+    """The last step of a search, and its problem."""
+    problem, truth = simulated(frames=14, points=30)
+    point = replace(truth, depths=truth.depths * np.exp(0.02 * np.sin(np.arange(30))))
+    problem = problem.anchored(point)
+    return problem, last_of(refine_depths(problem, {"start": point}, DepthOptions(thorough=False)))
+
+
+def test_the_last_step_has_the_objective_that_it_is_a_minimum_of(refined):
+    problem, step = refined
+    objective = step.objective
+    assert objective.level.eps == DepthOptions().eps
+    value, _ = objective.value_and_gradient(objective.start(step.best))
+    assert value / problem.visible.size == pytest.approx(step.best_energy, rel=1e-12)
+
+
+def test_options_that_did_not_change_hardly_move_a_shape(refined):
+    problem, step = refined
+    objective = DepthOptions().objective(step.objective, problem.noise, step.best)
+    last = last_of(follow_depths(objective, step.best))
+    assert last.finished
+    assert last.energy <= step.energy
+    assert distance(problem, last.best, step.best) < 2e-3
+
+
+def test_heavy_weights_suppress_modes_and_equal_ones_bring_them_back(refined):
+    problem, step = refined
+    settled = last_of(follow_depths(step.objective, step.best)).best
+    heavy = DepthOptions(weights=(1.0, 30.0)).objective(step.objective, problem.noise, settled)
+    away = last_of(follow_depths(heavy, settled)).best
+    assert distance(problem, away, settled) > 1e-3
+    eps = step.objective.level.eps
+    assert charge(problem, away, eps) < charge(problem, settled, eps) - 0.1
+    back = last_of(follow_depths(step.objective, away, end=settled)).best
+    assert distance(problem, back, settled) < 1e-3
+
+
+def test_each_option_of_the_finest_level_moves_the_shape(refined):
+    problem, step = refined
+    for options in (DepthOptions(isometry=5.0), DepthOptions(eps=0.03), DepthOptions(neighbors=3)):
+        objective = options.objective(step.objective, problem.noise, step.best)
+        last = last_of(follow_depths(objective, step.best))
+        assert distance(problem, last.best, step.best) > 1e-4
+    noisy = DepthOptions().objective(step.objective, 0.01 * problem.size, step.best)
+    moved = last_of(follow_depths(noisy, step.best)).best
+    assert np.abs(moved.rays - step.best.rays).max() > 1e-6
+
+
+def test_of_two_minima_the_lower_one_is_kept(refined):
+    step = refined[1]
+    rng = np.random.default_rng(0)
+    far = DepthPoint(
+        step.best.rotations,
+        step.best.depths * np.exp(0.3 * rng.normal(size=step.best.depths.shape)),
+        step.best.rays,
+        affine=False,
+    )
+    alone = last_of(follow_depths(step.objective, far))
+    both = list(follow_depths(step.objective, far, end=step.best))
+    assert both[-1].energy <= min(alone.energy, step.energy)
+    energies = [each.best_energy for each in both]
+    assert energies == sorted(energies, reverse=True)
+
+
+def test_levels_of_a_refinement_have_no_finer_scale_than_the_last_and_its_weights():
+    options = DepthOptions(weights=(1.0, 2.0), eps=0.007)
+    for loose in (False, True):
+        levels = options.finest(loose=loose)
+        assert [level.eps for level in levels] == [0.01, 0.007, 0.007]
+        assert {level.weights for level in levels} == {(1.0, 2.0)}
+    assert [level.eps for level in DepthOptions().finest(loose=False)] == [0.01, 0.005, 0.0025]
+
+
+def test_the_problem_of_an_objective_has_the_noise_that_is_asked_for(refined):
+    problem, step = refined
+    assert isinstance(step.objective.problem, DepthProblem)
+    assert DepthOptions().objective(step.objective, 0.5, step.best).problem.noise == 0.5
+    same = DepthOptions().objective(step.objective, problem.noise, step.best)
+    assert same.problem is step.objective.problem and same.edges is step.objective.edges
