@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import METRICS, errors_of
 from ..foundation.exceptions import printable
+from ..foundation.phases import phase_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +75,7 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
         parts.append(f"log10 loss {math.log10(record.loss):.5f}")
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
-    return "  ".join([*parts, iterate.phase])
+    return "  ".join([*parts, phase_text(iterate.phase)])
 
 
 def duration_text(seconds: float) -> str:

@@ -18,6 +18,7 @@ from ..evaluation.metrics import camera_truth, unscaled_errors
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, check_writable, protecting, saved_elsewhere
+from ..foundation.phases import phase_text
 from ..io.files.contents import naming
 from ..io.readers import recording_files
 from ..io.writers import WRITERS, export, writer_for
@@ -274,4 +275,6 @@ def _write_history(path: Path, records: list[HistoryEntry]) -> None:
         for record in records:
             others = (record.primal, record.dual, record.energy, record.best)
             known = ("" if value is None else repr(value) for value in others)
-            table.writerow((record.iteration, repr(record.seconds), repr(record.loss), record.phase, *known))
+            table.writerow(
+                (record.iteration, repr(record.seconds), repr(record.loss), phase_text(record.phase), *known)
+            )

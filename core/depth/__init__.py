@@ -17,7 +17,6 @@ from .reflections import (
     suspicions,
 )
 from .search import (
-    FIRST_STARTS,
     DepthEnd,
     DepthOptions,
     DepthStep,
@@ -32,7 +31,6 @@ from .subset import DepthSubset, anchored_subset, point_subset
 from .uncertainty import carried_deviations, squared_misfit, standard_deviations
 
 __all__ = [
-    "FIRST_STARTS",
     "LBFGS",
     "Alternative",
     "DepthEnd",

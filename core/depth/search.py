@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import iterate
 from .edges import NEIGHBORS
@@ -77,8 +78,6 @@ FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 1000
 
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
-FIRST_STARTS = "depth, start"  # the phases of the coarse levels of the starts
-FINEST = "depth, finest"
 FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observations leave them
 OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
@@ -160,7 +159,7 @@ class DepthStep:
     best: DepthPoint  # what is shown, and what a stopped run keeps
     best_energy: float  # of `best`, at the level where it was kept
     energy: float  # of the current level, per point and frame
-    phase: str
+    phase: Phase
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
@@ -218,6 +217,7 @@ def follow_depths(
     is followed as well, where its energy is below that of the minimum, and the lower of both minima is kept.
     `coarser` is that of the last step, see `DepthStep`.
     """
+    phase = Phase(PhaseKind.FINEST)
     algorithm, count = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE), objective.problem.visible.size
     best, lowest, done = point, np.inf, 0.0
     for start in (point,) if end is None else (point, end):
@@ -228,9 +228,9 @@ def follow_depths(
             if energy < lowest:
                 best, lowest = objective.point(snapshot.state.x), energy
             share = done + 0.5 * snapshot.progress.iteration / FOLLOW_ITERATIONS
-            yield DepthStep(best, lowest, energy, FINEST, share, objective=objective)
+            yield DepthStep(best, lowest, energy, phase, share, objective=objective)
         done = 0.5
-    yield DepthStep(best, lowest, lowest, FINEST, 1.0, finished=True, coarser=coarser, objective=objective)
+    yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
 
 
 def followed_points(shape: tuple[int, int]) -> int:
@@ -265,7 +265,7 @@ def refine_part(
             shown = subset.extend(
                 step.best, anchor.rays, isometry=options.isometry, neighbors=options.neighbors
             )
-        elif not carried and step.phase.startswith(FINEST):
+        elif not carried and step.phase.kind is PhaseKind.FINEST:
             shown, carried = subset.extend(step.best, anchor.rays), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         yield step, replace(step, best=shown, ends=ends, coarser=None)
@@ -318,7 +318,7 @@ class _Search:
         ranked = 1 if thorough else len(ends) + len(searched)
         self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
         for number, (name, start) in enumerate(searched, start=1):
-            phase = f"{FIRST_STARTS} {number} of {len(searched)}: {name}"
+            phase = Phase(PhaseKind.DEPTH_START, number, len(searched), name)
             point, energy = yield from self._levels(
                 part, self.subset.restrict(start), (FIRST, COMPARED), phase
             )
@@ -341,15 +341,16 @@ class _Search:
         lowest, coarser = yield from self._rank(kept, TIE if thorough else np.inf)
         self.done = max(self.done, self.planned - fine)
         self.following = True
-        point, _ = yield from self._levels(exact, coarser, FINE, "depth, fine")
+        point, _ = yield from self._levels(exact, coarser, FINE, Phase(PhaseKind.FINE))
         finest = self.options.finest(loose=full.inflates or self._modes(point) < FEW_MODES)
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
-        point, energy = yield from self._levels(full, point, finest, FINEST, cost=cost)
+        last_phase = Phase(PhaseKind.FINEST)
+        point, energy = yield from self._levels(full, point, finest, last_phase, cost=cost)
         compared = [DepthEnd(lowest.name, point, lowest.energy)]
         for end in kept:
             if end is not lowest and thorough:
                 compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
-        phase = f"{FINEST}, level {len(NOISY)} of {len(NOISY)}"
+        phase = replace(last_phase, part=len(NOISY), parts=len(NOISY))
         yield DepthStep(
             point,
             energy,
@@ -374,7 +375,7 @@ class _Search:
             if end.score > limit:
                 continue
             point = self.subset.extend(end.point, end.rays)
-            phase = f"depth, all points: {end.name}"
+            phase = Phase(PhaseKind.ALL_POINTS, name=end.name)
             point, energy = yield from self._levels(exact, point, levels, phase)
             ranked.append((energy - AGREEMENT * abs(energy) * end.agreeing, end, point))
             _, lowest, self.best = min(ranked, key=lambda one: one[0])
@@ -385,7 +386,7 @@ class _Search:
         problem: DepthProblem,
         point: DepthPoint,
         levels: tuple[DepthLevel, ...],
-        phase: str,
+        phase: Phase,
         first_limit: float = np.inf,
         cost: float = 1.0,
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
@@ -397,7 +398,7 @@ class _Search:
         for number, level in enumerate(levels, start=1):
             self.objective = energy = self.options.energy(problem, level, point)
             algorithm = LBFGS(level.iterations, level.tolerance)
-            described = phase if len(levels) == 1 else f"{phase}, level {number} of {len(levels)}"
+            described = replace(phase, part=number, parts=len(levels))
             before = self.done
             for snapshot in iterate(energy, algorithm, point):
                 value = snapshot.progress.loss / problem.visible.size
@@ -411,7 +412,7 @@ class _Search:
                 return point, np.inf
         return point, value
 
-    def _step(self, energy: float, phase: str) -> DepthStep:
+    def _step(self, energy: float, phase: Phase) -> DepthStep:
         share = min(self.done / self.planned, 1.0)
         return DepthStep(self.best, self.best_energy, energy, phase, share)
 
@@ -496,14 +497,14 @@ class _Search:
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Yield the steps of a short descent from an end with a block mirrored; return where it ends."""
         point = reflect_block(self.subset.part, end.point, mirrored, block)
-        phase = f"depth, {end.name}: mirror {block}"
+        phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
         return (yield from self._levels(self.subset.part, point, TRIAL, phase, first_limit=limit))
 
     def _settle(
         self, end: _CoarseEnd, point: DepthPoint, block: FrameBlock, level: DepthLevel
     ) -> Generator[DepthStep, None, bool]:
         """Follow an end with a block mirrored; return whether it is lower, and so the end from now on."""
-        phase = f"depth, {end.name}: {block} mirrored"
+        phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
         point, energy = yield from self._levels(self.subset.part, point, (level,), phase)
         if energy > end.energy - LEAST_GAIN:
             return False

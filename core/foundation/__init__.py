@@ -22,6 +22,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
+from .phases import DEPTHS, WNN, Phase, PhaseKind, phase_from_dict, phase_text, phase_to_dict
 from .processes import (
     ProcessDied,
     ProcessPool,
@@ -37,9 +38,11 @@ from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
 
 __all__ = [
+    "DEPTHS",
     "LONGEST_SENTENCE",
     "PROGRAM",
     "VERSION",
+    "WNN",
     "Bools",
     "CheckedParameters",
     "Floats",
@@ -48,6 +51,8 @@ __all__ = [
     "Parameter",
     "ParameterValue",
     "PeakMemory",
+    "Phase",
+    "PhaseKind",
     "Pixels",
     "ProcessDied",
     "ProcessPool",
@@ -68,6 +73,9 @@ __all__ = [
     "parameter",
     "parameters_of",
     "peak_megabytes",
+    "phase_from_dict",
+    "phase_text",
+    "phase_to_dict",
     "printable",
     "printable_name",
     "processor_count",

@@ -29,6 +29,7 @@ from ..cameras.intrinsics import resolve_intrinsics
 from ..data.hidden import hide_observations
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors
 from ..problem.initialization import with_rank
@@ -39,6 +40,7 @@ from .pipeline import (
     CLOSE,
     CONTINUED,
     GIVEN_UP,
+    REFINE,
     SHORT_TOLERANCE,
     CalibratedTracks,
     End,
@@ -138,7 +140,7 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
         iterates = run_on_matrix(context, problem, point)
     else:
         algorithm = context.continuing_algorithm(complete=point is factors)
-        iterates = run_last_phase(context, problem, algorithm, point, "refine", CONTINUED)
+        iterates = run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
     return _with_metric_view(context, iterates)
 
 
@@ -185,7 +187,7 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     last = context.refining_algorithm(near=complete)
     final = context.last_problem(problem, factors)
     name = lowest.name if complete and final is problem else ""
-    yield from run_last_phase(context, final, last, factors, "refine", name)
+    yield from run_last_phase(context, final, last, factors, REFINE, name)
 
 
 def _start_name(index: int, grown: int) -> str:
@@ -200,7 +202,8 @@ def _run_start(
     context: RunContext, problem: LowRankProblem, index: int, name: str, first: Ints, ends: list[End]
 ) -> Iterator[Iterate]:
     """Yield the iterates of one start; `first` are the views that starts are grown from."""
-    random, phase = context.rng(index), f"start {index + 1}: {name}"
+    random = context.rng(index)
+    phase = Phase(PhaseKind.START, index + 1, name=name, subset=context.share < 1)
     short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
     if index == 1:
         yield from _grow_rank(context, problem, short, phase, name, random, ends)
@@ -220,7 +223,7 @@ def _grow_rank(
     context: RunContext,
     problem: LowRankProblem,
     short: Algorithm[Any],
-    phase: str,
+    phase: Phase,
     name: str,
     random: np.random.Generator,
     ends: list[End],
@@ -231,14 +234,15 @@ def _grow_rank(
     context = replace(context, full_rank=problem)
     for rank in range(1, problem.rank + 1):
         factors = with_rank(factors, rank, random)
-        end = yield from run_phase(context, problem.of_rank(rank), short, factors, f"{phase}, rank {rank}")
+        grown = replace(phase, rank=rank)
+        end = yield from run_phase(context, problem.of_rank(rank), short, factors, grown)
         factors = end.factors
     context.log.losses[name] = end.loss / context.share
     ends.append(End(name, end.factors, end.loss))
 
 
 def _add_views(
-    context: RunContext, problem: LowRankProblem, first: int, phase: str
+    context: RunContext, problem: LowRankProblem, first: int, phase: Phase
 ) -> Generator[Iterate, None, Factors]:
     """Yield the iterates of a growth view by view, and return where it ends."""
     growth, views = ViewGrowth(problem, first), len(problem.visible)
@@ -248,7 +252,7 @@ def _add_views(
     while True:
         small, start = growth.part()
         part = replace(context, displayed=shown, share=context.share * float(small.visible.sum() / seen))
-        added = f"{phase}, {growth.view_count} of {views} views"
+        added = replace(phase, part=growth.view_count, parts=views, subset=True)
         end = yield from run_phase(part, small, short, start, added)
         growth.update(end.factors)
         if growth.complete:
@@ -267,7 +271,7 @@ def _follow(
     problem: LowRankProblem,
     short: Algorithm[Any],
     start: Factors,
-    phase: str,
+    phase: Phase,
     name: str,
     ends: list[End],
 ) -> Iterator[Iterate]:

@@ -46,9 +46,7 @@ def _flag(value: Any) -> bool:
 # A check; [the kind of all entries] of a list; {name: kind} of an object, with others or without; (a kind,)
 # of what may also be null.
 META_KINDS: dict[str, Any] = {
-    **dict.fromkeys(
-        ("name", "method", "digest", "content", "provenance", "command", "python", "phase"), _text
-    ),
+    **dict.fromkeys(("name", "method", "digest", "content", "provenance", "command", "python"), _text),
     **dict.fromkeys(("units", "truth_units", "truth_name", "status", "rotations", "start"), _text),
     **dict.fromkeys(("preset", "source", "video"), (_text,)),
     "seconds": _number,
@@ -59,6 +57,7 @@ META_KINDS: dict[str, Any] = {
     "point_names": ([_text],),
     "remarks": [_text],
     "settings": {},
+    "phase": {"kind": _text},
     "versions": {},
     "reading": {},
     "starts": [{"name": _text, "loss": _float, "agrees": _flag, "note": _text}],

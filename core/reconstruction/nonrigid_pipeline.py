@@ -26,6 +26,7 @@ import numpy as np
 
 from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
+from ..foundation.phases import Phase, PhaseKind
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem, Subset, subset, subset_levels
 from ..solvers.screening import Screening
@@ -34,6 +35,7 @@ from .diagnostics import is_collapsed
 from .pipeline import (
     CONTINUED,
     GIVEN_UP,
+    REFINE,
     SHORT_TOLERANCE,
     SURVIVORS,
     CalibratedTracks,
@@ -148,7 +150,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
         run = run_on_matrix(context, problem, factors)
     else:
         algorithm = context.continuing_algorithm(complete=factors is start.best.factors)
-        run = run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
+        run = run_last_phase(context, problem, algorithm, factors, REFINE, CONTINUED)
     yield from with_refinement(context, run, {}, thorough=not has_refinement(start), continued=start)
 
 
@@ -173,7 +175,7 @@ def _compare_rotations(
     for index, candidate in enumerate(candidates):
         problem = _pose(context, candidate)
         compared = subset(problem, COMPARED)
-        phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
+        phase = Phase(PhaseKind.ROTATIONS, index + 1, len(candidates), candidate.name)
         part = replace(context, rotations=candidate.name, share=compared.share)
         display = None
         if compared.small is not problem:
@@ -202,7 +204,7 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
     part = replace(context, share=searched.share)
     if not complete:
         part = replace(part, displayed=point_at(problem, grown) if grown else _fronto_parallel(problem))
-    phase = f"start 1 of {count}: {GROWN}{suffix}"
+    phase = Phase(PhaseKind.START, 1, count, GROWN + suffix, subset=not complete)
     if grown is None:
         end, _ = yield from _grow(part, small, short, phase)
     else:
@@ -218,13 +220,13 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
     for level in between:
         start, searched = searched.to_subset(factors, level), level
         part = replace(part, share=level.share)
-        end = yield from run_phase(part, level.small, short, start, "refine (subset)")
+        end = yield from run_phase(part, level.small, short, start, replace(REFINE, subset=True))
         factors = end.factors
     last = context.refining_algorithm(near=complete)
     factors = searched.to_full(factors)
     final = context.last_problem(problem, factors)
     name = lowest.name if complete and final is problem else ""
-    yield from run_last_phase(context, final, last, factors, "refine", name)
+    yield from run_last_phase(context, final, last, factors, REFINE, name)
 
 
 def _compete(
@@ -234,7 +236,8 @@ def _compete(
     count, frames, points = context.settings.starts, *problem.shape
     raised = problem.rank < min(frames, 3 * points)
     name = CUT + suffix
-    phase, cut = f"start 2 of {count}: {name}", closed_form_start(problem)
+    phase = Phase(PhaseKind.START, 2, count, name, subset=bool(suffix))
+    cut = closed_form_start(problem)
     yield from _follow(context, problem, short, cut, phase, name, ends, to_the_end=True)
     yield from _screen(context, problem, short, ends, suffix, count - 2 - raised)
     if raised and count > 2:
@@ -261,14 +264,20 @@ def _screen(
         points = tuple(point for _, point in starts[group.start : group.stop])
         screening = Screening(points, SURVIVORS)
         first = group.start + 3  # the number of the group's first start
-        phase = f"starts {first} to {group.stop + 2}: {screening.max_iterations} steps{suffix}"
+        phase = Phase(PhaseKind.SCREENING, first, group.stop + 2, subset=bool(suffix))
         part = replace(context, share=context.share * screened.share, displayed=log.best)
         end = yield from run_phase(part, small, screening, points[0], phase)
         state = end.state
         for start, loss in state.dropped:
             log.losses[names[start]], log.notes[names[start]] = loss / part.share, GIVEN_UP
         for r, start in enumerate(state.batch.starts):
-            phase = f"start {first + start} of {context.settings.starts}: {names[start]}"
+            phase = replace(
+                phase,
+                kind=PhaseKind.START,
+                number=first + start,
+                of=context.settings.starts,
+                name=names[start],
+            )
             lifted = screened.to_full(state.batch.at(r))
             yield from _follow(context, problem, short, lifted, phase, names[start], ends)
         for start, _ in state.merged:
@@ -287,12 +296,13 @@ def _raise_rank(
     a lower minimum of rank K that few random starts lead to.
     """
     count, rank, name = context.settings.starts, problem.rank + 1, RAISED + suffix
-    phase, rng = f"start {count} of {count}: {name}", context.rng(problem.rank + 1)
+    phase = Phase(PhaseKind.START, count, count, name, subset=bool(suffix))
+    rng = context.rng(problem.rank + 1)
     lowest = min(ends, key=lambda end: end.loss)
     part = replace(context, displayed=context.log.best)  # its loss is of another problem
     algorithm = context.bilinear_algorithm(RAISED_TOLERANCE)
     start = with_rank(lowest.factors, rank, rng)
-    end = yield from run_phase(part, problem.of_rank(rank), algorithm, start, f"{phase}, rank {rank}")
+    end = yield from run_phase(part, problem.of_rank(rank), algorithm, start, replace(phase, rank=rank))
     if np.isfinite(end.loss):
         cut = with_rank(end.factors, problem.rank, rng)
         yield from _follow(context, problem, short, cut, phase, name, ends)
@@ -303,7 +313,7 @@ def _follow(
     problem: NonRigidProblem,
     short: Algorithm[Any],
     start: Factors,
-    phase: str,
+    phase: Phase,
     name: str,
     ends: list[End],
     *,
@@ -337,7 +347,7 @@ def _grow(
     context: RunContext,
     problem: NonRigidProblem,
     algorithm: Algorithm[Any],
-    phase: str,
+    phase: Phase,
     display: Callable[[Factors], Point] | None = None,
 ) -> Generator[Iterate, None, tuple[PhaseStep, list[float]]]:
     """Solve at rank 1, then add one column at a time up to the problem's rank.
@@ -350,7 +360,7 @@ def _grow(
     for rank in range(1, problem.rank + 1):
         factors = with_rank(factors, rank, context.rng(rank))
         smaller = problem.of_rank(rank)
-        end = yield from run_phase(context, smaller, algorithm, factors, f"{phase}, rank {rank}")
+        end = yield from run_phase(context, smaller, algorithm, factors, replace(phase, rank=rank))
         factors = end.factors
         losses.append(end.loss)
         if display is not None and rank < problem.rank and rank.bit_count() == 1:

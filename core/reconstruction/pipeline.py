@@ -24,6 +24,7 @@ from ..cameras.intrinsics import resolve_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
+from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
@@ -51,6 +52,7 @@ ProblemT = TypeVar("ProblemT", bound=Problem)
 # The scale of a robust loss, where none is given: of the median residual, or of the noise of a coordinate.
 RESIDUALS, NOISES, LEAST_SCALE = 3.0, 4.0, 1e-9
 GIVEN_UP = "given up"  # the note of a start that was not followed to its end
+REFINE = Phase(PhaseKind.REFINE)
 CONTINUED = "from where it was"  # the only start of a run that continues another one
 
 
@@ -252,7 +254,7 @@ class PhaseStep:
 
 
 def solve_phase(
-    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str
+    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: Phase
 ) -> Iterator[PhaseStep]:
     """Yield the steps of an algorithm."""
     log = context.log
@@ -281,7 +283,6 @@ def solve_phase(
                 log.iteration, log.seconds, loss / context.share, phase, primal, dual, best=lowest
             ),
             status=Status.RUNNING,
-            phase=phase,
             fraction=min(log.phases_done / log.phase_count, 1.0),
             intrinsics=context.tracks.intrinsics,
             origin=context.tracks.origin,
@@ -297,7 +298,7 @@ def solve_phase(
 
 
 def run_phase(
-    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str
+    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: Phase
 ) -> Generator[Iterate, None, PhaseStep]:
     """Yield the iterates of a phase and return its last step."""
     for step in solve_phase(context, problem, algorithm, start, phase):
@@ -310,7 +311,7 @@ def run_last_phase(
     problem: Problem,
     algorithm: Algorithm[Any],
     start: Factors,
-    phase: str,
+    phase: Phase,
     name: str,
 ) -> Iterator[Iterate]:
     """Yield the phase that ends the run; its loss is that of the start `name`, unless this is empty."""
@@ -332,14 +333,15 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
     first = context.method.first(dict(settings.options), max_iterations=settings.max_iterations)
     continued = factors is not None
     factors = factors or _closed_form(problem)
+    phase = Phase(PhaseKind.MATRIX, name=title if context.method.refined is None else "ADMM")
     if context.method.refined is None:
         name = CONTINUED if continued else title
-        yield from run_last_phase(context, problem, first, factors, title, name)
+        yield from run_last_phase(context, problem, first, factors, phase, name)
         return
-    end = yield from run_phase(context, problem, first, factors, "ADMM")
+    end = yield from run_phase(context, problem, first, factors, phase)
     name = CONTINUED if continued else "ADMM, refined"
     last = context.refining_algorithm(near=False)
-    yield from run_last_phase(context, problem, last, end.factors, "refine", name)
+    yield from run_last_phase(context, problem, last, end.factors, REFINE, name)
 
 
 def point_at(problem: Problem, factors: Factors) -> Point:

@@ -11,6 +11,7 @@ import numpy as np
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.phases import phase_to_dict
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from ..solvers.solver import single_threaded
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..cameras.intrinsics import IntrinsicsOrigin
     from ..data.sequence import Sequence
     from ..depth import DepthStep
+    from ..foundation.phases import Phase
     from ..foundation.types import Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
@@ -49,7 +51,7 @@ class HistoryEntry:
     iteration: int
     seconds: float  # spent computing, pauses excluded
     loss: float  # where only a subset is solved, divided by its share of the observations
-    phase: str
+    phase: Phase
     primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`
     dual: float | None = None
     energy: float | None = None  # of the depth refinement, in whose phases the loss stays what it was
@@ -117,7 +119,6 @@ class Iterate:
     settings: Settings
     record: HistoryEntry
     status: Status  # of the run: finished only in the last iterate
-    phase: str  # in words: "rotations 2 of 7", "rigid", "rank 3", "start 2 of 4", "ADMM", "refine"
     fraction: float  # of the phases that are done, for an ETA
     intrinsics: Floats  # (3, 3)
     rotations: str  # the name of the rotation candidate in `current`
@@ -147,6 +148,11 @@ class Iterate:
     def iteration(self) -> int:
         """The number of the iteration, counted through all phases."""
         return self.record.iteration
+
+    @property
+    def phase(self) -> Phase:
+        """What the run is doing."""
+        return self.record.phase
 
     @property
     def loss(self) -> float:
@@ -375,7 +381,7 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         "remarks": run_remarks(last),
         "verdicts": [asdict(verdict) for verdict in last.verdicts],
         "status": status,
-        "phase": last.phase,
+        "phase": phase_to_dict(last.phase),
         "seconds": last.record.seconds,
         "iterations": last.record.iteration,
         "reading": dict(sequence.reading),

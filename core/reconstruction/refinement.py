@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..depth import (
-    FIRST_STARTS,
     DepthOptions,
     DepthPoint,
     DepthProblem,
@@ -38,6 +37,7 @@ from ..depth import (
     standard_deviations,
 )
 from ..foundation.exceptions import InputError
+from ..foundation.phases import PhaseKind
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
 from .diagnostics import is_collapsed
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from .progress import Iterate, Point
     from .settings import Settings
 
-JUDGED = "depth, uncertainty"  # the phase after the last level
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
@@ -128,7 +127,11 @@ def with_refinement(
     for step in _refine(each, subset, first, starts, options, share=share):
         if step.status.finished:
             yield step
-        elif earlier is None or step.depth is None or (shown is None and step.phase.startswith(FIRST_STARTS)):
+        elif (
+            earlier is None
+            or step.depth is None
+            or (shown is None and step.phase.kind is PhaseKind.DEPTH_START)
+        ):
             yield replace(step, earlier=earlier)
         else:
             depth = replace(step.depth, best=earlier.best, best_energy=earlier.best_energy)
@@ -303,7 +306,6 @@ def _refine(
             end,
             record=record,
             status=Status.RUNNING,
-            phase=step.phase,
             fraction=share + (1 - share) * (1 - JUDGED_SHARE) * min(step.fraction, 1.0),
             view=None,
             depth=step,
@@ -311,8 +313,8 @@ def _refine(
             noise=noise,
         )
         if step.finished:
-            record = replace(record, phase=JUDGED)
-            iterate = replace(iterate, record=record, phase=JUDGED)
+            record = replace(record, phase=replace(step.phase, kind=PhaseKind.UNCERTAINTY))
+            iterate = replace(iterate, record=record)
         yield iterate
         if step.finished:
             last = replace(iterate, status=end.status, fraction=1.0)

@@ -11,6 +11,7 @@ from ..cameras.calibration import to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
+from ..foundation.phases import phase_from_dict
 from ..io.files.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
@@ -84,14 +85,13 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         raise InputError(f"{source}: {error}") from error
     _check_tracks(result, used, source)
     try:
-        made = _made(meta, settings)
+        made, phase = _made(meta, settings), phase_from_dict(meta.get("phase", {}))
         point, starts = _point(result, used, settings), _starts(meta)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise InputError(f"{source}: {error}") from error
     history = result.history
     iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)
     status = _status(meta)
-    phase = str(meta.get("phase", "refine"))
     low_rank = isinstance(point.problem, LowRankProblem)
     if low_rank != (settings.problem == "lowrank"):
         raise InputError(
@@ -102,7 +102,6 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         settings=settings,
         record=HistoryEntry(iteration, seconds, result.loss, phase, energy=result.energy),
         status=status,
-        phase=phase,
         fraction=1.0 if status.finished else 0.5,
         intrinsics=scale,
         origin=_origin(meta),

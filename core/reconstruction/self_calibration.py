@@ -19,6 +19,7 @@ import numpy as np
 from ..cameras.intrinsics import CONFIDENCE, IntrinsicsOrigin, assumed_intrinsics
 from ..data.sequence import CameraModel
 from ..depth import DepthOptions, FocalProfile, profile_focal
+from ..foundation.phases import Phase, PhaseKind
 from ..solvers.solver import Status
 from .nonrigid_pipeline import run_nonrigid
 from .progress import count_shift, shift_counts
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats
     from .progress import Iterate
 
-PHASE = "focal length"
 SHARE = 0.5  # of a run, about, that the estimate takes
 
 
@@ -68,14 +68,14 @@ def run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iter
             if found is None:
                 break
             profile = found
-            phase = f"{PHASE}, {len(found.focals)} of the energies over it"
+            phase = Phase(PhaseKind.FOCAL, len(found.focals))
             record = replace(
                 last.record,
                 iteration=last.record.iteration + 1,
                 seconds=last.record.seconds + time.perf_counter() - began,
                 phase=phase,
             )
-            last = replace(last, record=record, phase=phase)
+            last = replace(last, record=record)
             yield last
     K, origin = _estimated(sequence, assumed.K, assumed.origin, profile)
     by = None
@@ -88,13 +88,12 @@ def run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iter
 
 def _of_estimate(each: Iterate, settings: Settings, origin: IntrinsicsOrigin) -> Iterate:
     """Return an iterate of the first run as one of the run that it is a part of."""
-    phase = f"{PHASE}, {each.phase}"
+    phase = replace(each.phase, focal=True)
     return replace(
         each,
         settings=settings,
         record=replace(each.record, phase=phase, best=None),
         status=Status.RUNNING,
-        phase=phase,
         fraction=SHARE * each.fraction,
         rotations_chosen=False,
         origin=origin,

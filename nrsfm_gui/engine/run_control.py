@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
+from core.foundation import phase_text
 from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
@@ -279,7 +280,7 @@ class RunControl(QObject):
             self._ticks.add(run, change)
         if content.iterate is not None:
             run.last = content.iterate
-            run.message = content.iterate.phase
+            run.message = phase_text(content.iterate.phase)
         if content.ending is not None:
             run.state = ENDINGS[content.ending.outcome]
             run.message = content.ending.sentence or run.message

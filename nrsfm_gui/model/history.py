@@ -12,20 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core import HistoryEntry, Settings
-    from core.foundation import Bools, Floats, Ints
+    from core.foundation import Bools, Floats, Ints, Phase
 
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
 LOWEST_LOSS, HIGHEST_LOSS = 1e-300, 1e300
 STARTS_AGAIN = ": starts again"
-
-
-@dataclass(frozen=True)
-class Phase:
-    """The part of a history from record `first` on, up to the next phase."""
-
-    first: int
-    name: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class History:
 
     def __init__(self) -> None:
         self.records: list[HistoryEntry] = []
-        self.phases: list[Phase] = []
+        self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
         self.ticks: list[Tick] = []
         # iteration, seconds, log10 of loss, primal and dual residual, energy, log10 of best loss
         self._columns = np.empty((7, FIRST_ROOM))
@@ -58,8 +50,8 @@ class History:
         """Append records."""
         for record in records:
             count = len(self.records)
-            if not self.phases or self.phases[-1].name != record.phase:
-                self.phases.append(Phase(count, record.phase))
+            if not self.phases or self.phases[-1][1] != record.phase:
+                self.phases.append((count, record.phase))
             if count == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
             best = np.nan if record.best is None else _log_loss(record.best)
@@ -75,7 +67,7 @@ class History:
         """Return the first `count` records and the changes that led to them, to be read only."""
         first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
         first.records = self.records[:count]
-        first.phases = [phase for phase in self.phases if phase.first < count]
+        first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
         first.ticks = [tick for tick in self.ticks if tick.first < count]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
         first.has_energies = bool(np.isfinite(first.energies).any())
@@ -132,16 +124,16 @@ class History:
         return self._columns[6, : len(self.records)]
 
     @property
-    def phase_spans(self) -> list[tuple[str, int, int]]:
-        """The name, the first and the last record of every phase."""
-        ends = [phase.first for phase in self.phases[1:]] + [len(self.records)]
-        return [(p.name, p.first, end - 1) for p, end in zip(self.phases, ends, strict=False)]
+    def phase_spans(self) -> list[tuple[Phase, int, int]]:
+        """Every phase with its first and its last record."""
+        ends = [first for first, _ in self.phases[1:]] + [len(self.records)]
+        return [(phase, first, end - 1) for (first, phase), end in zip(self.phases, ends, strict=False)]
 
     @property
     def phase_ends(self) -> Bools:
         """(N,) whether another phase begins after a record."""
         ends = np.zeros(len(self.records), dtype=bool)
-        ends[[phase.first - 1 for phase in self.phases[1:]]] = True
+        ends[[first - 1 for first, _ in self.phases[1:]]] = True
         return ends
 
 

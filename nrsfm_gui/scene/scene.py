@@ -32,6 +32,8 @@ PLAIN = Appearance()
 NOWHERE = read_only(np.zeros(3))  # no displacement
 MOST_CAMERAS = 100  # of a still object that are drawn
 REPROJECTION_ERROR = "reprojection error"
+UNCERTAINTY = "uncertainty"  # the name of the series of standard deviations of the places of points
+NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding, and count as 0
 LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight under a robust loss
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
@@ -128,6 +130,11 @@ class ErrorSeries:
     alignment: str = ""  # of 3-D distances, as text
     size: float | None = None  # of the object, to which 3-D distances are relative
 
+    @property
+    def zero(self) -> bool:
+        """Whether it is 0 wherever it is known, so that no frame is the worst."""
+        return not (self.per_point[np.isfinite(self.per_point)] > 0).any()
+
 
 def build_scene(
     sequence: Sequence,
@@ -215,12 +222,16 @@ def _has_halos(shapes: Shapes, appearance: Appearance) -> bool:
 def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     """Return the errors that the timeline shows, or None before any reconstruction.
 
-    3-D errors first where most frames have truth, else reprojection errors: a curve with one point says
-    nothing. What the solver does not see comes last.
+    3-D errors first where most frames have truth, else the uncertainty where it is known, else reprojection
+    errors: a curve with one point says nothing. What the solver does not see comes last.
     """
     if shapes.residuals is None:
         return None
-    kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
+    rounded = np.where(shapes.residuals < NEGLIGIBLE, 0.0, shapes.residuals)
+    kinds = [_series(rounded, sequence.units, REPROJECTION_ERROR)]
+    spread = shapes.uncertainty()
+    if spread is not None:
+        kinds.insert(0, replace(_series(spread, shapes.unit, UNCERTAINTY), size=shapes.size))
     if shapes.errors is not None:
         name = error_name(sequence.truth_name)
         error = replace(

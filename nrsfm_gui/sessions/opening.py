@@ -26,6 +26,7 @@ from core import (
 )
 from core.cameras import to_pixels
 from core.data import GROUND_TRUTH
+from core.foundation import phase_text
 from core.io.readers import (
     FileContents,
     challenge_file,
@@ -453,7 +454,7 @@ def _opened(result: Result, path: Path) -> OpenedResult:
         warm_from=None,
         shown_before=None,
         state=RunState.FINISHED,
-        message=iterate.phase,
+        message=phase_text(iterate.phase),
         title=f"opened: {path.stem}",
         note="",
         pinned=False,

@@ -22,10 +22,10 @@ the name of one, letters in brackets are its shape):
             number, warm_from, shown_before, state, message, title, note, pinned, settings
             history       columns: array (N, 7) of iteration, seconds, loss, primal and dual residual,
                           energy, best loss; files of earlier programs lack the last one or two;
-                          phases: [first record, name]; ticks, changes of settings: first (record),
+                          phases: [first record, phase]; ticks, changes of settings: first (record),
                           text, restarts, before (the settings until then), later (records of
                           further changes of the gesture; absent in files of earlier programs)
-            update        null, or the newest point: settings, record, status, phase, fraction, rotations,
+            update        null, or the newest point: settings, record, status, fraction, rotations,
                           settled, starts, intrinsics (3, 3), calibration (3, 3), and
                 current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
                                   tracks (F, 2, P) and visible (F, P) only where they are not the

@@ -24,7 +24,7 @@ from core import (
 from core.cameras import calibrate, origin_from
 from core.data import check_rotations, checked_intrinsics
 from core.depth import DepthEnd, DepthPoint, DepthStep
-from core.foundation import read_only
+from core.foundation import phase_from_dict, phase_to_dict, read_only
 from core.penalties import ConcavePenalty
 from core.reconstruction import (
     Geometry,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from core import CameraModel, Sequence, Settings
     from core.cameras import IntrinsicsOrigin
-    from core.foundation import Floats
+    from core.foundation import Floats, Phase
     from core.problem import Problem
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
@@ -71,7 +71,7 @@ def read_settings(node: Node) -> Settings:
 def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> dict[str, Any]:
     """Return the columns of a history and the phases that its records belong to."""
     lines = []
-    phases: list[tuple[int, str]] = []
+    phases: list[tuple[int, Phase]] = []
     for index, record in enumerate(records):
         if not phases or phases[-1][1] != record.phase:
             phases.append((index, record.phase))
@@ -79,7 +79,7 @@ def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> di
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
     columns = np.array(lines, dtype=float).reshape(-1, COLUMNS)
-    return {"columns": archive.name(columns), "phases": [list(phase) for phase in phases]}
+    return {"columns": archive.name(columns), "phases": [[k, phase_to_dict(phase)] for k, phase in phases]}
 
 
 def read_history(node: Node) -> tuple[HistoryEntry, ...]:
@@ -92,17 +92,29 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
         )
     last = max(len(columns) - 1, 0)
     phases = {
-        first.integer(0, last): name.sentence() for first, name in map(_pair, node.child("phases").items())
+        first.integer(0, last): read_phase(phase) for first, phase in map(_pair, node.child("phases").items())
     }
+    if len(columns) and 0 not in phases:
+        raise node.child("phases").refused("the phase of the first record")
     if not (np.abs(columns[:, :2]) <= LARGEST_COUNT).all():  # written so that NaN is refused, too
         raise InputError(
             f"{node.archive.path}: {node.where} counts iterations or seconds that are no such numbers"
         )
-    records, phase = [], ""
+    records = []
+    phase: Phase
     for index, (iteration, seconds, loss, *others) in enumerate(columns.tolist()):
-        phase = phases.get(index, phase)
+        if index in phases:
+            phase = phases[index]
         records.append(HistoryEntry(int(iteration), seconds, loss, phase, *map(_number, others)))
     return tuple(records)
+
+
+def read_phase(node: Node) -> Phase:
+    """Return a phase, or refuse what is none naming its place."""
+    try:
+        return phase_from_dict(node.mapping())
+    except InputError as error:
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
 
 
 def _pair(node: Node) -> tuple[Node, Node]:
@@ -124,9 +136,8 @@ def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) 
     record = iterate.record
     entry: dict[str, Any] = {
         "settings": settings_to_dict(iterate.settings),
-        "record": asdict(record),
+        "record": asdict(record) | {"phase": phase_to_dict(record.phase)},
         "status": iterate.status.value,
-        "phase": iterate.phase,
         "fraction": iterate.fraction,
         "intrinsics": archive.name(iterate.intrinsics),
         "rotations": iterate.rotations,
@@ -161,14 +172,13 @@ def read_iterate(node: Node, sequence: Sequence) -> Iterate:
             record.child("iteration").integer(),
             record.child("seconds").number(),
             record.child("loss").number(),
-            record.child("phase").sentence(),
+            read_phase(record.child("phase")),
             *(
                 None if part is None else part.number()
                 for part in map(record.optional, ("primal", "dual", "energy", "best"))
             ),
         ),
         status=Status(node.child("status").one_of(status.value for status in Status)),
-        phase=node.child("phase").sentence(),
         fraction=node.child("fraction").number(),
         intrinsics=intrinsics,
         rotations=node.child("rotations").sentence(),
@@ -342,7 +352,7 @@ def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
         "point": _depths_entry(step.best, archive),
         "best_energy": step.best_energy,
         "energy": step.energy,
-        "phase": step.phase,
+        "phase": phase_to_dict(step.phase),
         "fraction": step.fraction,
         "finished": step.finished,
         "ends": [
@@ -374,7 +384,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
         _read_depths(node.child("point"), sequence),
         node.child("best_energy").number(),
         node.child("energy").number(),
-        node.child("phase").sentence(),
+        read_phase(node.child("phase")),
         node.child("fraction").number(),
         node.child("finished").flag(),
         tuple(ends),

@@ -56,6 +56,7 @@ E3D_TIP = (
     "matrix for all frames and no scale; mean distance over the mean standard deviation of a coordinate of "
     "the truth. It does not follow the alignment that is chosen for the mean error."
 )
+HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
 HIDDEN_TIP = "Observations that the user hid from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
 LABELED = "no metric upgrade: "  # already in the label
@@ -159,6 +160,8 @@ def numbers(
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
     rows += _hidden_numbers(sequence, last)
+    if known is not None and known.held_out is not None and sequence is not None:
+        rows.append(LabeledValue("held-out RMS", measure(known.held_out, sequence.units), HELD_OUT_TIP))
     rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
     if last is not None and last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))

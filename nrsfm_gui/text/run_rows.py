@@ -65,7 +65,7 @@ def run_row(
     )
     known = None if found is None else found.errors
     loss = NONE if found is None else log_loss(found.loss, digits=3)
-    error = NONE if known is None else measure(known.error, known.unit)
+    error = NONE if known is None else _error(known, run.sequence.units)
     return RunRow(
         number=run.number,
         name=run_title(run),
@@ -80,6 +80,13 @@ def run_row(
         distinction="" if run.title else distinction(run.settings, [each.settings for each in runs]),
         why_other_loss=why,
     )
+
+
+def _error(known: Quality, pixels: str) -> str:
+    """Return the 3-D error; without one, that of the observations that are held out."""
+    if known.error is None and known.held_out is not None:
+        return f"{measure(known.held_out, pixels)} held out"
+    return measure(known.error, known.unit)
 
 
 def _origin(run: Run) -> str:
@@ -112,6 +119,10 @@ def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss:
         lines.append(f"its loss does not compare with that of run {shown.number}: {why_other_loss}")
     if known is not None and known.reprojection is not None:
         lines.append(f"reprojection: {measure(known.reprojection, run.sequence.units)}, root mean square")
+    if known is not None and known.held_out is not None:
+        lines.append(
+            f"held-out observations: {measure(known.held_out, run.sequence.units)}, root mean square"
+        )
     if known is not None and known.error is not None:
         lines.append(
             f"error: {measure(known.error, known.unit)}, mean over points and frames, {known.alignment}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.data import GROUND_TRUTH
+from core.foundation import phase_text
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
@@ -56,7 +57,7 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     moment = f"iteration {found.iteration}" if past else ""
     pixels = measure(known.reprojection, sequence.units)
     if known.error is None:
-        large: tuple[str, ...] = f"{pixels} reprojection", pixels
+        large = _trust(found, known, sequence.units)
         basis, details = _why_no_error(known, sequence), loss
     else:
         error, share = measure(known.error, known.unit), percent_of(known.error, known.size)
@@ -69,6 +70,25 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     if loss:
         loss = f"{loss[:1].upper()}{loss[1:]}, of {_solved_point(found, known)}"
     return HeadlineText(large, tuple(small), _tip(known, sequence, pixels, loss))
+
+
+def _trust(found: Incumbent, known: Quality, pixels: str) -> tuple[str, ...]:
+    """Return how far a reconstruction without a 3-D error can be trusted.
+
+    A refined shape keeps the observed rays, so that its reprojection error says nothing.
+    """
+    share = percent_of(known.uncertainty, known.size)
+    held = "" if known.held_out is None else measure(known.held_out, pixels)
+    if share and held:
+        return f"± {share} of the object · {held} held out", f"± {share} · {held}", f"± {share}"
+    if share:
+        return f"± {share} of the object", f"± {share}"
+    if held:
+        return f"{held} at held-out observations", held
+    if found.iterate.record.energy is not None:
+        return ("± unknown" if found.complete else "± after the run",)
+    text = measure(known.reprojection, pixels)
+    return f"{text} reprojection", text
 
 
 def _why_no_error(known: Quality, sequence: Sequence) -> str:
@@ -97,6 +117,15 @@ def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
         if share:
             lines.append(f"The size of the object: {SIZE_MEANING}")
         lines.append(f"Laid over {truth_phrase(sequence.truth_name)}: {known.alignment}")
+    if known.uncertainty is not None:
+        share = percent_of(known.uncertainty, known.size)
+        lines.append(
+            f"Uncertainty, mean standard deviation of the places of the points: "
+            f"{measure(known.uncertainty, known.unit)}{f', {share} of the object' if share else ''}"
+        )
+    if known.held_out is not None:
+        held = measure(known.held_out, sequence.units)
+        lines.append(f"Reprojection of the observations that are held out, root mean square: {held}")
     lines.append(f"Reprojection, root mean square: {pixels}")
     if loss:
         lines.append(loss)
@@ -136,7 +165,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     if run.state is RunState.FINISHED:
         parts.append(last.status.value)
     else:
-        parts.append(last.phase.split(":")[0])
+        parts.append(phase_text(last.phase.brief))
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")

@@ -32,6 +32,7 @@ from core import (
     procrustes_mm,
     read_sequence,
 )
+from core.foundation import PhaseKind
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -63,7 +64,7 @@ def figures(sequence: Sequence, own: Sequence, settings: Settings) -> list[tuple
 
     ended = None
     for last in iterate(own, settings):
-        if last.phase == "ADMM":
+        if last.phase.kind is PhaseKind.MATRIX:
             ended = last.current
     cut = [] if ended is None else [measured(ended.loss, ended.factors.shapes())]
     return [*cut, measured(last.best.loss, last.geometry.points)]

@@ -50,7 +50,7 @@ from core import (
 from core.experiments import JobResult, JobStore, save_job_result
 from core.experiments.job_store import FAILED
 from core.experiments.sweep import find_sequences, plan_sweep, write_plan
-from core.foundation import rotation_from_vector
+from core.foundation import Phase, PhaseKind, rotation_from_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,6 +79,7 @@ RANKS, ETAS, SEEDS = (1, 2), (0.05, 0.2), (0, 1)  # of the runs of a sweep
 FAILURE = "LinAlgError: <b>the matrix</b> is singular | rank 2"  # of the last one
 MILLISECONDS = round(1000 * PATIENCE)  # that are waited for what is to happen: others may have the processors
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
+COUNTING = Phase(PhaseKind.START, name="counting")  # of a stream that stands for a solver
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
 QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -246,9 +247,8 @@ def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
     candidate = Point(problem, factors, 0.5 + noise)
     return Iterate(
         settings=Settings(),
-        record=HistoryEntry(frames, 0.1, 0.5 + noise, "refine"),
+        record=HistoryEntry(frames, 0.1, 0.5 + noise, Phase(PhaseKind.REFINE)),
         status=Status.CONVERGED,
-        phase="refine",
         fraction=1.0,
         intrinsics=result.intrinsics,
         rotations="truth",
@@ -382,9 +382,10 @@ class Stream:
                 loss = 1.0 / (1 + iteration)
                 yield Iterate(
                     settings=settings,
-                    record=HistoryEntry(iteration, 1e-3 * iteration, loss, "counting"),
+                    record=HistoryEntry(
+                        iteration, 1e-3 * iteration, loss, Phase(PhaseKind.START, name="counting")
+                    ),
                     status=Status.CONVERGED if over else Status.RUNNING,
-                    phase="counting",
                     fraction=(iteration + 1) / self.length if self.length else 0.5,
                     intrinsics=np.eye(3),
                     rotations="known",
@@ -568,7 +569,9 @@ def add_run() -> Callable[..., Run]:
     def add(session: Session, state: Iterate, settings: Settings, *, noise: float = 0.0) -> Run:
         run = session.add_run(settings)
         run.last, run.state = state, RunState.FINISHED
-        run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
+        run.history.extend(
+            HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, Phase(PhaseKind.REFINE)) for k in range(9)
+        )
         session.report_run(run)
         return run
 

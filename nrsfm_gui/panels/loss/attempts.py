@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.foundation import PhaseKind
+
 if TYPE_CHECKING:
     from core import Iterate
     from nrsfm_gui.model.history import History
 
-DEPTH = "depth, "  # how the names of the phases of the refinement begin
 GIVEN_UP = "given up"
 OF_ROTATIONS = "candidate for the rotations, whose losses are of another objective than those of the others"
-CANDIDATE = re.compile(r"rotations \d+ of \d+: (.+), rank \d+")
-START = re.compile(r"start \d+(?: of \d+)?: (.+?)(?:, rank \d+|, \d+ of \d+ views)?")
 
 
 @dataclass(frozen=True)
@@ -32,27 +30,11 @@ class Attempt:
     candidate: bool = False  # whether it is one for the rotations
 
 
-def is_refinement(phase: str) -> bool:
-    """Return whether a phase refines depths."""
-    return phase.startswith(DEPTH)
-
-
-def is_comparison(phase: str) -> bool:
-    """Return whether a phase compares rotations."""
-    return CANDIDATE.fullmatch(phase) is not None
-
-
-def attempt_name(phase: str) -> str:
-    """Return the name of the candidate or the start that a phase is a part of; "" of other phases."""
-    candidate, start = CANDIDATE.fullmatch(phase), START.fullmatch(phase)
-    return candidate[1] if candidate else start[1] if start else ""
-
-
 def attempt_parts(history: History) -> dict[tuple[bool, str], tuple[int, int]]:
     """Return the first and the last record of every candidate for the rotations (True) and every start."""
     parts: dict[tuple[bool, str], tuple[int, int]] = {}
     for phase, first, last in history.phase_spans:
-        key = is_comparison(phase), attempt_name(phase)
+        key = phase.kind is PhaseKind.ROTATIONS, phase.attempt
         if key[1]:
             parts[key] = parts[key][0] if key in parts else first, last
     return parts

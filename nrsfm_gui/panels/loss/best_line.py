@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrsfm_gui.panels.loss.attempts import is_refinement
+from core.foundation import DEPTHS
 
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
@@ -93,7 +93,7 @@ def best_range(history: History) -> tuple[float, float] | None:
         return None
     lasting = np.diff(history.seconds, append=history.seconds[-1])
     for phase, first, last in history.phase_spans:
-        if is_refinement(phase):
+        if phase.objective == DEPTHS:
             lasting[first : last + 1] = 0.0
     begins = np.searchsorted(known, np.flatnonzero(line_starts(history)))
     spent = np.concatenate(([0.0], np.cumsum(lasting[known])))

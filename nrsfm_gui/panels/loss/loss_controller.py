@@ -13,7 +13,6 @@ from PyQt6.QtCore import QObject
 
 from core import InputError
 from core.evaluation import choose_hidden
-from core.reconstruction import LIVE
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.model.run_names import run_title
@@ -184,11 +183,14 @@ class LossController(QObject):
         except InputError as refusal:
             session.notifier.show_status(str(refusal))
             return
-        session.set_settings(with_excluded(session.settings, held))
-        solve = "" if "hide" in LIVE and session.live else "; run the solver again"
+        settings = with_excluded(session.settings, held)
+        self._control.cancel()
+        self._control.ignore_settings(settings)  # what has seen the observations cannot predict them
+        session.set_settings(settings)
+        run = self._control.start(warm=False)
         session.notifier.show_status(
-            f"{int(held.sum())} of {int(sequence.visible.sum())} observations are held out (hide){solve}. "
-            "Ctrl+Z undoes it"
+            f"Run {run.number} starts from nothing: {int(held.sum())} of {int(sequence.visible.sum())} "
+            "observations are held out (hide). Ctrl+Z shows them to the solver again"
         )
 
     def flush(self) -> None:

@@ -12,7 +12,6 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsItem
 
-from nrsfm_gui.panels.loss.attempts import attempt_name
 from nrsfm_gui.panels.loss.best_line import best_line
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
@@ -204,11 +203,11 @@ class LossCurves:
             return 0, last
         if not self._trying:
             return None
-        first, name = history.phases[-1].first, attempt_name(history.phases[-1].name)
-        for phase in reversed(history.phases[:-1]):
-            if not name or attempt_name(phase.name) != name:
+        first, tried = history.phases[-1]
+        for begin, phase in reversed(history.phases[:-1]):
+            if not tried.attempt or phase.attempt != tried.attempt:
                 break
-            first = phase.first
+            first = begin
         return first, last
 
     def _draw_part(self, item: pg.PlotDataItem, records: tuple[int, int] | None) -> None:

@@ -10,17 +10,17 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from nrsfm_gui.panels.loss.attempts import DEPTH, attempt_parts, is_comparison, is_refinement
+from core.foundation import DEPTHS, PhaseKind, phase_text
+from nrsfm_gui.panels.loss.attempts import attempt_parts
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
-    from core.foundation import Floats
+    from core.foundation import Floats, Phase
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
 GAP = 6.0  # pixels between two names
 LEAST_NAME = 44.0  # pixels that an elided name needs to be readable
-SUBSET = " (subset)"
 BEHIND = -10  # the curves are in front
 TICK_SIZE = 11
 HANDLE_SIZE = 9
@@ -130,24 +130,25 @@ class PhaseMarks:
 
 
 def short_phases(history: History) -> list[tuple[int, str]]:
-    """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
+    """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "start 1 of 4".
 
-    Parts of a phase, separated by a colon, are merged, and so are the levels of the depth refinement, which
-    is named at its first phase only. Losses of a subset, which are not those of all points, are named so.
+    Parts of an attempt are one, and so are the levels of the depth refinement, which is named at its first
+    phase only. Losses of a subset, which are not those of all points, are named so.
     """
     result: list[tuple[int, str]] = []
-    before = ""
-    for phase in history.phases:
-        name = phase.name.split(":")[0].split(", level")[0]
-        if phase.name.endswith(SUBSET) and not name.endswith(SUBSET):
-            name += SUBSET
-        if name == before:
+    before: Phase | None = None
+    for first, phase in history.phases:
+        short = phase.brief
+        if short == before:
             continue
-        deep = name.startswith(DEPTH) and before.startswith(DEPTH)
-        words, last = ((part.removeprefix(DEPTH) if deep else part).split() for part in (name, before))
-        numbered = len(words) > 1 and words[1].isdigit() and words[:1] == last[:1] and last[1].isdigit()
-        result.append((phase.first, words[1] if numbered else " ".join(words)))
-        before = name
+        same = before is not None and (short.kind, short.focal) == (before.kind, before.focal)
+        text = phase_text(short)
+        if same and short.number:
+            text = str(short.number)
+        elif before is not None and before.objective == short.objective == DEPTHS:
+            text = text.removeprefix("depth, ")
+        result.append((first, text))
+        before = short
     return result
 
 
@@ -236,7 +237,8 @@ def spans(history: History) -> list[tuple[int, int, str]]:
     """Return the first and the last record of every comparison of rotations and refinement, and its name."""
     found: list[tuple[int, int, str]] = []
     for phase, first, last in history.phase_spans:
-        name = REFINEMENT if is_refinement(phase) else COMPARISON if is_comparison(phase) else ""
+        refines, compares = phase.objective == DEPTHS, phase.kind is PhaseKind.ROTATIONS
+        name = REFINEMENT if refines else COMPARISON if compares else ""
         if name and found and found[-1][1:] == (first - 1, name):
             found[-1] = found[-1][0], last, name
         elif name:

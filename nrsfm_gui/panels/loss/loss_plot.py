@@ -16,7 +16,7 @@ import numpy as np
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
-from nrsfm_gui.panels.loss.attempts import Attempt, attempt_name
+from core.foundation import phase_text
 from nrsfm_gui.panels.loss.attempts_table import AttemptsTable
 from nrsfm_gui.panels.loss.best_line import best_range, objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.loss.attempts import Attempt
     from nrsfm_gui.scene.error_traces import ErrorTrace
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
@@ -469,9 +470,8 @@ class LossPlot(Themed, QWidget):
             )
             energy = "" if record.energy is None else f"energy {signed(record.energy, 5)}"
             more = f" · {energy}" if energy else ""
-            self.header.set_reading(
-                f"{record.iteration}: {loss}{more} · {record.phase} · {record.seconds:.3g} s{residuals}"
-            )
+            doing, spent = phase_text(record.phase), f"{record.seconds:.3g} s"
+            self.header.set_reading(f"{record.iteration}: {loss}{more} · {doing} · {spent}{residuals}")
             place = self._right.place(index)
             self._reading.show(
                 float(x[index]), y if place is None else place, f"{record.iteration}: {energy or loss}"
@@ -484,7 +484,7 @@ class LossPlot(Themed, QWidget):
             if len(set(objectives(history, np.array([near, index])))) == 1:
                 parts.append(measure(error, trace.unit))
         self._reading.show(float(x[index]), y, f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET}")
-        tried = attempt_name(record.phase) or record.phase
+        tried = record.phase.attempt or phase_text(record.phase)
         self.header.set_reading(
             f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET} · {tried}, {loss}"
         )

@@ -136,8 +136,8 @@ class ErrorCurve(Themed, QWidget):
     def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
         """Mark the frame with the largest mean error, with its number."""
         assert self._values is not None  # checked by the caller
-        if np.isfinite(self._values).sum() < 2:
-            return  # a single value is no maximum
+        if np.isfinite(self._values).sum() < 2 or not np.nanmax(self._values) > 0:
+            return  # a single value is no maximum, nor is one of many that are 0
         worst = int(np.nanargmax(self._values))
         x, top = axis.center(worst), area.top()
         painter.setClipping(False)
@@ -220,7 +220,7 @@ class ErrorCurve(Themed, QWidget):
             value = self._values[frame]
             value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
             most = "the largest" if self._name == SERIES_NAME else "the worst one"
-            worst = f": {most}" if frame == int(np.nanargmax(self._values)) else ""
+            worst = f": {most}" if value > 0 and frame == int(np.nanargmax(self._values)) else ""
             text = f"frame {frame + 1} · {self._name} {value_text}{worst}"
             text += f" · {self._alignment}" if self._alignment else ""
             QToolTip.showText(event.globalPosition().toPoint(), plain_tip(text), self)

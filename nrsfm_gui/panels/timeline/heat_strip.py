@@ -37,6 +37,7 @@ LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
 TICK = 6.0  # length of the mark of a selected point
 LEAST_CROSS = 5  # side in pixels of a cell that is crossed, not filled
 MOST_LINES = 8  # selected points that are marked across the strip
+WITHOUT_RUN = "Error by frame and point: after a run"
 TIP = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
@@ -185,6 +186,7 @@ class HeatStrip(Themed, PointSignals):
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that selects points
+        self._why_empty = WITHOUT_RUN
         self._image: tuple[tuple[int, int], QImage] | None = None  # size it was made for, picture
         self._follow_theme()
 
@@ -229,10 +231,13 @@ class HeatStrip(Themed, PointSignals):
     def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
         """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
         self._errors, self._unit, self._name, self._alignment = errors, unit, name, alignment
-        if errors is not None and np.isfinite(errors).any():
-            self._top = top_of(errors)
-        else:
+        self._why_empty = WITHOUT_RUN
+        if errors is None or not np.isfinite(errors).any():
             self._errors = None
+        elif not (errors[np.isfinite(errors)] > 0).any():
+            self._why_empty, self._errors = f"The {name} is 0 in all frames", None
+        else:
+            self._top = top_of(errors)
         self._arrange()
 
     def set_sorted(self, by_error: bool) -> None:
@@ -262,7 +267,7 @@ class HeatStrip(Themed, PointSignals):
         painter.fillRect(area, qcolor(theme.panel))
         painter.setPen(qcolor(theme.muted))
         if self._errors is None:
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame and point: after a run")
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._why_empty)
             painter.end()
             return
         painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))

@@ -52,6 +52,9 @@ class WorstFrame(QObject):
         if series is None:
             self._notifier.show_status("There are errors after a run: press Run (Ctrl+R)")
             return
+        if series.zero:
+            self._notifier.show_status(f"The {series.name} is 0 in all frames: none is the worst")
+            return
         of = series.name, session.shown, session.compared
         present = self._frame if self._frame == session.frame and self._of == of else None
         self._frame, self._of = next_worst(series.per_frame, present), of

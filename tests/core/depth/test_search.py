@@ -24,6 +24,7 @@ from core.depth import (
     suspicions,
 )
 from core.depth.subset import EDGE_EPS, _PathSystem
+from core.foundation import PhaseKind
 
 
 def mirrored_singly(problem, point, frames):
@@ -164,7 +165,7 @@ def test_a_mirrored_block_is_found_and_repaired(repaired, error):
     problem, truth, start, steps = repaired
     assert error(problem, start, truth) > 0.05
     assert error(problem, steps[-1].best, truth) < 0.02
-    assert any("frames 10-16 mirrored" in step.phase for step in steps)
+    assert any("frames 10-16" in step.phase.name for step in steps)
 
 
 @pytest.mark.parametrize("sweeps", [0, 3])
@@ -184,8 +185,12 @@ def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
     steps = list(refine_depths(problem, {"mirrored": wrong, "true": truth}, DepthOptions()))
-    assert any(step.phase.startswith("depth, mirrored: ") for step in steps)
-    assert len({step.phase for step in steps if "all points" in step.phase}) == len(steps[-1].ends) == 1
+    assert any(step.phase.kind is PhaseKind.MIRROR and "mirrored" in step.phase.name for step in steps)
+    assert (
+        len({step.phase for step in steps if step.phase.kind is PhaseKind.ALL_POINTS})
+        == len(steps[-1].ends)
+        == 1
+    )
     assert error(problem, steps[-1].best, truth) < 0.01
 
 
@@ -215,9 +220,9 @@ def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_i
             refine_depths(problem, {name: starts[name] for name in order}, DepthOptions(thorough=False))
         )
         assert len(steps[-1].ends) == 1 and steps[-1].ends[0].name == "near"
-        coarse = {step.phase for step in steps if "start" in step.phase}
-        assert all(phase.startswith(f"depth, start 1 of 1: {order[0]}") for phase in coarse)
-        assert not any("mirror" in step.phase for step in steps)
+        coarse = {step.phase for step in steps if step.phase.kind is PhaseKind.DEPTH_START}
+        assert {phase.name for phase in coarse} == {order[0]}
+        assert not any(step.phase.kind is PhaseKind.MIRROR for step in steps)
         assert error(problem, steps[-1].best, truth) < error(problem, disturbed, truth)
 
 

@@ -19,6 +19,7 @@ from core import (
     simulate,
     solve,
 )
+from core.foundation import Phase, PhaseKind, phase_text
 from core.problem import closed_form_start, pad_rank, random_starts
 from core.problem import printed_form as residuals
 from core.reconstruction import nonrigid_pipeline
@@ -192,7 +193,7 @@ def test_the_cut_of_the_closed_form_is_followed_to_its_end(kind, path):
     iterates = list(iterate(sequence, TRUE_CAMERAS))
     name, problem = "closed form, cut", iterates[-1].best.problem
     end = solve(problem, VariableProjection(tolerance=1e-12), closed_form_start(problem)).progress.loss
-    followed = [each.record.loss for each in iterates if each.phase == f"start 2 of 32: {name}"]
+    followed = [each.record.loss for each in iterates if each.phase == Phase(PhaseKind.START, 2, 32, name)]
     assert followed[0] > followed[-1] == pytest.approx(end, rel=1e-3)
     report = next(report for report in iterates[-1].starts if report.name == name)
     assert report.loss == pytest.approx(end, rel=1e-6)
@@ -203,7 +204,9 @@ def test_a_start_that_is_followed_to_its_end_is_not_given_up_where_its_loss_fall
     sequence = simulate("articulated", path="line", frames=20, points=25, noise=0.3, seed=1)
     iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=2)))
     grown, cut = iterates[-1].starts
-    losses = [each.record.loss for each in iterates if each.phase.startswith("start 2")]
+    losses = [
+        each.record.loss for each in iterates if each.phase.kind is PhaseKind.START and each.phase.number == 2
+    ]
     assert cut.loss > 1.2 * grown.loss and not cut.note
     assert any(cannot_improve(losses[: count + 1], grown.loss) for count in range(len(losses) - 1))
 
@@ -211,12 +214,12 @@ def test_a_start_that_is_followed_to_its_end_is_not_given_up_where_its_loss_fall
 def test_the_lowest_end_is_followed_once_more_through_a_higher_rank():
     sequence = simulate("paper", path="zigzag", frames=20, points=25, noise=0.3, seed=1)
     iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=4)))
-    last = [each for each in iterates if each.phase.startswith("start 4 of 4")]
-    assert {each.phase.removeprefix("start 4 of 4: ") for each in last} == {
+    last = [each for each in iterates if (each.phase.number, each.phase.of) == (4, 4)]
+    assert {phase_text(each.phase).removeprefix("start 4 of 4: ") for each in last} == {
         "lowest, rank raised, rank 3",
         "lowest, rank raised",
     }
-    wide = [each for each in last if each.phase.endswith("rank 3")]
+    wide = [each for each in last if each.phase.rank == 3]
     assert wide[-1].record.loss < wide[-1].best.loss
     assert all(each.current.factors.rank == each.best.factors.rank == 2 for each in iterates)
     problem, point = iterates[-1].best.problem, iterates[-1].best.factors
@@ -227,7 +230,7 @@ def test_the_lowest_end_is_followed_once_more_through_a_higher_rank():
 def test_a_rank_that_the_structure_cannot_exceed_is_not_raised():
     sequence = simulate("paper", frames=2, points=25, noise=0.3, seed=1)
     iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=5)))
-    assert len(iterates[-1].starts) == 5 and not any("raised" in each.phase for each in iterates)
+    assert len(iterates[-1].starts) == 5 and not any("raised" in each.phase.name for each in iterates)
 
 
 @pytest.mark.parametrize("frames", [20, 120])  # of 25 points: the second takes its first steps on a subset
@@ -246,14 +249,14 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
             assert report.loss == pytest.approx(by_name[report.note.removeprefix("joined ")].loss, rel=1e-7)
     assert any(report.agrees and not report.note for report in reports)
     assert not any(report.agrees for report in reports if report.note == "given up")
-    phase_names = {each.phase.split(":")[0] for each in iterates}
+    phase_names = {phase_text(each.phase.brief) for each in iterates}
     assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "refine"} <= phase_names
 
 
 def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observations():
     sequence = simulate("balloon", frames=130, points=100, noise=0.3, seed=1)
     iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=5)))
-    assert all("(subset)" in each.phase for each in iterates if each.phase.startswith("start"))
+    assert all(each.phase.subset for each in iterates if each.phase.kind is PhaseKind.START)
     last = iterates[-1]
     assert last.best.factors.B.shape == (130, 2) and last.best.loss == pytest.approx(
         last.best.problem.loss(last.best.factors), rel=1e-9

@@ -34,6 +34,7 @@ from core.depth import (
     reflect_block,
 )
 from core.evaluation import errors_of, procrustes_mm
+from core.foundation import DEPTHS, WNN, PhaseKind
 from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_from_list, steps_to_list
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
@@ -160,17 +161,21 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     assert bilinear and all(each.depth is None and each.view is None for each in bilinear)
     assert len({id(each.earlier) for each in bilinear}) == 1
     np.testing.assert_allclose(bilinear[0].earlier.best.depths, refined[-1].depth.best.depths, rtol=1e-9)
-    assert any(each.phase == "depth, all points: refined shape" for each in steps)
+    assert any(
+        (each.phase.kind, each.phase.name) == (PhaseKind.ALL_POINTS, "refined shape") for each in steps
+    )
     end = steps[-1]
     assert end.earlier is None and end.depth.best_energy <= without.depth.best_energy + 1e-6
     wrong, right = (procrustes_mm(each.result().points, sequence.truth).mean for each in (bilinear[-1], end))
     assert right < 1.05 * procrustes_mm(refined[-1].result().points, sequence.truth).mean < wrong
     # A movement changes the objective many times before anything is refined again.
-    search = next(each for each in steps if each.phase.startswith("depth, start"))
+    search = next(each for each in steps if each.phase.kind is PhaseKind.DEPTH_START)
     assert search.earlier is bilinear[-1].earlier
     assert procrustes_mm(search.geometry.points, sequence.truth).mean > 1.5 * right
     # Then nothing that is tried is shown: the refined shape stays until there is another.
-    later = [each for each in steps if each.depth is not None and not each.phase.startswith("depth, start")]
+    later = [
+        each for each in steps if each.depth is not None and each.phase.kind is not PhaseKind.DEPTH_START
+    ]
     assert len({each.phase for each in later}) > 5
     assert {id(each.depth.best) for each in later[:-1]} == {id(search.earlier.best)}
     assert all(each.record.energy == each.depth.energy for each in later)
@@ -188,7 +193,7 @@ def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughou
     path = refined[-1].result().save(tmp_path / "first.npz")
     for start in refined[-1], load_start(path, sequence):
         steps = list(iterate(sequence, REFINED.with_changes(isometry=0.2), start=start))
-        first = [each for each in steps if not each.phase.startswith("depth, ")]
+        first = [each for each in steps if each.phase.objective == WNN]
         assert first and all(each.record.energy == refined[-1].record.energy for each in first)
         for each in first:
             np.testing.assert_array_equal(each.geometry.points, start.geometry.points)
@@ -215,14 +220,14 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
     changed = REFINED.with_changes(eta=0.1)
     moved = next(iterate(sequence, changed, start=refined[-1]))
     for start in (plain[-1], refined[-1], moved, refined[-1].alternatives["bilinear"]):
-        next(each for each in iterate(sequence, changed, start=start) if each.phase.startswith("depth, "))
+        next(each for each in iterate(sequence, changed, start=start) if each.phase.objective == DEPTHS)
     first, again = (True, ["bilinear solution"]), (False, ["bilinear solution", "refined shape"])
     assert searched == [first, again, again, first]
 
 
 def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
     steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
-    assert steps[-1].status.finished and not any("refined shape" in each.phase for each in steps)
+    assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)
 
 
 @pytest.mark.slow
@@ -315,8 +320,8 @@ def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(se
 @pytest.mark.slow
 def test_rotations_that_were_compared_give_further_starts(compared):
     phases = [each.phase for each in compared]
-    names = {phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("rotations")}
-    starts = [phase.split(": ")[1].rsplit(", ", 1)[0] for phase in phases if phase.startswith("depth, start")]
+    names = {phase.name for phase in phases if phase.kind is PhaseKind.ROTATIONS}
+    starts = [phase.name for phase in phases if phase.kind is PhaseKind.DEPTH_START]
     first, *others = dict.fromkeys(starts)
     assert first == "bilinear solution"
     assert len(others) == refinement.CANDIDATES < len(names) and set(others) < names
@@ -343,7 +348,9 @@ def test_mirrored_frames_are_repaired_by_mirroring_them_again(sequence, refined)
     steps = list(iterate(sequence, REFINED.with_changes(mirror="5-10"), start=broken))
     depths = [each for each in steps if each.depth is not None]
     assert [end.name for end in steps[-1].depth.ends] == ["frames 5-10 mirrored"]
-    assert all("start" not in each.phase for each in depths)  # no coarse level, which may lose what is right
+    assert all(
+        each.phase.kind is not PhaseKind.DEPTH_START for each in depths
+    )  # no coarse level, which may lose what is right
     assert procrustes_mm(steps[-1].result().points, sequence.truth).mean < 1.05 * before
 
 
@@ -354,7 +361,7 @@ def test_a_run_that_continues_none_mirrors_frames_of_its_bilinear_solution(seque
     expected = reflect_block(tracks, start, mirror_in_depth(start), FrameBlock(2, 5))
     first = next(each for each in iterate(sequence, REFINED.with_changes(mirror="3-5")) if each.depth)
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=1e-12)
-    assert "frames 3-5 mirrored" in first.phase
+    assert "frames 3-5 mirrored" in first.phase.name
 
 
 @pytest.mark.slow
@@ -372,7 +379,7 @@ def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refin
 
 def test_all_frames_can_be_mirrored(sequence, refined):
     steps = iterate(sequence, REFINED.with_changes(mirror="1-16"), start=refined[-1])
-    first = next(each for each in steps if "mirrored" in each.phase)
+    first = next(each for each in steps if "mirrored" in each.phase.name)
     expected = mirror_in_depth(refined[-1].depth.best)
     np.testing.assert_allclose(first.depth.best.depths, expected.depths, rtol=0.05)
 

@@ -35,6 +35,7 @@ from core import (
     write_npz,
 )
 from core.cli import main, parser, steps_from
+from core.foundation import Phase, PhaseKind
 from core.reconstruction import steps_from_list, steps_to_list, verdicts_from_list
 from core.reconstruction.result import REFINED
 
@@ -175,7 +176,7 @@ def test_a_run_continues_from_what_a_refined_result_was_refined_from(sequence, t
     ends = [list(iterate(sequence, changed, start=one))[-1] for one in (start, before)]
     assert ends[0].best.loss == ends[1].best.loss
     # Without going on it is the same result again.
-    records = [HistoryEntry(int(i), s, loss, "refine") for i, s, loss in refined.history]
+    records = [HistoryEntry(int(i), s, loss, Phase(PhaseKind.REFINE)) for i, s, loss in refined.history]
     energies = dict(refined.energy_history[:, ::2].tolist())
     records = [replace(each, energy=energies.get(each.iteration)) for each in records]
     again = finish(sequence, QUICK, start, records)

@@ -21,6 +21,7 @@ from core import (
     simulate,
 )
 from core.evaluation import optimality
+from core.foundation import PhaseKind
 from core.reconstruction import LIVE
 
 QUICK = Settings(rank=3, starts=1, rotations="tracks", rotation_rank=1, refine="none")
@@ -79,7 +80,7 @@ def test_least_squares_have_no_weights(clean):
 
 def test_the_last_phase_lowers_the_robust_objective_and_reports_it(sequence):
     records = list(iterate(sequence, QUICK, loss="huber", loss_scale=3.0))
-    losses = [each.record.loss for each in records if each.phase == "refine"]
+    losses = [each.record.loss for each in records if each.phase.kind is PhaseKind.REFINE]
     assert (np.diff(losses) <= 1e-12 * losses[0]).all()
     last = records[-1]
     assert last.best.loss == pytest.approx(last.best.problem.loss(last.best.factors), rel=1e-12)

@@ -19,7 +19,7 @@ from core import (
     reconstruct,
     solve,
 )
-from core.foundation import rotation_from_vector
+from core.foundation import phase_text, rotation_from_vector
 from core.reconstruction.low_rank_pipeline import measurement_norm
 from core.reconstruction.view_growth import INTERVAL, ViewGrowth, first_views, is_sparse, shared_points
 
@@ -150,4 +150,4 @@ def test_a_growth_streams_its_views(turntable):
     for each in iterate(turntable[0], LOWRANK.with_changes(starts=3, max_iterations=2)):
         phases.append(each.phase)
         assert 0.0 <= each.fraction <= 1.0
-    assert any("views added 1, 12 of 24 views" in phase for phase in phases)
+    assert any("views added 1, 12 of 24 views" in phase_text(phase) for phase in phases)

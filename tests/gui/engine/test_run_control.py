@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core import HistoryEntry, InputError, Settings
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.engine.solver_thread import SolverThread
 from nrsfm_gui.model.run import Run, RunState
@@ -37,11 +38,15 @@ def controls(qapp, known):
 
 
 def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
+    matrix = Phase(PhaseKind.MATRIX, name="ADMM")
     run = Run(1, known.sequence, Settings())
     run.history.extend(
-        [HistoryEntry(0, 0.0, 1.0, "ADMM", 0.5, 0.25), HistoryEntry(1, 0.1, 0.5, "ADMM", 0.0123, 4.56e-5)]
+        [
+            HistoryEntry(0, 0.0, 1.0, matrix, 0.5, 0.25),
+            HistoryEntry(1, 0.1, 0.5, matrix, 0.0123, 4.56e-5),
+        ]
     )
-    run.history.extend([HistoryEntry(2, 0.2, 0.1, "refine")])
+    run.history.extend([HistoryEntry(2, 0.2, 0.1, Phase(PhaseKind.REFINE))])
     run.last = replace(make_iterate(known, noise=0.1), record=run.history.records[-1])
     found = incumbent_of(run, run.last, None)
     rows = {row.label: row.value for row in panel_numbers(run, found, known.sequence)}
@@ -368,9 +373,8 @@ def compare(make_stream):
             chosen = start is not None and start.rotations_chosen
             for count, iterate in enumerate(stream(sequence, settings, start)):
                 settled = chosen or count >= unsettled
-                yield replace(
-                    iterate, rotations_chosen=settled, phase="refine" if settled else "rotations 1 of 2: x"
-                )
+                phase = Phase(PhaseKind.REFINE) if settled else Phase(PhaseKind.ROTATIONS, 1, 2, "x")
+                yield replace(iterate, rotations_chosen=settled, record=replace(iterate.record, phase=phase))
 
         return work
 

@@ -13,6 +13,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel
 
 from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.run_report import CHART, STYLE, html_report, make_report
 from nrsfm_gui.model.history import History
@@ -277,7 +278,9 @@ def test_many_values_keep_their_extremes(qtbot):
     qtbot.addWidget(plot)
     plot.setPalette(palette(LIGHT))
     history = History()
-    history.extend(HistoryEntry(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
+    history.extend(
+        HistoryEntry(k, 1e-3 * k, float(loss), Phase(PhaseKind.REFINE)) for k, loss in enumerate(losses)
+    )
     plot.set_mode(EVERYTHING)
     plot.set_histories({1: history}, 1)
     svg = figure_svg(plot.figure, CHART, name="loss")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core import Factors, HistoryEntry, Iterate, NonRigidProblem, Point, Settings, Status, iterate, simulate
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.snapshots import LARGEST, MOST, Snapshots
 
 FRAMES, POINTS, RANK = 3, 4, 2
@@ -24,14 +25,13 @@ def problem():
 def make_iterate(problem):
     """Make iterates whose points differ in their loss."""
 
-    def make(index, phase="counting", *, best=None, status=Status.RUNNING, points=POINTS):
+    def make(index, phase=1, *, best=None, status=Status.RUNNING, points=POINTS):
         point = Factors(np.ones((FRAMES, RANK)), np.full((RANK, 3, points), index), np.zeros((FRAMES, 3)))
         current = Point(problem, point, float(index))
         return Iterate(
             settings=Settings(),
-            record=HistoryEntry(index, 0.0, float(index), phase),
+            record=HistoryEntry(index, 0.0, float(index), Phase(PhaseKind.START, phase)),
             status=status,
-            phase=phase,
             fraction=0.0,
             intrinsics=np.eye(3),
             rotations="known",
@@ -97,7 +97,7 @@ def test_two_are_kept_though_each_is_too_large(make_iterate):
 def test_ends_of_phases_outlive_the_rest(make_iterate):
     snapshots = Snapshots(most=10)
     for index in range(400):
-        snapshots.add(index, make_iterate(index, f"phase {index // 100}"))
+        snapshots.add(index, make_iterate(index, index // 100))
     assert {0, 99, 199, 299, 399} <= set(snapshots.indices)
     assert len(snapshots) <= 10
 
@@ -105,7 +105,7 @@ def test_ends_of_phases_outlive_the_rest(make_iterate):
 def test_more_phases_than_moments_are_thinned_too(make_iterate):
     snapshots = Snapshots(most=10)
     for index in range(100):
-        snapshots.add(index, make_iterate(index, f"phase {index}"))
+        snapshots.add(index, make_iterate(index, index))
     assert len(snapshots) <= 10
     assert snapshots.indices[0] == 0
     assert snapshots.indices[-1] == 99
@@ -115,7 +115,7 @@ def test_more_phases_than_moments_are_thinned_too(make_iterate):
 def test_what_is_held_outlives_ends_of_phases(make_iterate):
     snapshots = Snapshots(most=10)
     for index in range(100):
-        snapshots.add(index, make_iterate(index, f"phase {index}"))
+        snapshots.add(index, make_iterate(index, index))
         if index == 50:
             snapshots.protect(50)
     assert 50 in snapshots.indices

@@ -22,6 +22,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror, object_size
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
@@ -52,9 +53,8 @@ def update_of(known):
     candidate = Point(problem, factors, 1.0)
     return Iterate(
         settings=Settings(penalty=WeightedNuclearNorm(xi=0.1)),
-        record=HistoryEntry(1, 0.1, 1.0, "refine"),
+        record=HistoryEntry(1, 0.1, 1.0, Phase(PhaseKind.REFINE)),
         status=Status.RUNNING,
-        phase="refine",
         fraction=0.5,
         intrinsics=result.intrinsics,
         rotations="truth",

@@ -15,7 +15,7 @@ from nrsfm_gui.panels.view3d.parts import MOST_HALOS, Ellipsoids, scene_parts
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.scene.quality import quality
-from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.solver_geometry import (
     BILINEAR,
@@ -75,6 +75,25 @@ def test_points_are_colored_by_them(known):
     np.testing.assert_allclose(found.values, np.linalg.norm(shapes.std[3], axis=0))
     assert found.label == "uncertainty, 1 std (mm)"
     assert found.limits == coloring(shapes, 8, "uncertainty", track_unit="px").limits
+
+
+def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(known):
+    known = with_std(known)
+    bare = replace(known.sequence, truth=None)
+    shapes = build_shapes(bare, known.result)
+    found = error_series(bare, shapes)
+    assert (found.name, found.size) == ("uncertainty", shapes.size)
+    np.testing.assert_allclose(found.per_point, shapes.uncertainty())
+    assert found.other.name == "reprojection error"
+    assert error_series(known.sequence, build_shapes(known.sequence, known.result)).name == "3-D error"
+
+
+def test_reprojection_errors_of_rounding_count_as_none(known):
+    bare = replace(known.sequence, truth=None)
+    shapes = build_shapes(bare, known.result)
+    rounded = replace(shapes, residuals=np.full_like(shapes.residuals, 9e-7))
+    assert error_series(bare, rounded).zero
+    assert not error_series(bare, replace(shapes, residuals=np.full_like(shapes.residuals, 2e-6))).zero
 
 
 def test_where_there_are_none_the_reason_is_shown(known, make_iterate):

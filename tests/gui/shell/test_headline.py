@@ -51,6 +51,25 @@ def test_without_an_error_the_reprojection_stands_first_and_why_below(found, kno
     assert headline_text(flat, known.sequence).small[-1] == "no metric upgrade"
 
 
+def test_without_a_truth_the_headline_is_how_far_the_answer_can_be_trusted(found, known):
+    """A refined shape keeps the observed rays: its reprojection error says nothing."""
+    bare = replace(known.sequence, truth=None)
+    refined = replace(found.iterate, record=replace(found.iterate.record, energy=-14.0))
+
+    def large(*, complete=True, **values):
+        errors = replace(ERRORS, error=None, **values)
+        return headline_text(replace(found, iterate=refined, errors=errors, complete=complete), bare)
+
+    both = large(uncertainty=12.64, held_out=0.52)
+    assert both.large == ("± 7.9 % of the object · 0.520 px held out", "± 7.9 % · 0.520 px", "± 7.9 %")
+    assert "Uncertainty, mean standard deviation of the places of the points: 12.64 mm, 7.9 %" in both.tip
+    assert "held out, root mean square: 0.520 px" in both.tip
+    assert large(uncertainty=12.64).large == ("± 7.9 % of the object", "± 7.9 %")
+    assert large(held_out=0.52).large == ("0.520 px at held-out observations", "0.520 px")
+    assert large(complete=False).large == ("± after the run",)
+    assert large().large == ("± unknown",)
+
+
 def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_else(found, known):
     def last_lines(found):
         return headline_text(found, known.sequence).tip.splitlines()[-3:-1]

@@ -31,6 +31,7 @@ from core import (
 )
 from core.evaluation import Kind, Mirror
 from core.experiments import write_report
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import RunState
@@ -45,13 +46,30 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
-SESSION = Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "inside.nrsfm"
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
 
 
 @pytest.fixture(scope="module")
 def sequence():
     return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def session_file(qtbot, make_window, sequence, tmp_path_factory) -> Path:
+    """The file of a session with two runs and live changes, in the light theme."""
+    window = make_window()
+    window.session.set_settings(QUICK)
+    window.sequence_opening.open_sequence(sequence)
+    for rank in (2, 3):
+        window.session.set_settings(QUICK.with_changes(rank=rank))
+        run = window.run_control.start(warm=False)
+        qtbot.waitUntil(lambda run=run: run.state is RunState.FINISHED)
+    window.session.set_live(True)
+    window.session.set_theme(LIGHT)
+    path = tmp_path_factory.mktemp("sessions") / "two.nrsfm"
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +186,7 @@ def test_a_run_continues_the_shown_one_and_from_scratch_it_does_not(qtbot, windo
     window.parameters_controller.run()
     second = finished(qtbot, window)
     assert second.warm_from == first.number
-    assert {record.phase for record in second.history.records} == {"refine"}
+    assert {record.phase for record in second.history.records} == {Phase(PhaseKind.REFINE)}
     window.parameters_controller.run_from_scratch()
     third = finished(qtbot, window)
     assert third.warm_from is None
@@ -728,8 +746,8 @@ def test_every_row_of_the_table_names_a_method(window):
         assert callable(attrgetter(spec.target)(window)), spec.name
 
 
-def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_path, monkeypatch):
-    path = Path(shutil.copy(SESSION, tmp_path))
+def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_path, monkeypatch, session_file):
+    path = Path(shutil.copy(session_file, tmp_path))
     window = make_window()
     window.first_steps.begin()
     changes = []
@@ -745,8 +763,10 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
 
 
 @pytest.mark.parametrize(("words", "shown"), [([], "light"), (["--theme", "dark"], "dark")])
-def test_a_theme_of_the_command_line_goes_before_that_of_a_session(qtbot, make_window, words, shown):
+def test_a_theme_of_the_command_line_goes_before_that_of_a_session(
+    qtbot, make_window, words, shown, session_file
+):
     window = make_window()
     with qtbot.waitSignal(window.session_saver.session_shown):
-        window.begin(parse([str(SESSION), *words]))
+        window.begin(parse([str(session_file), *words]))
     assert window.session.theme.name == shown

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMenu
 
 from core import Settings
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
+from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.text.run_numbers import numbers
+from nrsfm_gui.text.run_rows import run_row
+from nrsfm_gui.text.status_text import headline_text
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
 
@@ -114,3 +120,23 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
         ask()
         assert reported(window) == NOT_KEPT
         assert session.moment is None and session.settings.eta == 0.3
+
+
+def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, known):
+    """A run that has seen them, and one that continues it, cannot be judged by them."""
+    bare = replace(known.sequence, truth=None)
+    window = make_window(bare, settings=QUICK.with_changes(rotations="tracks"))
+    window.parameters_controller.run()
+    wait(qtbot, window)
+    seen = window.session.shown
+    window.loss_controller.hold_out()
+    assert reported(window).startswith("Run 2 starts from nothing: ")
+    wait(qtbot, window)
+    run = window.session.shown
+    assert run is not seen and run.warm_from is None and run.settings.hide
+    assert len(window.session.runs) == 2
+    found = window.display.errors.incumbent
+    error = measure(found.errors.held_out, bare.units)
+    assert run_row(run, found).error == f"{error} held out"
+    assert {row.label: row.value for row in numbers(run, found, bare)}["held-out RMS"] == error
+    assert f"{error} at held-out" in headline_text(found, bare).large[0]

@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from core import HistoryEntry
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_plot import EVERYTHING, LossPlot
 from nrsfm_gui.widgets.style import palette
+
+REFINE = Phase(PhaseKind.REFINE)
 
 
 @pytest.fixture
 def history():
     """Make histories of a falling loss, a hundredth of a second an iteration."""
 
-    def make(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
+    def make(count: int, *, phase: Phase = REFINE, top: float = 1.0) -> History:
         made = History()
         made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase, best=top / (1 + k)) for k in range(count))
         return made

@@ -11,6 +11,7 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 
 from core import HistoryEntry, Settings
+from core.foundation import Phase, PhaseKind
 from core.reconstruction import StartReport
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
@@ -19,6 +20,8 @@ from nrsfm_gui.panels.loss.attempts_table import LOSS, AttemptsTable
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range
 from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
 from nrsfm_gui.scene.error_traces import ErrorTrace
+
+REFINE = Phase(PhaseKind.REFINE)
 
 
 def records(losses, bests, phase, *, first=0, energy=None):
@@ -35,12 +38,16 @@ def searched() -> History:
     made = History()
     for index, name in enumerate(("tracks", "companion, rank 2")):
         for rank in (1, 2):
-            phase = f"rotations {index + 1} of 2: {name}, rank {rank}"
+            phase = Phase(PhaseKind.ROTATIONS, index + 1, 2, name, rank)
             made.extend(records([50.0, 20.0], [None] * 2, phase, first=len(made)))
-    made.extend(records([1.0, 0.1], [1.0, 0.1], "start 1 of 3: rigid, grown, rank 2", first=8))
-    made.extend(records([9.0, 0.5, 0.05], [0.1, 0.1, 0.05], "start 2 of 3: closed form, cut", first=10))
-    made.extend(records([0.02, 0.01], [0.02, 0.01], "refine", first=13))
-    made.extend(records([0.01] * 20, [0.01] * 20, "depth, fine, level 1 of 1", first=15, energy=-3.0))
+    grown, cut = (
+        Phase(PhaseKind.START, 1, 3, "rigid, grown", 2),
+        Phase(PhaseKind.START, 2, 3, "closed form, cut"),
+    )
+    made.extend(records([1.0, 0.1], [1.0, 0.1], grown, first=8))
+    made.extend(records([9.0, 0.5, 0.05], [0.1, 0.1, 0.05], cut, first=10))
+    made.extend(records([0.02, 0.01], [0.02, 0.01], REFINE, first=13))
+    made.extend(records([0.01] * 20, [0.01] * 20, Phase(PhaseKind.FINE), first=15, energy=-3.0))
     return made
 
 
@@ -81,7 +88,7 @@ def test_the_line_has_steps_begins_with_the_final_objective_and_never_rises(sear
 def test_the_line_breaks_after_a_change_and_where_it_would_rise(history):
     made = history(10)
     made.tick(4, "eta 0.05 → 0.3", before=Settings())
-    made.extend(records([0.3, 0.2], [0.3, 0.2], "refine", first=10))
+    made.extend(records([0.3, 0.2], [0.3, 0.2], REFINE, first=10))
     lines = line_of(made)
     assert [(part[0][0], part[-1][0]) for part in lines] == [(0.0, 0.04), (0.04, 1.0), (1.0, 1.1)]
     assert all(np.diff([y for _x, y in part]).max() <= 0 for part in lines)
@@ -99,8 +106,10 @@ def test_every_change_of_a_gesture_is_an_objective_of_its_own(history):
 
 def test_a_line_ends_where_rotations_are_compared_again(searched):
     count = len(searched)
-    searched.extend(records([9.0] * 5, [None] * 5, "rotations 1 of 1: tracks, rank 1", first=count))
-    searched.extend(records([0.5, 0.4], [0.5, 0.4], "refine", first=count + 5))
+    searched.extend(
+        records([9.0] * 5, [None] * 5, Phase(PhaseKind.ROTATIONS, 1, 1, "tracks", 1), first=count)
+    )
+    searched.extend(records([0.5, 0.4], [0.5, 0.4], REFINE, first=count + 5))
     first, second = line_of(searched)
     assert first[-1] == (3.5, 0.01) and second[0] == (4.0, 0.5)
 
@@ -117,7 +126,7 @@ def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_o
     low, high = best_range(searched)
     assert low == -2.0 and -1.0 <= high <= 0.0
     slow = History()
-    slow.extend(records(bests := [1e6, *[0.1] * 50, 0.05], bests, "refine"))
+    slow.extend(records(bests := [1e6, *[0.1] * 50, 0.05], bests, REFINE))
     assert best_range(slow) == (pytest.approx(np.log10(0.05)), pytest.approx(-1.0))
     assert best_range(History()) is None
 
@@ -261,7 +270,7 @@ def test_the_range_of_several_objectives_has_what_each_line_has_nine_tenths_of_i
     for values in lines:
         if made.records:
             made.tick(len(made), "eta", before=Settings())
-        made.extend(records(values, values.tolist(), "refine", first=len(made)))
+        made.extend(records(values, values.tolist(), REFINE, first=len(made)))
     upper, first = [], 0
     for values in lines:
         last = first + len(values) == len(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtWidgets import QToolButton
 
 from core import HistoryEntry, Settings
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
 
 
+REFINE, OTHER = Phase(PhaseKind.REFINE), Phase(PhaseKind.START, 1, name="other")
+ADMM = Phase(PhaseKind.MATRIX, name="ADMM")
+
+
 def ranges(plot: LossPlot) -> list[list[float]]:
     """Return the ranges [left, right] and [bottom, top] that a plot shows."""
     return plot.plot_widget.getPlotItem().getViewBox().viewRange()
@@ -35,10 +41,12 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
     assert made.log_losses[99] == pytest.approx(-2.0)
-    made.extend([HistoryEntry(1000, 10.0, 0.0, "x", best=0.01), HistoryEntry(1001, 10.1, float("nan"), "x")])
+    made.extend(
+        [HistoryEntry(1000, 10.0, 0.0, OTHER, best=0.01), HistoryEntry(1001, 10.1, float("nan"), OTHER)]
+    )
     assert np.isfinite(made.log_losses).all()
     assert made.log_best_losses[[99, 1000]] == pytest.approx(-2.0) and np.isnan(made.log_best_losses[1001])
-    assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
+    assert made.phases == [(0, REFINE), (1000, OTHER)]
 
 
 def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
@@ -53,54 +61,53 @@ def test_the_beginning_of_a_history_stays_what_it_was(history, count):
     made = history(10)
     made.tick(7, "rank 6 → 2", before=Settings())
     first = made.until(count)
-    made.extend(HistoryEntry(k, 0.01 * k, 9.0, "later", primal=0.1, dual=0.1) for k in range(10, 600))
+    made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
     made.tick(400, "rank 2 → 3", before=Settings())
     assert len(first) == count and first.iterations.tolist() == list(range(count))
     np.testing.assert_array_equal(first.log_losses, made.log_losses[:count])
     assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
-    assert [phase.name for phase in first.phases] == ["refine"]
+    assert [phase for _, phase in first.phases] == [REFINE]
     assert made.has_residuals and not first.has_residuals
 
 
 def test_phases_have_short_names_and_their_parts_are_merged():
     made = History()
-    names = [
-        "rotations 1 of 2: tracks, rank 1",
-        "rotations 1 of 2: tracks, rank 2",
-        "rotations 2 of 2: tracks, rank 1",
-        "rigid",
-        "rank 2",
-        "rank 3",
-        "refine",
+    phases = [
+        Phase(PhaseKind.ROTATIONS, 1, 2, "tracks", rank=1),
+        Phase(PhaseKind.ROTATIONS, 1, 2, "tracks", rank=2),
+        Phase(PhaseKind.ROTATIONS, 2, 2, "tracks", rank=1),
+        Phase(PhaseKind.START, 1, 3, "rigid, grown", rank=1),
+        Phase(PhaseKind.START, 1, 3, "rigid, grown", rank=2),
+        Phase(PhaseKind.START, 2, 3, "closed form, cut"),
+        REFINE,
     ]
-    made.extend(HistoryEntry(k, k, 1.0, name) for k, name in enumerate(names))
+    made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
     assert short_phases(made) == [
         (0, "rotations 1 of 2"),
         (2, "2"),
-        (3, "rigid"),
-        (4, "rank 2"),
-        (5, "3"),
+        (3, "start 1 of 3"),
+        (5, "2"),
         (6, "refine"),
     ]
 
 
 def test_the_phases_of_the_depth_refinement_are_named_once_without_their_levels():
     made = History()
-    names = [
-        "refine",
-        "depth, start 1 of 2: bilinear solution, level 1 of 2",
-        "depth, start 1 of 2: bilinear solution, level 2 of 2",
-        "depth, start 2 of 2: companion 3, level 1 of 2",
-        "depth, bilinear solution: mirror frames 3-8, level 1 of 2",
-        "depth, fine, level 1 of 6",
-        "depth, fine, level 2 of 6",
+    phases = [
+        REFINE,
+        Phase(PhaseKind.DEPTH_START, 1, 2, "bilinear solution", part=1, parts=2),
+        Phase(PhaseKind.DEPTH_START, 1, 2, "bilinear solution", part=2, parts=2),
+        Phase(PhaseKind.DEPTH_START, 2, 2, "companion 3", part=1, parts=2),
+        Phase(PhaseKind.MIRROR, name="bilinear solution, frames 3-8", part=1, parts=2),
+        Phase(PhaseKind.FINE, part=1, parts=6),
+        Phase(PhaseKind.FINE, part=2, parts=6),
     ]
-    made.extend(HistoryEntry(k, k, 1.0, name) for k, name in enumerate(names))
+    made.extend(HistoryEntry(k, k, 1.0, phase) for k, phase in enumerate(phases))
     assert short_phases(made) == [
         (0, "refine"),
         (1, "depth, start 1 of 2"),
         (3, "2"),
-        (4, "bilinear solution"),
+        (4, "mirror"),
         (5, "fine"),
     ]
 
@@ -108,10 +115,10 @@ def test_the_phases_of_the_depth_refinement_are_named_once_without_their_levels(
 def refined_history() -> History:
     """Return a run of 20 records, a refinement of two levels whose energies do not compare, of 10 each."""
     made = History()
-    made.extend(HistoryEntry(k, 0.1 * k, 1.0 / (1 + k), "refine") for k in range(20))
+    made.extend(HistoryEntry(k, 0.1 * k, 1.0 / (1 + k), REFINE) for k in range(20))
     for first, phase, top in (
-        (20, "depth, fine, level 1 of 2", -2.0),
-        (30, "depth, fine, level 2 of 2", 7.0),
+        (20, Phase(PhaseKind.FINE, part=1, parts=2), -2.0),
+        (30, Phase(PhaseKind.FINE, part=2, parts=2), 7.0),
     ):
         made.extend(
             HistoryEntry(k, 0.1 * k, 0.05, phase, energy=top - 0.1 * (k - first))
@@ -191,7 +198,11 @@ def test_the_energy_is_read_under_the_mouse(qtbot, plot):
 
 def test_losses_of_a_subset_are_named_so():
     made = History()
-    phases = ["start 1: grown (subset)", "start 2: random 1 (subset)", "refine (subset)", "refine"]
+    starts = [
+        Phase(PhaseKind.START, k, name=f"{name} (subset)", subset=True)
+        for k, name in ((1, "grown"), (2, "random 1"))
+    ]
+    phases = [*starts, replace(REFINE, subset=True), REFINE]
     made.extend(HistoryEntry(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
     assert short_phases(made) == [
         (0, "start 1 (subset)"),
@@ -257,7 +268,7 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     (left, right), (bottom, top) = ranges(plot)
     assert left <= 0 and 399 <= right < 430
     assert bottom <= runs[2].log_losses.min() and 3 <= top < 4.5
-    runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, "refine") for k in range(500)])
+    runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, REFINE) for k in range(500)])
     plot.refresh()
     (_left, right), (bottom, _top) = ranges(plot)
     assert right >= 549 and bottom <= -9  # it is followed
@@ -292,9 +303,9 @@ def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
 def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history):
     plain = history(50)
     made = History()
-    made.extend([HistoryEntry(0, 0.0, 1.0, "ADMM", math.inf, math.inf)])
-    made.extend(HistoryEntry(k, 0.1 * k, 1.0, "ADMM", 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
-    made.extend([HistoryEntry(9, 1.0, 1.0, "refine")])
+    made.extend([HistoryEntry(0, 0.0, 1.0, ADMM, math.inf, math.inf)])
+    made.extend(HistoryEntry(k, 0.1 * k, 1.0, ADMM, 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
+    made.extend([HistoryEntry(9, 1.0, 1.0, REFINE)])
     assert (plain.has_residuals, made.has_residuals) == (False, True)
     assert np.isnan(made.log_residuals[:, [0, 9]]).all()
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
@@ -334,7 +345,7 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
         lambda item, *args, **named: (given.append(item), set_data(item, *args, **named)),
     )
     for k in range(3):
-        made.extend([HistoryEntry(20_000 + k, 200.0 + k, 1e-5, "refine")])
+        made.extend([HistoryEntry(20_000 + k, 200.0 + k, 1e-5, REFINE)])
         plot.refresh()
     first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
@@ -409,7 +420,7 @@ def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     box = plot.plot_widget.getPlotItem().getViewBox()
     box.setXRange(10, 20, padding=0)
     box.sigRangeChangedManually.emit([True, True])  # as after a drag
-    made.extend([HistoryEntry(100, 1.0, 0.001, "refine")])
+    made.extend([HistoryEntry(100, 1.0, 0.001, REFINE)])
     plot.refresh()
     assert ranges(plot)[0] == [10, 20]
     assert plot.header._fit.isVisibleTo(plot.header)
@@ -420,9 +431,10 @@ def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
 @pytest.mark.parametrize("width", [260, 420, 640, 1500])
 def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, width):
     made = History()
-    names = [f"rotations {k + 1} of 14: tracks, rank 1" for k in range(14) for _ in range(12)]
-    names += ["rigid"] * 3 + ["rank 2"] * 40 + ["rank 3"] * 40 + ["refine"] * 300
-    made.extend(HistoryEntry(k, k, 1.0 / (1 + k), name) for k, name in enumerate(names))
+    phases = [Phase(PhaseKind.ROTATIONS, k + 1, 14, "tracks", rank=1) for k in range(14) for _ in range(12)]
+    phases += [Phase(PhaseKind.START, k, 3) for k, count in ((1, 3), (2, 40), (3, 40)) for _ in range(count)]
+    phases += [REFINE] * 300
+    made.extend(HistoryEntry(k, k, 1.0 / (1 + k), phase) for k, phase in enumerate(phases))
     plot.set_histories({1: made}, 1)
     plot.resize(width, 300)
     qtbot.wait(30)

@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QGraphicsRectItem, QTabWidget
 from scipy.ndimage import binary_dilation, binary_erosion
 
 from core import InputError
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
@@ -90,7 +91,7 @@ def covers(mask: np.ndarray, other: np.ndarray, *, within: int = 4) -> float:
 def test_vector_plots_show_what_the_picture_shows(
     qtbot, plot, spectrum, tmp_path, suffix, theme, which, near, history, rendered
 ):
-    falling = history(60, phase="rotations 1 of 3")
+    falling = history(60, phase=Phase(PhaseKind.ROTATIONS, 1, 3))
     falling.extend(history(200).records[60:])
     plot.set_histories({1: falling}, 1)
     shown = plot if which == "loss" else spectrum

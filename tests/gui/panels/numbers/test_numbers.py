@@ -8,6 +8,7 @@ import pytest
 from PyQt6.QtWidgets import QLabel
 
 from core import HistoryEntry, Settings, simulate
+from core.foundation import Phase, PhaseKind
 from core.reconstruction import Verdict
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
@@ -93,7 +94,7 @@ def test_a_loss_below_that_of_the_result_is_named_where_only_the_result_counts(
     loss = run.last.best.loss
     run.history.extend(
         [
-            HistoryEntry(number, 0.1 * number, loss, "BMM", best=best)
+            HistoryEntry(number, 0.1 * number, loss, Phase(PhaseKind.MATRIX, name="BMM"), best=best)
             for number, best in ((9, 0.5 * loss), (10, loss))
         ]
     )

@@ -424,6 +424,13 @@ def test_the_worst_frame_is_marked_on_the_curve(timeline, near):
     assert np.abs(columns + 0.5 - axis_of(timeline.curve).center(FRAMES - 1)).min() <= 2
 
 
+def test_errors_of_zero_color_nothing_and_name_no_frame(timeline, near):
+    timeline.set_series(series(np.zeros((6, 4)), unit="px", name="reprojection error"))
+    strip = timeline.strip
+    assert series(np.zeros((6, 4))).zero and not series(np.eye(6, 4)).zero
+    assert strip._errors is None and strip._why_empty == "The reprojection error is 0 in all frames"
+
+
 def test_the_worst_come_one_after_the_other():
     values = np.array([1.0, np.nan, 7.0, 3.0, 7.0])
     assert worst_first(values).tolist() == [2, 4, 3, 0, 1]

@@ -1,0 +1,140 @@
+"""The phases of a run as values: what is solved, of which attempt, and on which scale its values are.
+
+The pipelines and the depth search make them, histories and files hold them. `phase_text` gives the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from .exceptions import LONGEST_SENTENCE, InputError, printable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WNN, DEPTHS = "wnn", "depths"  # the objectives of a run
+
+
+class PhaseKind(Enum):
+    """What a phase does."""
+
+    ROTATIONS = "rotations"  # grows a reconstruction on a candidate for the rotations
+    START = "start"  # follows a starting point
+    SCREENING = "starts"  # a few steps of starts `number` to `of`, side by side
+    MATRIX = "matrix"  # a method that works on the matrix itself, which `name` is
+    REFINE = "refine"  # from the lowest start to the tolerance
+    FOCAL = "focal length"  # energies over the focal length, `number` of them so far
+    DEPTH_START = "depth, start"  # a start on the coarse levels, on some of the points
+    MIRROR = "depth, mirror"  # an end of these with frames mirrored, which `name` says
+    ALL_POINTS = "depth, all points"  # the lowest ends on all points
+    FINE = "depth, fine"
+    FINEST = "depth, finest"
+    UNCERTAINTY = "depth, uncertainty"  # the standard deviations and verdicts at the end
+
+    @property
+    def objective(self) -> str:
+        """The objective whose values a phase of this kind has: `WNN` or `DEPTHS`."""
+        return WNN if self is PhaseKind.ROTATIONS or self in _SEARCHING else DEPTHS
+
+
+_SEARCHING = (PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a run in which one algorithm solves one problem.
+
+    >>> phase_text(Phase(PhaseKind.START, 2, 32, "closed form, cut"))
+    'start 2 of 32: closed form, cut'
+    """
+
+    kind: PhaseKind
+    number: int = 0  # of the attempt, counted from 1; 0 where there is only one
+    of: int = 0  # how many attempts there are, 0 where that is not known
+    name: str = ""  # of the attempt
+    rank: int = 0  # that is solved, where it grows or is raised
+    part: int = 0  # of the phase: the level, or how many views there are so far
+    parts: int = 0
+    subset: bool = False  # whether some of the observations stand for all
+    focal: bool = False  # whether it is of the run that estimates the focal length
+
+    def __str__(self) -> str:
+        return phase_text(self)
+
+    @property
+    def objective(self) -> str:
+        """The objective whose values the phase has: `WNN` or `DEPTHS`."""
+        return self.kind.objective
+
+    @property
+    def attempt(self) -> str:
+        """The name of the candidate or the start that the phase is a part of; "" of other phases."""
+        return self.name if self.kind in (PhaseKind.ROTATIONS, PhaseKind.START) and not self.focal else ""
+
+    @property
+    def brief(self) -> Phase:
+        """The attempt that the phase is a part of, by its number only."""
+        name = self.name if self.kind is PhaseKind.MATRIX else ""
+        return replace(self, name=name, rank=0, part=0, parts=0)
+
+    def comparable(self, other: Phase) -> bool:
+        """Whether values of two phases compare: they are of the same objective at the same level."""
+        return self._scale == other._scale
+
+    @property
+    def _scale(self) -> tuple[object, ...]:
+        kind, level, candidate = self.kind, (self.part, self.parts), 0
+        if kind in _SEARCHING:
+            kind, level = PhaseKind.REFINE, (0, 0)
+        elif kind is PhaseKind.ROTATIONS:
+            candidate = self.number
+        elif kind is PhaseKind.UNCERTAINTY:
+            kind = PhaseKind.FINEST
+        return kind, level, candidate, self.rank, self.subset, self.focal
+
+
+def phase_text(phase: Phase) -> str:
+    """Return the words for a phase: in consoles, in the window and in tables."""
+    kind = phase.kind
+    text = kind.value
+    if kind is PhaseKind.MATRIX:
+        text = phase.name
+    elif kind is PhaseKind.SCREENING:
+        text += f" {phase.number} to {phase.of}"
+    elif kind is PhaseKind.FOCAL:
+        text += f", {phase.number} of the energies over it"
+    elif phase.number:
+        text += f" {phase.number}" + (f" of {phase.of}" if phase.of else "")
+    if phase.name and kind is not PhaseKind.MATRIX:
+        text += f": {phase.name}"
+    text += f", rank {phase.rank}" if phase.rank else ""
+    if kind is PhaseKind.START and phase.parts:
+        text += f", {phase.part} of {phase.parts} views"
+    elif phase.parts > 1 and kind is not PhaseKind.UNCERTAINTY:
+        text += f", level {phase.part} of {phase.parts}"
+    text += " (subset)" if phase.subset and not phase.name else ""
+    return f"{PhaseKind.FOCAL.value}, {text}" if phase.focal else text
+
+
+def phase_to_dict(phase: Phase) -> dict[str, Any]:
+    """Return a phase as values that JSON can hold, without what it does not have."""
+    return {name: value for name, value in asdict(phase).items() if value} | {"kind": phase.kind.value}
+
+
+def phase_from_dict(values: Mapping[str, Any]) -> Phase:
+    """Rebuild a phase.
+
+    Raises InputError where an entry is none of a phase.
+    """
+    try:
+        kind = PhaseKind(values["kind"])
+        phase = Phase(**(dict(values) | {"kind": kind}))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{values!r} is no phase; accepted is what the program writes there") from error
+    for entry in fields(phase):
+        value, usual = getattr(phase, entry.name), entry.default
+        if usual is not MISSING and (type(value) is not type(usual) or (entry.type == "int" and value < 0)):
+            raise InputError(f"the {entry.name} of a phase is {value!r}; accepted is what the program writes")
+    return replace(phase, name=printable_name(phase.name, LONGEST_SENTENCE))
