@@ -133,22 +133,23 @@ def nothing_left(settings_folder: Path) -> Iterator[None]:
     while (left := _running()).keys() - running and tries < ENDING:
         tries += 1
         time.sleep(0.01)  # what was told to end is ending
+        _deliver_events()
         if tries == UNTIL_GARBAGE:
-            _delete_garbage()
+            gc.collect()
     names = [name for key, name in left.items() if key not in running]
     changed = [name for name in after | before if after.get(name) != before.get(name)]
     assert not names, f"the test leaves behind: {', '.join(names)}"
     assert not changed, f"the test leaves changed: {', '.join(changed)}"
 
 
-def _delete_garbage() -> None:
-    """Delete what is to be deleted, then what nothing refers to."""
+def _deliver_events() -> None:
+    """Deliver what threads have sent to this one, and delete what is to be deleted."""
     if "PyQt6.QtCore" in sys.modules:
         from PyQt6.QtCore import QCoreApplication, QEvent
 
         if QCoreApplication.instance() is not None:
+            QCoreApplication.processEvents()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    gc.collect()
 
 
 def _settings_of_process(settings: Path) -> dict[str, object]:

@@ -42,7 +42,7 @@ class PhaseKind(Enum):
 _SEARCHING = (PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Phase:
     """A part of a run in which one algorithm solves one problem.
 
@@ -62,6 +62,9 @@ class Phase:
 
     def __str__(self) -> str:
         return phase_text(self)
+
+    def __repr__(self) -> str:
+        return f"Phase({phase_text(self)!r})"
 
     @property
     def objective(self) -> str:

@@ -274,7 +274,7 @@ def _screen(
             phase = replace(
                 phase,
                 kind=PhaseKind.START,
-                number=first + start,
+                number=first + int(start),
                 of=context.settings.starts,
                 name=names[start],
             )

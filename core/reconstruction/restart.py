@@ -11,7 +11,7 @@ from ..cameras.calibration import to_pixels
 from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
-from ..foundation.phases import phase_from_dict
+from ..foundation.phases import Phase, PhaseKind, phase_from_dict
 from ..io.files.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
@@ -85,7 +85,9 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         raise InputError(f"{source}: {error}") from error
     _check_tracks(result, used, source)
     try:
-        made, phase = _made(meta, settings), phase_from_dict(meta.get("phase", {}))
+        made, phase = _made(meta, settings), Phase(PhaseKind.REFINE)
+        if "phase" in meta:  # a result that a program has put together has none
+            phase = phase_from_dict(meta["phase"])
         point, starts = _point(result, used, settings), _starts(meta)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise InputError(f"{source}: {error}") from error

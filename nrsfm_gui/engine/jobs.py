@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import deque
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
@@ -150,7 +151,7 @@ class Jobs(QObject):
 
     def _run(self, job: Job) -> None:
         self._running.append(job)
-        job.finished.connect(lambda: self._release(job))
+        job.finished.connect(partial(self._release, job))  # which ends with this object, as no lambda does
         job.start()
 
     def _release(self, job: Job) -> None:

@@ -240,7 +240,7 @@ def test_observations_are_held_out_reproducibly_and_undone(qtbot, parts, known):
     held = session.excluded
     count = int(known.sequence.visible.sum())
     assert held.sum() == round(0.05 * count) and known.sequence.visible[held].all()
-    assert parts.statuses[-1].startswith(f"{held.sum()} of {count} observations are held out")
+    assert f"{held.sum()} of {count} observations are held out" in parts.statuses[-1]
     parts.wait(qtbot)
     session.undo()
     assert session.settings == settings
