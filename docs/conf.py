@@ -166,11 +166,8 @@ def _bound(node: ast.ImportFrom | ast.Assign | ast.AnnAssign) -> list[str]:
     """Return the names that an import or an assignment binds."""
     if isinstance(node, ast.ImportFrom):
         return [alias.asname or alias.name for alias in node.names]
-    return [
-        each.id
-        for each in getattr(node, "targets", [getattr(node, "target", None)])
-        if isinstance(each, ast.Name)
-    ]
+    targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+    return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
 
 
 def _escaped(text: str) -> str:
