@@ -32,6 +32,6 @@ nrsfm.PENALTIES["geometric"] = GeometricWeights
 
 sequence = nrsfm.simulate("balloon", frames=20, points=40, seed=2)
 for penalty in (GeometricWeights(mu=2e-3, ratio=4.0), nrsfm.WeightedNuclearNorm(xi=0.5)):
-    result = nrsfm.reconstruct(sequence, rank=4, starts=4, penalty=penalty, refine="none")
+    result = nrsfm.reconstruct(sequence, rank=4, starts=4, penalty=penalty, objective="wnn")
     singular = ", ".join(f"{value:.3g}" for value in result.singular_values)
     print(f"{penalty}: {result.errors()['procrustes_mm']:.2f} mm, singular values {singular}")

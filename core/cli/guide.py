@@ -16,12 +16,19 @@ from ..evaluation.cross_validation import (
     gather_curve,
     sweep,
 )
-from ..evaluation.parameter_grid import REFINE, parameters_of, parse_value, suggest_values, value_text
+from ..evaluation.parameter_grid import OBJECTIVE, parameters_of, parse_value, suggest_values, value_text
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
+from ..reconstruction.settings import SETTINGS, chosen_objective
 from .command_line import check_stopped
 from .console import ProgressLine, as_json, print_lines
-from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
+from .options import (
+    add_sequence_options,
+    add_settings_options,
+    chosen_sequence,
+    given_options,
+    settings_from,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Reconstruct a sequence, hide some of its observations, solve for a series of values of one "
         "parameter, and print how well what was hidden is predicted. Depths are refined in every solve, "
-        "from the bilinear solution alone, unless --refine none is given."
+        "from the bilinear solution alone, unless --objective wnn is given."
     )
     add_sequence_options(parser)
     add_settings_options(parser)
@@ -45,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--over",
         metavar="NAME",
         help="the parameter: xi or mu of the penalty (the default), scale of explicit weights, rank, eta, "
-        "refine, or, where depths are refined, noise, isometry, neighbors",
+        "or of the depths isometry, smallest_movement, noise, neighbors; or objective",
     )
     group.add_argument(
         "--values",
         metavar="A,B,...",
-        help="the values; of refine depth,none (default: a series around the present one)",
+        help="the values; of objective depths,wnn (default: a series around the present one)",
     )
     group.add_argument(
         "--hiding",
@@ -74,6 +81,9 @@ def run(args: argparse.Namespace) -> None:
 
     Raises KeyboardInterrupt where the command is stopped, after the table.
     """
+    if args.over is not None and args.preset is args.objective is None:
+        varied = args.over if args.over in SETTINGS else "penalty"
+        args.objective = chosen_objective(given_options(args) | {varied: args.over})
     (sequence, _files), settings = chosen_sequence(args), settings_from(args)
     offered = parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over
@@ -102,7 +112,7 @@ def _solve(
 ) -> None:
     """Add the trials of a plan as they end."""
     start: Iterate | None = None
-    for start in iterate_sequence(sequence, settings.with_changes(refine="none")):
+    for start in iterate_sequence(sequence, settings.with_changes(objective="wnn")):
         line.show(start)
         check_stopped()
     assert start is not None  # a run yields at least where it begins
@@ -145,7 +155,7 @@ def _figures(trials: list[HoldoutTrial], plan: HoldoutPlan, sequence: Sequence) 
 
 def _printed(parameter: str, value: float) -> float | str:
     """Return a value as JSON has it: a number, or the word that a number stands for."""
-    return value_text(parameter, value) if parameter == REFINE else float(value)
+    return value_text(parameter, value) if parameter == OBJECTIVE else float(value)
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from ..cameras.calibration import from_four
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import parameters_of
+from ..foundation.phases import DEPTHS
 from ..io.readers import (
     COORDINATES,
     ORDERS,
@@ -33,11 +34,13 @@ from ..problem import LOSSES
 from ..reconstruction.settings import (
     DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
+    OBJECTIVE_OF,
+    OBJECTIVES,
     PRESETS,
-    REFINEMENTS,
     ROTATION_SOURCES,
     SETTINGS,
     Settings,
+    chosen_objective,
     suited_penalty,
 )
 from ..solvers.methods import METHODS, PROBLEMS
@@ -226,6 +229,8 @@ def settings_from(args: argparse.Namespace) -> Settings:
     problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
+    if args.mode_weights is not None:
+        changes["mode_weights"] = _weights(args.mode_weights, "--mode-weights")
     if args.intrinsics is not None:
         changes["intrinsics"] = _intrinsics(args.intrinsics)
     if args.hide is not None:
@@ -239,7 +244,38 @@ def settings_from(args: argparse.Namespace) -> Settings:
         count = len(changes["penalty"].a)
         if changes.setdefault("rank", count) != count:
             raise InputError(f"--rank is {args.rank}, but --weights gives {count}; one per basis shape")
+    if args.preset is None:
+        changes.setdefault("objective", chosen_objective(given_options(args)))
     return base.with_changes(**changes)
+
+
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that options were given for; any number of a penalty is of the penalty."""
+    names = ("problem", "method", "mode_weights", *SETTINGS)
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
+    if any(getattr(args, name) is not None for name in ("penalty", "weights", *numbers)):
+        given["penalty"] = args.penalty
+    if any(getattr(args, f"option_{name}") is not None for name in _method_options()):
+        given["options"] = True
+    return given
+
+
+def objective_sentence(args: argparse.Namespace, settings: Settings) -> str:
+    """Return what is minimized, which options chose it, and which given ones are not of it."""
+    of: dict[str, list[str]] = {objective: [] for objective in OBJECTIVES}
+    for name in given_options(args):
+        flag = "weights" if name == "penalty" and args.weights is not None else name
+        if name in OBJECTIVE_OF:
+            of[OBJECTIVE_OF[name]].append(option_flag(flag))
+    own = of.pop(settings.objective)
+    chosen = "--objective" if args.objective else f"--preset {args.preset}" if args.preset else ", ".join(own)
+    sentence = f"minimizes {OBJECTIVES[settings.objective].partition(',')[0]} ({chosen or 'the default'})"
+    (others,) = of.values()
+    if others:
+        effect = "for its start" if settings.objective == DEPTHS else "without effect on it"
+        sentence += f"; {', '.join(others)}: {effect}"
+    return sentence
 
 
 def _base_from(args: argparse.Namespace) -> tuple[str, Settings]:
@@ -285,8 +321,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         if name in SOURCES:
             accepted, known = SOURCES[name]
             tip += f" Accepted: {accepted}, or {_entries(known)}."
-        elif name == "refine":
-            tip += f" {_entries(REFINEMENTS)}."
+        elif name == "objective":
+            tip += f" {_entries(OBJECTIVES)}."
         elif name == "loss":
             tip += f" {_entries(LOSSES)}."
         elif name == "hide":
@@ -300,6 +336,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
             metavar=_metavar(described),
             help=f"{tip} {_defaults(defaults, described.absent)}",
         )
+    groups["Depths"].add_argument(
+        "--mode-weights",
+        metavar="W1,W2,...",
+        help="Weights of the singular values of the deviations from the mean shape, non-decreasing, the last "
+        "one of all that follow. Default 1.",
+    )
 
 
 def _type(described: Parameter) -> type[Any]:
@@ -384,12 +426,7 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
         clash = ["penalty"] if args.penalty else list(given)
         if clash:
             raise InputError(f"--weights and --{clash[0]} are both given; the weights are all of the penalty")
-        weights = _numbers(args.weights)
-        if not weights:
-            raise InputError(
-                f"--weights is {args.weights!r}; accepted are numbers A1,A2,..., one per basis shape"
-            )
-        return ExplicitWeights(weights)
+        return ExplicitWeights(_weights(args.weights, "--weights"))
     name = args.penalty or penalty_name(base)
     start = base if name == penalty_name(base) else PENALTIES[name]()
     accepted = parameters_of(PENALTIES[name])
@@ -402,6 +439,15 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
     values = {entry: getattr(start, entry) for entry in accepted} | given
     penalty: Penalty = PENALTIES[name](**values)
     return penalty
+
+
+def _weights(text: str, option: str) -> tuple[float, ...]:
+    """Return the numbers of an option."""
+    weights = _numbers(text)
+    if not weights:
+        each = "one per basis shape" if option == "--weights" else "the last one of all modes that follow"
+        raise InputError(f"{option} is {text!r}; accepted are numbers A1,A2,..., {each}")
+    return weights
 
 
 # -- the method ---------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from .options import (
     add_sequence_options,
     add_settings_options,
     chosen_sequence,
+    objective_sentence,
     settings_from,
 )
 
@@ -135,6 +136,8 @@ def run(args: argparse.Namespace) -> int:
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
     _warn_of_pixels(sequence, steps[0].settings)
+    if not args.quiet:
+        print_lines(f"nrsfm solve: {objective_sentence(args, steps[0].settings)}", stream=sys.stderr)
     solved, interrupted = _Solved(), False
     try:
         _drain(_iterates(args, steps, sequence), solved, quiet=args.quiet)

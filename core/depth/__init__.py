@@ -1,8 +1,8 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
-from .alternatives import Alternative, elongation_variance, find_alternatives
+from .alternatives import Alternative, elongation_variance, find_alternatives, relax
 from .edges import frame_sizes, inflation, neighbor_edges
-from .energy import DepthLevel, LevelEnergy
+from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal
 from .lbfgs import LBFGS
 from .noise import estimate_noise
@@ -17,21 +17,27 @@ from .reflections import (
     suspicions,
 )
 from .search import (
+    FINEST_EPS,
+    RANKED,
     DepthEnd,
     DepthOptions,
     DepthStep,
+    Followed,
     follow_depths,
+    follow_part,
     followed_part,
     followed_points,
     planned_work,
     refine_depths,
     refine_part,
 )
-from .subset import DepthSubset, anchored_subset, point_subset
+from .subset import DepthSubset, anchored_subset, carried_along, point_subset
 from .uncertainty import carried_deviations, squared_misfit, standard_deviations
 
 __all__ = [
+    "FINEST_EPS",
     "LBFGS",
+    "RANKED",
     "Alternative",
     "DepthEnd",
     "DepthLevel",
@@ -41,15 +47,19 @@ __all__ = [
     "DepthStep",
     "DepthSubset",
     "FocalProfile",
+    "Followed",
     "FrameBlock",
     "LevelEnergy",
     "anchored_subset",
     "candidate_blocks",
+    "carried_along",
     "carried_deviations",
+    "check_mode_weights",
     "elongation_variance",
     "estimate_noise",
     "find_alternatives",
     "follow_depths",
+    "follow_part",
     "followed_part",
     "followed_points",
     "frame_sizes",
@@ -63,6 +73,7 @@ __all__ = [
     "refine_depths",
     "refine_part",
     "reflect_block",
+    "relax",
     "shape_distances",
     "squared_misfit",
     "standard_deviations",

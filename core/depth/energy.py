@@ -3,12 +3,13 @@ r"""The energy of the depth refinement at one level, its gradient, and a precond
 Symbols as in `problem`: X_f (3 x P) the centered shape of frame f in the object's frame, in units of s;
 D (F x 3P) the deviations X_f - mean_f X_f as rows; L_fe = |X_fi - X_fj| the length of edge e = (i, j).
 
-    E =   F/2 sum_k w_k log(lambda_k + eps^2)        lambda_k = sigma_k(D)^2 / F, the largest first
+    E =   F/2 sum_k log(lambda_k + eps^2)            lambda_k = sigma_k(D)^2 / F, the largest first
+        + F/2 sum_k (w_k - 1) log(1 + lambda_k / eps^2)
         + iso F P / (2 E) sum_e log(var_f(L_fe) / r_e + eiso^2)
         + 10 F log(r / r0)^2
         + price/2 sum over the visible |u_fj|^2
 
-Every term but the third is a negative log likelihood in the same units, if all w_k are 1.
+Every term but the extent's is a negative log likelihood in the same units, if all w_k are 1.
 
 First term, w = 1.  It is F/2 log det(D D'/F + eps^2 I).  Let the shapes be F samples of a normal
 distribution with a covariance C of which only C >= eps^2 I is known.  Up to a constant, -log p is
@@ -29,10 +30,11 @@ F/2 log 2 a singular value, and has the same slopes well above eps.  By the pape
 gamma_k = (|B_k|^2 + |C_k|^2) / 2 bounds it for all factors with D = BC', and equals that of sigma where they
 are balanced: there the bilinear problem and this one charge the same, within that constant.
 
-First term, weighted.  A weight above 1 suppresses a mode, one below 1 lets it grow, 0 makes it free.  With
-the last weight w, which all modes after K have,
+First term, weighted.  It is w_k log(lambda_k + eps^2), less what a mode without movement would add.  A weight
+above 1 suppresses a mode, one below 1 lets it grow, 0 makes it free.  With the last weight w, which all modes
+after K have, and M = D'D/F + eps^2 I,
 
-    E1 = w F/2 log det M + F/2 sum_{k<=K} (w_k - w) log(lambda_k + eps^2),        M = D'D/F + eps^2 I,
+    E1 = F/2 log det M + (w - 1) F/2 log det(M / eps^2) + F/2 sum_{k<=K} (w_k - w) log(1 + lambda_k / eps^2),
 
 so that a Cholesky factor and K leading eigenpairs (lambda_k, v_k) suffice:
 
@@ -122,6 +124,20 @@ TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in
 RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
 
 
+def check_mode_weights(weights: tuple[float, ...]) -> None:
+    """Check the weights of modes.
+
+    Raises InputError where they decrease, one is negative, or the last one is 0 or none.
+    """
+    ordered = all(0 <= one <= two for one, two in pairwise(weights))
+    if not (weights and ordered and 0 < weights[-1] < np.inf):
+        given = ", ".join(f"{weight:g}" for weight in weights)
+        raise InputError(
+            f"the weights of the modes are {given or 'none'}; accepted are numbers of at least 0 that do not "
+            "decrease, the last one above 0"
+        )
+
+
 @dataclass(frozen=True)
 class DepthLevel:
     """One level of the schedule: the scales of the energy's terms, and when to stop."""
@@ -132,19 +148,11 @@ class DepthLevel:
     relative: bool = False  # whether variances of lengths are divided by the reference of the edge
     iterations: int = 200  # the most iterations
     tolerance: float = 1e-9  # relative decrease of the energy in an iteration below which the level ends
-    weights: tuple[float, ...] = (
-        1.0,
-    )  # w_k of the modes, the largest first; the last one of all that follow
+    # w_k of the modes, the largest first; the last one of all that follow.
+    weights: tuple[float, ...] = (1.0,)
 
     def __post_init__(self) -> None:
-        weights = self.weights
-        ordered = all(0 <= one <= two for one, two in pairwise(weights))
-        if not (weights and ordered and 0 < weights[-1] < np.inf):
-            given = ", ".join(f"{weight:g}" for weight in weights)
-            raise InputError(
-                f"the weights of the modes are {given or 'none'}; accepted are numbers of at least 0 that do "
-                "not decrease, the last one above 0"
-            )
+        check_mode_weights(self.weights)
 
     @property
     def excess(self) -> Floats:
@@ -360,16 +368,17 @@ class LevelEnergy:
         size = len(D)
         gram = self._gram(D)
         value = frames * float(np.log(np.diagonal(np.linalg.cholesky(gram))).sum())
-        if frames > size:
-            value += frames * (frames - size) * float(np.log(self.level.eps))
+        still = frames * float(np.log(self.level.eps))  # what a mode without movement has of it
         inverse = np.linalg.inv(gram)
         last = self.level.weights[-1]
         if last != 1.0:
-            value *= last
+            value += (last - 1.0) * (value - len(gram) * still)
             inverse *= last
+        if frames > size:
+            value += (frames - size) * still
         if len(self.level.excess):
             excess, damped, modes = self._leading(gram)
-            value += 0.5 * frames * float(excess @ np.log(damped))
+            value += float(excess @ (0.5 * frames * np.log(damped) - still))
             inverse += (modes * (excess / damped)) @ modes.T
         return value, (D @ inverse if frames <= size else inverse @ D).reshape(X.shape)
 

@@ -39,7 +39,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .subset import DepthSubset, anchored_subset
+from .subset import DepthSubset, anchored_subset, carried_along
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -60,10 +60,11 @@ FINE = (
     DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
     DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
 )
+FINEST_EPS = 0.0025
 NOISY = (  # where an observation may leave its ray: above, deviations of the size of the noise cost little
     DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
     DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
-    DepthLevel(0.0025, 0.00375, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
 )
 
 # Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
@@ -75,6 +76,7 @@ LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
 FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 1000
+ANSWER_ITERATIONS = 3  # of the first step after a movement
 
 SEARCHED = 50  # points that starts are compared on
 FOLLOWED, FEWEST_FOLLOWED = 20_000, 100  # observations, and points, that pass all levels where there are more
@@ -108,7 +110,7 @@ class DepthOptions:
     # Whether a start passes the coarse levels. These would lose what is right of one that is refined.
     coarse: bool = True
     weights: tuple[float, ...] = (1.0,)  # of the modes, at the finest levels
-    eps: float = NOISY[-1].eps  # of the finest level: movements well below it cost nothing, in units of s
+    eps: float = FINEST_EPS  # of the finest level: movements well below it cost nothing, in units of s
 
     __repr__ = one_line_repr
 
@@ -166,6 +168,7 @@ class DepthStep:
     # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # that `best` is a minimum of, at the finest level; None before
+    followed: Followed | None = None  # from where changes of the parameters are followed; None before
 
     __repr__ = one_line_repr
 
@@ -215,12 +218,13 @@ def follow_depths(
 
     A path through other objectives may lead into a higher basin than it came from. So the `end` of the search
     is followed as well, where its energy is below that of the minimum, and the lower of both minima is kept.
-    `coarser` is that of the last step, see `DepthStep`.
+    The first step is of a few iterations: it answers a movement of a parameter, after which another one
+    may follow at once. `coarser` is that of the last step, see `DepthStep`.
     """
     phase = Phase(PhaseKind.FINEST)
     algorithm, count = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE), objective.problem.visible.size
     best, lowest, done = point, np.inf, 0.0
-    for start in (point,) if end is None else (point, end):
+    for start in (point,) if end is None or end is point else (point, end):
         if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
             continue
         for snapshot in iterate(objective, algorithm, start):
@@ -228,9 +232,65 @@ def follow_depths(
             if energy < lowest:
                 best, lowest = objective.point(snapshot.state.x), energy
             share = done + 0.5 * snapshot.progress.iteration / FOLLOW_ITERATIONS
-            yield DepthStep(best, lowest, energy, phase, share, objective=objective)
+            if done or snapshot.progress.iteration >= ANSWER_ITERATIONS:
+                yield DepthStep(best, lowest, energy, phase, share, objective=objective)
         done = 0.5
     yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A point at the finest level, from which changes of the parameters are followed."""
+
+    subset: DepthSubset  # the points that pass all levels; the others are carried along
+    point: DepthPoint  # of the part
+    objective: LevelEnergy  # of the part, that the point is of
+    end: DepthPoint  # of the search, on the part: a movement and its reverse end there
+    shown: DepthPoint  # `point`, with the points that are carried along
+    coarser: DepthPoint | None = None  # see `DepthStep`
+
+    __repr__ = one_line_repr
+
+    @classmethod
+    def from_shape(cls, subset: DepthSubset, shown: DepthPoint, options: DepthOptions) -> Followed:
+        """Return a shape that is known without its search, of a file, as the end of one."""
+        point = subset.restrict(shown)
+        loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
+        level = options.finest(loose=loose)[-1]
+        return cls(subset, point, options.energy(subset.part, level, point), point, shown)
+
+    def moved(self, step: DepthStep) -> Followed:
+        """Return where a step of the part leads, the other points carried along."""
+        assert step.objective is not None  # it is of the finest level
+        shown = carried_along(self.subset, self.shown, self.point, step.best)
+        return replace(self, point=step.best, objective=step.objective, shown=shown)
+
+
+def follow_part(
+    followed: Followed, options: DepthOptions, noise: float
+) -> Iterator[tuple[DepthStep, DepthStep]]:
+    """Yield the steps to the minimum under other parameters: of the part, and of all points.
+
+    `noise`: of a coordinate of the tracks in calibrated units.
+    """
+    subset = followed.subset
+    objective = options.objective(followed.objective, noise, followed.point)
+    for step in follow_depths(objective, followed.point, end=followed.end, coarser=followed.coarser):
+        followed = followed.moved(step)
+        if step.finished and not subset.complete:
+            shown = subset.extend(
+                step.best, followed.shown.rays, isometry=options.isometry, neighbors=options.neighbors
+            )
+            followed = replace(followed, shown=shown)
+        yield step, replace(step, best=followed.shown, followed=followed)
+
+
+def deforming_modes(problem: DepthProblem, point: DepthPoint) -> float:
+    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
+    X = problem.shapes(point)
+    D = (X - X.mean(axis=0)).reshape(len(X), -1)
+    sigma = np.linalg.svd(D, compute_uv=False)
+    return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
 
 
 def followed_points(shape: tuple[int, int]) -> int:
@@ -259,7 +319,7 @@ def refine_part(
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
         if subset.complete:
-            yield step, step
+            yield step, replace(step, followed=_followed(subset, step, step.best))
             continue
         if step.finished:
             shown = subset.extend(
@@ -268,7 +328,15 @@ def refine_part(
         elif not carried and step.phase.kind is PhaseKind.FINEST:
             shown, carried = subset.extend(step.best, anchor.rays), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
-        yield step, replace(step, best=shown, ends=ends, coarser=None)
+        followed = _followed(subset, step, shown)
+        yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed)
+
+
+def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Followed | None:
+    """Return from where changes are followed after the last step of the part; None after earlier ones."""
+    if not step.finished or step.objective is None:
+        return None
+    return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
 
 
 @dataclass(eq=False)
@@ -342,7 +410,7 @@ class _Search:
         self.done = max(self.done, self.planned - fine)
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, Phase(PhaseKind.FINE))
-        finest = self.options.finest(loose=full.inflates or self._modes(point) < FEW_MODES)
+        finest = self.options.finest(loose=full.inflates or deforming_modes(full, point) < FEW_MODES)
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
         last_phase = Phase(PhaseKind.FINEST)
         point, energy = yield from self._levels(full, point, finest, last_phase, cost=cost)
@@ -512,13 +580,6 @@ class _Search:
         if energy < self.best_energy:
             self.best, self.best_energy = self.subset.extend(point, end.rays), energy
         return True
-
-    def _modes(self, point: DepthPoint) -> float:
-        """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
-        X = self.subset.problem.shapes(point)
-        D = (X - X.mean(axis=0)).reshape(len(X), -1)
-        sigma = np.linalg.svd(D, compute_uv=False)
-        return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
 
     def _energy(self, point: DepthPoint, level: DepthLevel) -> float:
         """Return the energy of a point at a level, per point and frame."""

@@ -43,6 +43,7 @@ ROUNDS = 3  # of the lengths about the current depths
 SHORTEST = 1e-4  # length of an edge, in units of s
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
+CARRYING = 4  # points of the part that another one moves with
 MOST_MEMORY = 4_000_000  # numbers in the systems that are solved at once
 
 
@@ -178,6 +179,39 @@ class _PathSystem:
         H = C @ C.transpose(0, 2, 1) / -frames
         H[:, np.arange(frames), np.arange(frames)] += np.square(C).sum(axis=2)
         return H, right
+
+
+def carried_along(
+    subset: DepthSubset, shown: DepthPoint, before: DepthPoint, after: DepthPoint
+) -> DepthPoint:
+    """Return all points after the part has moved, each as the points of the part near it have.
+
+    That costs a fraction of `extend`, and is for shapes that move under the hand. `shown`: all points, of
+    which the part was at `before`.
+    """
+    if subset.complete:
+        return after
+    from scipy.spatial import cKDTree  # slow to load
+
+    mean = subset.problem.shapes(shown).mean(axis=0).T  # (P, 3)
+    count = min(CARRYING, len(subset.points))
+    found = cKDTree(mean[subset.points]).query(mean, k=count)
+    distance, near = (np.reshape(each, (len(mean), count)) for each in found)
+    share = 1.0 / (distance + SHORTEST)
+    share /= share.sum(axis=1, keepdims=True)
+    old, new = (point.depths if point.affine else np.log(point.depths) for point in (before, after))
+    moved = np.einsum("fpn,pn->fp", (new - old)[:, near], share)
+    rays = np.array(shown.rays)
+    rays[:, :, subset.points] = after.rays
+    if shown.affine:
+        depths = shown.depths + moved
+        depths[:, subset.points] = after.depths
+    else:  # the unit of the part is another one
+        depths = shown.depths * np.exp(moved)
+        ratio = np.median(shown.depths[:, subset.points] / before.depths)
+        depths[:, subset.points] = ratio * after.depths
+        depths /= np.exp(np.log(depths).mean())
+    return DepthPoint(after.rotations, depths, rays, shown.affine)
 
 
 def point_subset(problem: DepthProblem, shapes: Floats, most: int) -> DepthSubset:

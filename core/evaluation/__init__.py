@@ -40,7 +40,7 @@ from .metrics import (
 )
 from .optimality import optimality
 from .parameter_grid import (
-    REFINE,
+    OBJECTIVE,
     SCALE,
     is_whole,
     parameter_value,
@@ -64,8 +64,8 @@ __all__ = [
     "METRICS",
     "MIN_ALIGNED",
     "NO_ALIGNMENT",
+    "OBJECTIVE",
     "PER_FRAME",
-    "REFINE",
     "SCALE",
     "Alignment",
     "DriftingPoint",

@@ -43,7 +43,7 @@ Where the settings refine depths, the errors are those of the refined solution, 
 gives. A refinement begins at the bilinear solution of the kept observations and follows this start alone. A
 hidden observation is two more unknowns there, the lateral place of its point, on which no track bears: its
 reprojection is a prediction as before. The refinement's own numbers (noise, weight of lengths, neighbors) and
-whether to refine at all are parameters like the others.
+the objective are parameters like the others.
 
 The shapes and offsets B, C, t, and the weights that refer to the closed form, are computed from the kept
 observations alone. Rotations and intrinsics are those of the given reconstruction, which uses all
@@ -71,6 +71,7 @@ from ..data.occlusion import occluded_blocks
 from ..data.sequence import CameraModel
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
+from ..foundation.phases import WNN
 from ..foundation.representation import one_line_repr
 from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
@@ -367,14 +368,14 @@ def _choose_rotations_again(
     if start.origin is not None and start.origin.source in DEPENDENT:  # what is hidden must not change K
         K = start.intrinsics
         changes["intrinsics"] = (K[0, 0], K[1, 1], K[0, 2], K[1, 2])
-    for last in iterate_sequence(blind, settings.with_changes(starts=1, refine="none", **changes)):
+    for last in iterate_sequence(blind, settings.with_changes(starts=1, objective="wnn", **changes)):
         best = last.best
     return best.problem, best.factors
 
 
 def _refine(solution: Point, settings: Settings, intrinsics: Floats, watch: Watch) -> DepthPoint | None:
     """Return the refinement of a solution, None where there is none, as in a run."""
-    if settings.refine == "none":
+    if settings.objective == WNN:
         return None
     try:
         return refine_end(solution, settings, intrinsics, watch).best
@@ -508,9 +509,9 @@ def cross_validate(
         everything but the parameter, as `reconstruct` takes them.
     over
         the parameter, one of `parameters_of`: the penalty's strength (the default), "rank" or "eta", and
-        "refine", "noise", "isometry" or "neighbors" of the depth refinement.
+        "isometry", "smallest_movement", "noise" or "neighbors" of the depths, or "objective".
     values
-        its values, those of "refine" in words; by default a series around the present one.
+        its values, those of "objective" in words; by default a series around the present one.
     start
         the iterate of a reconstruction to start from; by default the sequence is reconstructed first.
     share, folds, hiding
@@ -547,5 +548,5 @@ def cross_validate(
         series = tuple(parse_value(name, each) for each in values)
     plan = HoldoutPlan(name, series, share=share, folds=folds, hiding=hiding, seed=chosen.seed)
     if start is None:
-        (start,) = deque(iterate_sequence(sequence, chosen.with_changes(refine="none")), maxlen=1)
+        (start,) = deque(iterate_sequence(sequence, chosen.with_changes(objective="wnn")), maxlen=1)
     return gather_curve(sweep(sequence, start, chosen, plan), name)

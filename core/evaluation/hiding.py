@@ -61,7 +61,7 @@ def solve_hiding_outliers(
     >>> scene = core.simulate("balloon", frames=30, points=24, noise=0.3)
     >>> tracks = np.array(scene.tracks)
     >>> tracks[7, :, 3] += 120.0
-    >>> settings = core.Settings(rank=3, starts=1, rotations="truth", refine="none")
+    >>> settings = core.Settings(rank=3, starts=1, rotations="truth", objective="wnn")
     >>> *_, last = solve_hiding_outliers(replace(scene, tracks=tracks), settings, rounds=1)
     >>> "4:8" in last.settings.hide
     True

@@ -31,7 +31,7 @@ def optimality(result: Result) -> dict[str, Any]:
     penalty = settings_from_dict(settings).penalty if settings else None
     if isinstance(penalty, ConcavePenalty):  # the weights are its slopes, and the gradient is the same
         gamma = np.sort(factors.gamma())[::-1]
-        again += penalty.value(gamma) - float(result.weights @ gamma)
+        again += penalty.value(gamma) - float(result.wnn_weights @ gamma)
     return {
         "loss": result.loss,
         "log10_loss": result.log_loss,
@@ -50,6 +50,6 @@ def _solved(result: Result) -> tuple[Problem, Factors]:
         C = np.ascontiguousarray(result.cameras.transpose(2, 1, 0))
         return low_rank, Factors(result.homogeneous.T, C, np.zeros((result.point_count, 3)))
     B, C, R, t = result.bilinear
-    problem = NonRigidProblem(result.tracks, result.visible, R, result.eta, result.weights)
+    problem = NonRigidProblem(result.tracks, result.visible, R, result.eta, result.wnn_weights)
     s = np.einsum("fab,fa->fb", R, t)
     return problem, Factors(B, np.ascontiguousarray(C.T).reshape(result.rank, 3, -1), s)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.sequence import CameraModel
 from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
+from ..foundation.phases import DEPTHS
 from ..penalties import ExplicitWeights
 from ..reconstruction.settings import SETTINGS
 
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
     from ..reconstruction.settings import Settings
 
 SCALE = "scale"  # the parameter by which explicit weights are multiplied
-REFINE = "refine"  # the parameter whose values are words
-REFINED = ("noise", "isometry", "neighbors")  # parameters of the depth refinement
+OBJECTIVE = "objective"  # the parameter whose values are words
+OF_DEPTHS = ("isometry", "smallest_movement", "noise", "neighbors")
 DECADES = 1.5  # that a suggested range reaches to each side
-NARROWER = {"noise": 1.0, "isometry": 1.0, "neighbors": 0.5}  # decades of other parameters
-COUNTS = {"rank": 8, "eta": 7, "noise": 5, "isometry": 5, "neighbors": 5}  # how many values are suggested
+NARROWER = {
+    "noise": 1.0,
+    "isometry": 1.0,
+    "smallest_movement": 1.0,
+    "neighbors": 0.5,
+}  # decades of other parameters
+COUNTS = {"rank": 8, "eta": 7} | dict.fromkeys(OF_DEPTHS, 5)  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
 LEAST_ETA = 1e-4  # smaller values have the same result
 MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
@@ -33,9 +39,11 @@ MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
     """Return the parameters to vary.
 
-    They are the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta, and of a non-rigid problem
-    whether depths are refined. Where they are, the numbers of the refinement follow.
+    They are those of the objective, and of a non-rigid problem the objective itself. Of the weighted nuclear
+    norm that is the penalty's mu or xi (of explicit weights `SCALE`), the rank and eta.
     """
+    if settings.objective == DEPTHS:
+        return (*OF_DEPTHS, OBJECTIVE)
     strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
     names: tuple[str, ...] = (
         SCALE if isinstance(settings.penalty, ExplicitWeights) else strength,
@@ -46,7 +54,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
         return names
     if settings.camera_of(camera) is CameraModel.ORTHOGONAL:
         names = names[:2]
-    return (*names, REFINE, *(REFINED if settings.refine == "depth" else ()))
+    return (*names, OBJECTIVE)
 
 
 def is_whole(parameter: str) -> bool:
@@ -58,16 +66,16 @@ def is_whole(parameter: str) -> bool:
 def value_text(parameter: str, value: float) -> str:
     """Return a value as a command line accepts it: the word of one that is a choice, else the number.
 
-    >>> value_text("refine", 1.0), value_text("noise", 0.25)
-    ('none', '0.25')
+    >>> value_text("objective", 1.0), value_text("noise", 0.25)
+    ('wnn', '0.25')
     """
-    return SETTINGS[REFINE].choices[int(value)] if parameter == REFINE else f"{value:.6g}"
+    return SETTINGS[OBJECTIVE].choices[int(value)] if parameter == OBJECTIVE else f"{value:.6g}"
 
 
 def parse_value(parameter: str, given: float | str) -> float:
     """Return the value that a number or a text names. Raises InputError where it names none."""
-    if parameter == REFINE and isinstance(given, str):
-        return float(SETTINGS[REFINE].choices.index(str(SETTINGS[REFINE].checked(given.strip()))))
+    if parameter == OBJECTIVE and isinstance(given, str):
+        return float(SETTINGS[OBJECTIVE].choices.index(str(SETTINGS[OBJECTIVE].checked(given.strip()))))
     try:
         return float(given)
     except ValueError:
@@ -80,8 +88,8 @@ def parameter_value(settings: Settings, parameter: str) -> float:
     """Return the value of a parameter in settings; 1 for `SCALE`, NaN for a noise that is estimated."""
     if parameter == SCALE:
         return 1.0
-    if parameter == REFINE:
-        return parse_value(parameter, settings.refine)
+    if parameter == OBJECTIVE:
+        return parse_value(parameter, settings.objective)
     source: Any = settings if parameter in SETTINGS else settings.penalty
     value = getattr(source, parameter)
     return math.nan if value is None else float(value)
@@ -99,8 +107,8 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
         if isinstance(penalty, ExplicitWeights):
             penalty = penalty.with_rank(int(value))
         return settings.with_changes(rank=int(value), penalty=penalty)
-    if parameter == REFINE:
-        return settings.with_changes(refine=value_text(parameter, value))
+    if parameter == OBJECTIVE:
+        return settings.with_changes(objective=value_text(parameter, value))
     if parameter in SETTINGS:
         return settings.with_changes(**{parameter: float(value)})
     return settings.with_changes(penalty=replace(settings.penalty, **{parameter: float(value)}))  # type: ignore[type-var]
@@ -108,8 +116,8 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
 
 def suggest_range(settings: Settings, parameter: str, noise: float = 1.0) -> tuple[float, float, int]:
     """Return a lowest value, a highest one and a count for a series around the present value."""
-    if parameter == REFINE:
-        return 0.0, len(SETTINGS[REFINE].choices) - 1.0, len(SETTINGS[REFINE].choices)
+    if parameter == OBJECTIVE:
+        return 0.0, len(SETTINGS[OBJECTIVE].choices) - 1.0, len(SETTINGS[OBJECTIVE].choices)
     now = parameter_value(settings, parameter)
     now = noise if math.isnan(now) else now
     count = COUNTS.get(parameter, COUNT)
@@ -142,7 +150,7 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
     None of the rank, because the hidden observations depend on the highest one, and none of words; of eta
     only accepted values.
     """
-    if parameter in ("rank", REFINE) or len(values) < 2:
+    if parameter in ("rank", OBJECTIVE) or len(values) < 2:
         return ()
     ratio = (values[-1] / values[0]) ** (1 / (len(values) - 1))
     count = max(2, len(values) // 2)
@@ -157,7 +165,7 @@ def values_in_range(parameter: str, low: float, high: float, count: int) -> tupl
     >>> values_in_range("xi", 0.01, 1.0, 3)
     (0.01, 0.1, 1.0)
     """
-    if parameter in ("rank", REFINE):
+    if parameter in ("rank", OBJECTIVE):
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
     ratio = high / low
     return tuple(sorted({_rounded(parameter, low * ratio ** (k / (count - 1))) for k in range(count)}))

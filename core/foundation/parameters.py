@@ -34,6 +34,7 @@ class Parameter:
     tip: str  # what it means, as a sentence
     label: str = ""  # in forms; the name where empty
     section: str = ""  # of the form, and of the help of the command line
+    objective: str = ""  # the only one that it is a parameter of; "" of one that all have
     text: bool = False  # whether it is any text, as a source or a path; its class checks it
     choices: tuple[str, ...] = ()  # of a word; a number where empty
     least: float = 0.0

@@ -138,6 +138,20 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
     return Geometry(np.eye(len(Y)), C, R, t, intrinsics, best.affine, refinement=refinement)
 
 
+def mean_and_modes(points: Floats) -> tuple[Floats, Floats]:
+    """Return B (F, K) and C (3P, K) of shapes (F, 3, P): their mean, then the modes of the deviations.
+
+    K is 1 + min(F - 1, 3P). Both factors of a mode have the norm sqrt(sigma), as balanced factors do.
+    """
+    frames = len(points)
+    S = points.reshape(frames, -1)
+    mean = S.mean(axis=0)
+    U, sigma, Vt = np.linalg.svd(S - mean, full_matrices=False)
+    count, root = min(frames - 1, len(mean)), np.sqrt(sigma)
+    B = np.column_stack((np.ones(frames), (U * root)[:, :count]))
+    return B, np.column_stack((mean, (Vt.T * root)[:, :count]))
+
+
 def _distance(one: DepthPoint, other: DepthPoint) -> float:
     """Return the root mean square distance of shapes, each rotated, over the size of the other ones."""
     if one is other:

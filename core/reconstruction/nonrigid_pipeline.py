@@ -56,7 +56,7 @@ from .pipeline import (
     solve_phase,
     start_groups,
 )
-from .refinement import CANDIDATES, has_refinement, with_refinement
+from .refinement import CANDIDATES, can_follow, follow_refined, has_refinement, with_refinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -141,6 +141,9 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
         tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
         problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
+    if can_follow(start, settings):
+        yield from follow_refined(context, start)
+        return
     point = start.best.factors
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)

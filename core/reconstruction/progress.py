@@ -10,13 +10,15 @@ import numpy as np
 
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
+from ..depth import DepthPoint, DepthProblem
 from ..foundation.exceptions import InputError
 from ..foundation.phases import phase_to_dict
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
+from ..penalties import extend_last
 from ..solvers.solver import single_threaded
 from .diagnostics import remarks
-from .geometry import Geometry, geometry_of, refined_geometry
+from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     as_provenance,
     command_for,
@@ -58,6 +60,20 @@ class HistoryEntry:
     # The loss of `Iterate.best`, the lowest so far, where it is of the final objective: of all observations,
     # with the chosen rotations and the loss function of the settings. None before there is one.
     best: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The singular values that the objective of an iterate weighs, the largest first, and their weights.
+
+    Of the weighted nuclear norm they are gamma of X#, in calibrated units. Of the energy of the depths they
+    are sqrt(lambda_k) of the deviations from the mean shape, over the size of the object.
+    """
+
+    values: Floats  # (N,)
+    weights: Floats  # (N,)
+
+    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -195,6 +211,26 @@ class Iterate:
         return geometry_of(self.best.problem, self.best.factors, self.intrinsics, self.calibration)
 
     @cached_property
+    def spectrum(self) -> Spectrum:
+        """What the objective weighs of what is shown."""
+        if self.record.energy is None:
+            problem, factors = self.best.problem, self.best.factors
+            return Spectrum(np.sort(factors.gamma())[::-1], problem.slopes(factors))
+        followed = None if self.depth is None else self.depth.followed
+        if followed is not None:  # of some points where there are very many
+            X = followed.objective.problem.shapes(followed.point)
+        else:
+            shown, problem = self.geometry, self.best.problem
+            tracks = DepthProblem(problem.tracks, problem.visible, shown.affine)
+            Y = shown.rotations @ shown.points + shown.translations[:, :, None]
+            X = tracks.shapes(DepthPoint.from_camera_points(tracks, Y, shown.rotations))
+        D = (X - X.mean(axis=0)).reshape(len(X), -1)
+        gram = D @ D.T if len(D) <= D.shape[1] else D.T @ D
+        squares = np.linalg.eigvalsh(gram)[::-1][: min(len(X) - 1, D.shape[1])]
+        values = np.sqrt(np.maximum(squares, 0.0) / len(X))
+        return Spectrum(values, extend_last(np.array(self.settings.mode_weights), len(values)))
+
+    @cached_property
     def alternatives(self) -> dict[str, Iterate]:
         """Other solutions that a refined iterate holds, by name: none where it is not refined.
 
@@ -276,11 +312,14 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         own = geometry_of(problem, factors, last.intrinsics, last.calibration)
         geometry = own if last.view is None and last.depth is None else last.geometry
         loss, weights = problem.loss(factors), problem.slopes(factors)
+        B, C = geometry.B, geometry.C
+        energy = _energy_of_best(last)
+        if energy is not None:
+            B, C = mean_and_modes(geometry.points)
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
     meta = result_metadata(sequence, settings, last)
     refined: dict[str, Any] = {}
-    energy = _energy_of_best(last)
     if energy is not None:
         meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
         energies = [
@@ -289,11 +328,13 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         refined = {
             "bilinear_B": own.B,
             "bilinear_C": own.C,
+            "bilinear_weights": weights,
             "bilinear_rotations": own.rotations,
             "bilinear_translations": own.translations,
             "energy": energy,
             "energy_history": np.array(energies, dtype=float).reshape(-1, 3),
         }
+        weights = np.append(0.0, extend_last(np.array(last.settings.mode_weights), B.shape[1] - 1))
     tracks, camera = problem.tracks, settings.camera_of(sequence.camera)
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
@@ -306,8 +347,8 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         visible=problem.visible,
         rotations=geometry.rotations,
         translations=geometry.translations,
-        B=geometry.B,
-        C=geometry.C,
+        B=B,
+        C=C,
         weights=weights,
         eta=problem.eta,
         loss=loss,

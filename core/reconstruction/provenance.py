@@ -22,7 +22,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..io.readers.samples import sample_name
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
-from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
+from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -129,7 +129,7 @@ class ProvenanceChain:
 
 
 def _unrefined(step: SolveStep) -> SolveStep:
-    return SolveStep(step.settings.with_changes(refine="none"))
+    return SolveStep(step.settings.with_changes(objective="wnn"))
 
 
 def nearest_preset(settings: Settings) -> str:
@@ -176,7 +176,7 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
     >>> core.command_for(sequence, core.Settings(rank=2))
-    'nrsfm solve sequence.npz --rank 2 -o result.npz  # ...'
+    'nrsfm solve sequence.npz --preset bilinear --rank 2 -o result.npz  # ...'
     """
     command = solve_command(source_name(sequence), sequence.reading, how, output)
     return command + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
@@ -189,7 +189,7 @@ def solve_command(
 
     >>> import core
     >>> solve_command("tracks.csv", {"size": "640x480"}, core.Settings(rank=2))
-    'nrsfm solve tracks.csv --size 640x480 --rank 2 -o result.npz'
+    'nrsfm solve tracks.csv --size 640x480 --preset bilinear --rank 2 -o result.npz'
     """
     provenance = as_provenance(how)
     words = ["nrsfm", "solve", source]
@@ -223,12 +223,15 @@ def step_options(step: SolveStep) -> list[str]:
 
 
 def options_for(settings: Settings) -> list[str]:
-    """Return the options of `nrsfm solve` for these settings, none for the default ones."""
+    """Return the options of `nrsfm solve` for these settings, none for the default ones.
+
+    The preset is named where it is not the default one, or where the options alone choose another objective.
+    """
     preset, default = nearest_preset(settings), Settings()
-    words = ["--problem", settings.problem] if settings.problem != default.problem else []
-    if preset != DEFAULT_PRESETS[settings.problem]:
-        words = ["--preset", preset]
     changes = _changes(settings, PRESETS[preset])
+    words = ["--problem", settings.problem] if settings.problem != default.problem else []
+    if preset != DEFAULT_PRESETS[settings.problem] or _chooses_another(settings, changes):
+        words = ["--preset", preset]
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # the number of weights is the rank
     changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
@@ -265,12 +268,12 @@ def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Pat
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> print(core.python_for(sequence, core.Settings(rank=2)))
+    >>> print(core.python_for(sequence, core.Settings(isometry=1.0)))
     from core import Settings, read_sequence, reconstruct, save_result
     # The sequence is in no file yet: save it as sequence.npz first.
     <BLANKLINE>
     sequence = read_sequence('sequence.npz')
-    settings = Settings(rank=2)
+    settings = Settings(isometry=1.0)
     result = reconstruct(sequence, settings)
     save_result(result, 'result.npz')
     <BLANKLINE>
@@ -319,7 +322,7 @@ def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
     changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
     arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
     names = {type(settings.penalty).__name__} if "penalty" in changes else set()
-    if PRESETS[preset] == Settings():
+    if PRESETS[preset] == Settings() and not _chooses_another(settings, changes):
         return f"Settings({arguments})", names | {"Settings"}
     made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
     return made, names | {"PRESETS"}
@@ -350,7 +353,7 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    changes = {"refine": "none"} | dict(values)
+    changes = dict(values)
     unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
     if unknown:
         raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")
@@ -358,8 +361,9 @@ def _settings(values: Mapping[str, Any]) -> Settings:
         changes["penalty"] = penalty_from_dict(changes["penalty"])
     if isinstance(changes.get("options"), dict):
         changes["options"] = tuple(changes["options"].items())
-    if isinstance(changes.get("intrinsics"), list):
-        changes["intrinsics"] = tuple(changes["intrinsics"])
+    for name in ("intrinsics", "mode_weights"):
+        if isinstance(changes.get(name), list):
+            changes[name] = tuple(changes[name])
     return Settings(**changes)
 
 
@@ -427,14 +431,22 @@ def as_provenance(how: Settings | Provenance) -> Provenance:
 
 
 def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
-    """Return what differs from a preset, without the refinement that problem and method bring."""
+    """Return what differs from a preset, without the objective that problem and method bring."""
     brought = base.with_changes(problem=settings.problem, method=settings.method)
-    references = {entry.name: base for entry in fields(settings)} | {"refine": brought}
+    references = {entry.name: base for entry in fields(settings)} | {"objective": brought}
     return {
         name: getattr(settings, name)
         for name, reference in references.items()
         if getattr(settings, name) != getattr(reference, name)
     }
+
+
+def _chooses_another(settings: Settings, changes: Collection[str]) -> bool:
+    """Whether the names of what differs from the default preset choose another objective by themselves."""
+    if "objective" in changes:
+        return False
+    given = {name: getattr(settings, name) for name in changes}
+    return chosen_objective(given | {"problem": settings.problem}) != settings.objective
 
 
 def _penalty_options(penalty: Penalty, bases: Collection[Penalty]) -> list[str]:

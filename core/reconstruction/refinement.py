@@ -4,11 +4,14 @@ The starts are the end of the bilinear run and, where rotations were compared, t
 the lowest scores.  While depths are refined, `current` and `best` of the iterates stay the bilinear solution,
 whose loss the history repeats; the energy is in a column of its own, and what is shown is refined.
 
-A run that continues a refined one searches less, but starts from the refined shape, too, and keeps what has
-the lower energy: the energy does not know eta, the weights or the rank.  Where these are the same that shape
-is shown until the refinement has ended.  Else what changes is shown first: the bilinear solution, which a
-movement of a parameter changes many times.  Once its coarse levels are done, the refined shape is shown again
-until the refinement has ended: it passed the finest level, and energies of coarser ones do not compare.
+A run whose last parameters of the depths alone have changed is followed at the finest level, from the shape
+that is shown (`follow_refined`): the bilinear solution, and what depends on it alone, is not solved again.
+
+A run that continues a refined one under other changes searches less, but starts from the refined shape, too,
+and keeps what has the lower energy: the energy does not know eta, the penalty or the rank.  Where these are
+the same that shape is shown until the refinement has ended.  Else what changes is shown first: the bilinear
+solution.  Once its coarse levels are done, the refined shape is shown again until the refinement has ended:
+it passed the finest level, and energies of coarser ones do not compare.
 """
 
 from __future__ import annotations
@@ -20,30 +23,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..depth import (
+    RANKED,
     DepthOptions,
     DepthPoint,
     DepthProblem,
     DepthStep,
+    Followed,
     FrameBlock,
     carried_deviations,
     estimate_noise,
     find_alternatives,
+    follow_part,
     followed_part,
     followed_points,
     mirror_in_depth,
     planned_work,
     refine_part,
     reflect_block,
+    relax,
     standard_deviations,
 )
 from ..foundation.exceptions import InputError
-from ..foundation.phases import PhaseKind
+from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status, single_threaded
 from .diagnostics import is_collapsed
 from .geometry import geometry_of
 from .pipeline import focal_length
-from .settings import frame_range
+from .progress import HistoryEntry
+from .settings import OBJECTIVE_OF, frame_range
 from .verdicts import Verdict, find_verdicts
 
 if TYPE_CHECKING:
@@ -64,6 +72,7 @@ PHASE_WORK, OBSERVATION_WORK = 130_000, 62
 AFFINE_WORK = 0.3  # about, of the planned work: what orthogonal tracks need, whose levels end early
 JUDGED_SHARE = 0.15  # about, of the time of the refinement: the deviations and verdicts at its end
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
+BILINEAR = "bilinear solution"  # the start of a refinement that the run itself gives
 FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
 
 
@@ -79,7 +88,7 @@ def with_refinement(
 
     Raises InputError where frames are to be mirrored that the sequence does not have.
     """
-    if context.settings.refine == "none":
+    if context.settings.objective == WNN:
         yield from iterates
         return
     block = _mirrored_block(context)
@@ -110,8 +119,8 @@ def with_refinement(
     if continued is not None and not np.array_equal(problem.visible, _trusted(continued.best)):
         own, earlier = (None if each is None else _on_rays(each, problem) for each in (own, earlier))
     yield replace(each, status=Status.RUNNING, fraction=share)
-    options = DepthOptions(context.settings.isometry, context.settings.neighbors, thorough=thorough)
-    name = "bilinear solution"
+    options = depth_options(context.settings, thorough=thorough)
+    name = BILINEAR
     if block is not None:
         start = first if own is None else own.best
         name, first = f"{block} mirrored", mirror_in_depth(start)
@@ -124,7 +133,8 @@ def with_refinement(
     if earlier is not None:
         starts["refined shape"] = subset.restrict(earlier.best)
     view = None if shown is None else shown.geometry
-    for step in _refine(each, subset, first, starts, options, share=share):
+    steps = refine_part(subset, first, starts, options)
+    for step in _iterates(each, steps, subset, options, share=share):
         if step.status.finished:
             yield step
         elif (
@@ -138,6 +148,58 @@ def with_refinement(
             yield replace(step, depth=depth, view=view, earlier=earlier)
 
 
+def depth_options(settings: Settings, *, thorough: bool) -> DepthOptions:
+    """Return what some settings ask of a refinement."""
+    return DepthOptions(
+        settings.isometry,
+        settings.neighbors,
+        thorough=thorough,
+        weights=settings.mode_weights,
+        eps=settings.smallest_movement,
+    )
+
+
+def can_follow(start: Iterate, settings: Settings) -> bool:
+    """Whether the shape of an iterate can be followed to other settings.
+
+    It passed the finest level, and only parameters of the depths are others.
+    """
+    if settings.objective != DEPTHS or settings.mirror is not None or start.record.energy is None:
+        return False
+    if start.depth is not None and start.depth.followed is None:
+        return False
+    own = {name: getattr(settings, name) for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS}
+    return start.settings.with_changes(**own, scale=settings.scale) == settings
+
+
+def follow_refined(context: RunContext, start: Iterate) -> Iterator[Iterate]:
+    """Yield the iterates from the shape of a refined iterate to the minimum under other settings."""
+    settings = context.settings
+    options = depth_options(settings, thorough=True)
+    followed = _followed(start, options)
+    noise = followed.objective.problem.noise
+    if settings.noise != start.settings.noise:
+        noise = depth_problem(start.best, settings.noise, context.tracks.intrinsics).noise
+    record = HistoryEntry(-1, 0.0, start.best.loss, Phase(PhaseKind.FINEST), best=start.best.loss)
+    first = replace(start, settings=settings, record=record, status=Status.CONVERGED, verdicts=(), view=None)
+    steps = follow_part(followed, options, noise)
+    yield from _iterates(first, steps, followed.subset, options, share=0.0)
+
+
+def _followed(start: Iterate, options: DepthOptions) -> Followed:
+    """Return from where the shape of a refined iterate is followed; of a file it is the end of a search."""
+    if start.depth is not None and start.depth.followed is not None:
+        return start.depth.followed
+    known, noise = _refinement_of(start).best, start.noise / focal_length(start.intrinsics)
+    problem = DepthProblem(start.best.problem.tracks, _trusted(start.best), known.affine, noise)
+    try:
+        anchor = depth_point(problem, start.best)
+    except InputError:  # the bilinear solution has no shape
+        anchor = known
+    before = depth_options(start.settings, thorough=True)
+    return Followed.from_shape(followed_part(problem, anchor), known, before)
+
+
 def refine_end(
     point: Point, settings: Settings, intrinsics: Floats, watch: Callable[[], None] | None = None
 ) -> DepthStep:
@@ -147,10 +209,10 @@ def refine_end(
     and `depth_point` do.
     """
     problem = depth_problem(point, settings.noise, intrinsics)
-    options = DepthOptions(settings.isometry, settings.neighbors, thorough=False)
+    options = depth_options(settings, thorough=False)
     first = depth_point(problem, point)
     subset = followed_part(problem, first)
-    steps = refine_part(subset, first, {"bilinear solution": subset.restrict(first)}, options)
+    steps = refine_part(subset, first, {BILINEAR: subset.restrict(first)}, options)
     with single_threaded():
         for _, step in steps:
             end = step
@@ -275,25 +337,26 @@ def usable_starts(subset: DepthSubset, candidates: Mapping[str, Point]) -> dict[
     return usable
 
 
-def _refine(
+def _iterates(
     end: Iterate,
+    steps: Iterator[tuple[DepthStep, DepthStep]],
     subset: DepthSubset,
-    anchor: DepthPoint,
-    starts: Mapping[str, DepthPoint],
     options: DepthOptions,
     *,
     share: float,
 ) -> Iterator[Iterate]:
-    """Yield the iterates of the refinement of a bilinear solution; they are timed while they are computed."""
+    """Yield the iterates of a refinement, of whose steps each is of the part and of all points.
+
+    They are timed while they are computed.
+    """
     record = end.record
-    steps = refine_part(subset, anchor, starts, options)
-    noise = subset.problem.noise * focal_length(end.intrinsics)
     while True:
         began = time.perf_counter()
         found = next(steps, None)
         if found is None:
             return
         of_part, step = found
+        problem = subset.part if of_part.objective is None else of_part.objective.problem
         record = replace(
             record,
             iteration=record.iteration + 1,
@@ -310,7 +373,7 @@ def _refine(
             view=None,
             depth=step,
             earlier=None,
-            noise=noise,
+            noise=problem.noise * focal_length(end.intrinsics),
         )
         if step.finished:
             record = replace(record, phase=replace(step.phase, kind=PhaseKind.UNCERTAINTY))
@@ -327,6 +390,8 @@ def _judged(iterate: Iterate, subset: DepthSubset, of_part: DepthStep, options: 
     step = iterate.depth
     assert step is not None  # it is of a refinement
     began = time.perf_counter()
+    if of_part.coarser is None:  # it was read from a file
+        of_part = replace(of_part, coarser=relax(subset.part, of_part.best, (RANKED,), options)[0])
     others = find_alternatives(subset.part, of_part.best, options)
     std = standard_deviations(subset.part, of_part, options, others)
     # Of the ends those count that the iterate has.

@@ -151,7 +151,7 @@ def _point(result: Result, sequence: Sequence, settings: Settings) -> Point:
     else:
         B, C, R, t = result.bilinear
         problem = NonRigidProblem(
-            result.tracks, result.visible, R, result.eta, result.weights, spectral=spectral
+            result.tracks, result.visible, R, result.eta, result.wnn_weights, spectral=spectral
         )
         s = np.einsum("fab,fa->fb", R, t)
         factors = Factors(B, np.ascontiguousarray(C.T.reshape(B.shape[1], 3, -1)), s)

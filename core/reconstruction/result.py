@@ -8,7 +8,7 @@ File format, version 1 (every entry a plain array; `allow_pickle=False` reads it
     translations (F, 3)       Y = R S + t, in calibrated units
     points (F, 3, P)          S, in the object frame, calibrated units (not millimeters)
     B (F, K), C (3P, K)       rows of C: x of all points, then y, then z; points = B C' rearranged
-    weights (K,)              a; of a concave penalty its slopes where the run ended
+    weights (K,)              of the columns of B; of a concave penalty its slopes where the run ended
     eta, loss                 scalars; loss is the objective, not its logarithm
     history (N, 3)            iteration, seconds, loss
     intrinsics (3, 3)         K that calibrated the tracks
@@ -24,10 +24,11 @@ Of a low-rank problem there are, besides
 
 and rotations, translations, points, B, C and intrinsics are the view of it that `geometry` makes.
 
-Of a refined result B is (F, F), and points, rotations and translations are those after the refinement. The
-weights (R,), eta and loss are of the solution that the refinement started from, which is kept:
+Of the energy of the depths the first column of B is 1 and that of C the mean shape, whose weight is 0; the
+others are the modes of the deviations from it, the largest first, with their weights. eta and loss are of the
+solution that the refinement started from, which is kept:
 
-    bilinear_B (F, R), bilinear_C (3P, R)
+    bilinear_B (F, R), bilinear_C (3P, R), bilinear_weights (R,)
     bilinear_rotations (F, 3, 3), bilinear_translations (F, 3)
     energy                    scalar, of the refinement's last level
     energy_history (M, 3)     iteration, seconds, energy; the energies of two levels do not compare
@@ -63,6 +64,7 @@ from ..data.sequence import (
 )
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
+from ..foundation.phases import DEPTHS, WNN
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..io.files.variables import describe
@@ -86,7 +88,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "points": ("F", 3, "P"),
     "B": ("F", "K"),
     "C": ("3P", "K"),
-    "weights": ("R",),
+    "weights": ("K",),
     "eta": (),
     "loss": (),
     "history": ("N", 3),
@@ -97,6 +99,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "norm": (),
     "bilinear_B": ("F", "R"),
     "bilinear_C": ("3P", "R"),
+    "bilinear_weights": ("R",),
     "bilinear_rotations": ("F", 3, 3),
     "bilinear_translations": ("F", 3),
     "energy": (),
@@ -110,7 +113,13 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "truth_reference": (),
 }
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
-BILINEAR = ("bilinear_B", "bilinear_C", "bilinear_rotations", "bilinear_translations")
+BILINEAR = (
+    "bilinear_B",
+    "bilinear_C",
+    "bilinear_weights",
+    "bilinear_rotations",
+    "bilinear_translations",
+)
 REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
 OPTIONAL = (
     LOW_RANK
@@ -125,7 +134,7 @@ FINITE = (
     *(*BILINEAR, "energy"),
 )
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
-_REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all six"
+_REFINED_NEEDS = "a refined result needs the bilinear solution and the energy, all seven"
 
 
 def log_loss(loss: float) -> float:
@@ -154,7 +163,7 @@ class Result:
     translations: Floats  # (F, 3)
     B: Floats  # (F, K)
     C: Floats  # (3P, K)
-    weights: Floats  # (R,) R is the rank that was solved for, K but for low-rank and refined solutions
+    weights: Floats  # (K,) of the columns of B; of a low-rank solution (R,), of its cameras' columns
     eta: float
     loss: float
     history: Floats  # (N, 3) iteration, seconds, loss
@@ -169,6 +178,7 @@ class Result:
     norm: float | None = None
     bilinear_B: Floats | None = None  # (F, R) of a refined result: what the refinement started from
     bilinear_C: Floats | None = None  # (3P, R)
+    bilinear_weights: Floats | None = None  # (R,)
     bilinear_rotations: Floats | None = None  # (F, 3, 3)
     bilinear_translations: Floats | None = None  # (F, 3)
     energy: float | None = None
@@ -253,8 +263,18 @@ class Result:
 
     @property
     def rank(self) -> int:
-        """The rank that was solved for: the number of basis shapes, but for low-rank and refined results."""
-        return int(self.weights.size)
+        """The rank of the weighted nuclear norm that was minimized, or that the refinement started from."""
+        return int(self.wnn_weights.size)
+
+    @property
+    def objective(self) -> str:
+        """The key of `OBJECTIVES` that says what was minimized."""
+        return WNN if self.energy is None else DEPTHS
+
+    @property
+    def wnn_weights(self) -> Floats:
+        """(R,) weights of the nuclear norm that the loss is of."""
+        return self.weights if self.bilinear_weights is None else self.bilinear_weights
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -376,7 +396,8 @@ def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
             raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; {needed}")
     view = not (LOW_RANK | REFINED).isdisjoint(arrays)  # B and C are then not what was solved for
     sizes: dict[str, int] = {}
-    for name, wanted in SHAPES.items():
+    shapes = SHAPES | ({"weights": ("R",)} if "cameras" in arrays else {})
+    for name, wanted in shapes.items():
         if name not in arrays:
             continue
         shape = np.shape(arrays[name])

@@ -50,7 +50,7 @@ def run_self_calibrated(sequence: Sequence, settings: Settings) -> Iterator[Iter
         options=(),
         penalty=RECOMMENDED_PENALTY,
         rank=min(Settings().rank, sequence.frame_count),
-        refine="depth",
+        objective="depths",
         mirror=None,
         intrinsics=_four(assumed.K),
     )

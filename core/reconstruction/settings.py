@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+import numpy as np
+
 from ..data.hidden import normalize_hidden
 from ..data.sequence import CameraModel
+from ..depth import FINEST_EPS, check_mode_weights
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
+from ..foundation.phases import DEPTHS, WNN
 from ..foundation.representation import one_line_repr
 from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..problem.robust import LOSSES
@@ -18,7 +22,9 @@ from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 from .scale import parse_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    from ..foundation.types import Floats
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
@@ -39,16 +45,14 @@ INTRINSICS_SOURCES = {
     "gt": "estimated from the ground-truth frame",
     "calibrated": "tracks are already calibrated (K = I)",
 }
-REFINEMENTS = {
-    "depth": "unknown depths along the observed rays, from the end of the bilinear form",
-    "none": "the bilinear solution as it is",
+OBJECTIVES = {
+    DEPTHS: "the energy of the depths along the observed rays, which the bilinear solution is a start for",
+    WNN: "the weighted nuclear norm of the shapes plus the pOSE error of the tracks, as in the paper",
 }
-REFINED_METHODS = ("bilinear", "lm")  # that a refinement follows unless declined; they have robust losses
+REFINED_METHODS = ("bilinear", "lm")  # whose ends are starts for depths; they have robust losses
 
 
-def suited_refinement(method: str, problem: str) -> str:
-    """Return the refinement that follows a method by itself."""
-    return "depth" if problem == "nonrigid" and method in REFINED_METHODS else "none"
+MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
 
 
 class SettingsFields(TypedDict, total=False):
@@ -68,10 +72,12 @@ class SettingsFields(TypedDict, total=False):
     seed: int
     tolerance: float
     max_iterations: int
-    refine: str
+    objective: str
     noise: float | None
     isometry: float
     neighbors: int
+    mode_weights: tuple[float, ...]
+    smallest_movement: float
     mirror: str | None
     scale: str | None
     hide: str | None
@@ -113,16 +119,21 @@ class Settings:
         predicted decrease over the loss at which the last phase ends.
     max_iterations
         of a phase.
-    refine
-        a key of `REFINEMENTS`: what follows the solution of a non-rigid problem. By default "depth" after the
-        methods `bilinear` and `lm`, "none" after the others, as their papers have it.
+    objective
+        a key of `OBJECTIVES`: what the run minimizes. By default the energy of the depths of a non-rigid
+        problem, unless a parameter of the weighted nuclear norm alone is not the default one.
     noise
         standard deviation of a coordinate of the tracks, in their units; None estimates it, 0 keeps the
         observed rays exactly.
     isometry
-        weight of the lengths between neighbors in the depth refinement.
+        weight of the lengths between neighbors in the energy of the depths.
     neighbors
-        of each point, whose distances the depth refinement keeps.
+        of each point, whose distances the energy of the depths keeps.
+    mode_weights
+        weights of the singular values of the deviations from the mean shape in the energy of the depths, the
+        largest first; they do not decrease, and the last one is that of all which follow.
+    smallest_movement
+        deviations well below it cost nothing in the energy of the depths, over the size of the object.
     mirror
         frames whose depths are mirrored before the refinement, counted from 1: "31-40", or "7". What is
         mirrored is the refined shape of the run that is continued, else the bilinear solution; the
@@ -165,6 +176,7 @@ class Settings:
         integer=True,
         slider=(1, 20),
         live=True,
+        objective=WNN,
     )
     eta: float = parameter(  # orthogonal tracks are always solved at 1
         0.05,
@@ -174,6 +186,7 @@ class Settings:
         most=1.0,
         slider=(1e-3, 1.0),
         live=True,
+        objective=WNN,
     )
     penalty: Penalty = RECOMMENDED_PENALTY
     camera_model: str = parameter(
@@ -227,39 +240,60 @@ class Settings:
         least=1,
         integer=True,
     )
-    # Where it is empty it becomes what suits the method and the problem.
-    refine: str = parameter(
+    # Where it is empty it becomes what suits the other parameters.
+    objective: str = parameter(
         "",
-        "What follows the bilinear solution of a non-rigid problem.",
-        label="refine depths",
-        section="Solver",
-        choices=tuple(REFINEMENTS),
-    )
-    noise: float | None = parameter(
-        None,
-        "Standard deviation of a track's coordinate, in the units of the tracks, 0 or more; at 0 the depth "
-        "refinement keeps the rays exactly. Without it the tracks give it.",
-        section="Advanced",
-        optional=True,
-        absent="estimated from the tracks",
+        "What is minimized.",
+        section="Model",
+        choices=tuple(OBJECTIVES),
     )
     isometry: float = parameter(
         0.3,
-        "Weight of the lengths between neighbors in the depth refinement, 0 or more.",
-        section="Advanced",
+        "Weight of the lengths between neighbors in the energy of the depths, 0 or more.",
+        section="Depths",
+        slider=(1e-2, 10.0),
+        live=True,
+        objective=DEPTHS,
+    )
+    smallest_movement: float = parameter(
+        FINEST_EPS,
+        "Deviations from the mean shape well below it cost nothing; over the size of the object, above 0.",
+        section="Depths",
+        open_below=True,
+        most=1.0,
+        slider=(2e-4, 0.1),
+        live=True,
+        objective=DEPTHS,
+    )
+    noise: float | None = parameter(
+        None,
+        "Standard deviation of a track's coordinate, in the units of the tracks, 0 or more; at 0 the rays "
+        "are kept exactly. Without it the tracks give it.",
+        section="Depths",
+        slider=(0.01, 20.0),
+        optional=True,
+        absent="estimated from the tracks",
+        live=True,
+        objective=DEPTHS,
     )
     neighbors: int = parameter(
         8,
-        "Neighbors of a point whose distances the depth refinement keeps, at least 1.",
-        section="Advanced",
+        "Neighbors of a point whose distances the energy of the depths keeps, at least 1.",
+        section="Depths",
         least=1,
+        most=1000,
         integer=True,
+        slider=(1, 30),
+        live=True,
+        objective=DEPTHS,
     )
+    mode_weights: tuple[float, ...] = (1.0,)
     mirror: str | None = parameter(
         None,
         "Frames whose depths are mirrored before the refinement, counted from 1, such as 31-40.",
         label="mirrored frames",
-        section="Advanced",
+        section="Depths",
+        objective=DEPTHS,
         text=True,
         optional=True,
         absent="none",
@@ -319,9 +353,11 @@ class Settings:
             object.__setattr__(self, "intrinsics", Path(self.intrinsics))
         if not isinstance(self.intrinsics, str | Path):
             object.__setattr__(self, "intrinsics", _checked_intrinsics(self.intrinsics))
-        if not self.refine:
-            object.__setattr__(self, "refine", suited_refinement(self.method, self.problem))
+        if not self.objective:
+            object.__setattr__(self, "objective", self._suited_objective())
         check_parameters(self)
+        object.__setattr__(self, "mode_weights", tuple(float(weight) for weight in self.mode_weights))
+        check_mode_weights(self.mode_weights)
         if self.mirror is not None:
             object.__setattr__(self, "mirror", _checked_frames(self.mirror))
         if self.hide is not None:
@@ -334,14 +370,24 @@ class Settings:
     def with_changes(self, **changes: Any) -> Settings:
         """Return a copy with some fields changed; another method keeps the options that it has too.
 
-        A method that is not followed by a refinement by itself ends one that was not asked for again.
+        Another method or problem whose solutions are no starts for depths makes the weighted nuclear norm the
+        objective, unless another one is asked for.
         """
         if "method" in changes and "options" not in changes and changes["method"] in METHODS:
             known = {option.name for option in METHODS[changes["method"]].options}
             changes["options"] = tuple(entry for entry in self.options if entry[0] in known)
-        if self.refine == "depth" and not {"problem", "method"}.isdisjoint(changes):
-            changes.setdefault("refine", "")
+        problem, method = changes.get("problem", self.problem), changes.get("method", self.method)
+        if (problem, method) != (self.problem, self.method) and not gives_depths(method, problem):
+            changes.setdefault("objective", WNN)
         return replace(self, **changes)
+
+    def _suited_objective(self) -> str:
+        """Return the objective of the parameters that are not the default ones, where they are of one."""
+        defaults = {entry.name: entry.default for entry in fields(self)}
+        names = ("problem", *OBJECTIVE_OF)
+        return chosen_objective(
+            {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
+        )
 
     def camera_of(self, camera: CameraModel) -> CameraModel:
         """Return the camera model that a sequence is reconstructed with, whose own is given."""
@@ -349,8 +395,8 @@ class Settings:
 
     def refusal(self, camera: CameraModel) -> str | None:
         """Return the reason why these are not offered together for a camera model; None where they are."""
-        if self.problem == "lowrank" and self.refine != "none":
-            return "the low-rank problem has no depth refinement: its cameras are not calibrated"
+        if self.problem == "lowrank" and self.objective != WNN:
+            return "the low-rank problem has no energy of depths: its cameras are not calibrated"
         if self.loss != "squared" and self.method not in REFINED_METHODS:
             return (
                 f"{METHODS[self.method].title} minimizes squares only; a robust loss needs the method "
@@ -359,6 +405,42 @@ class Settings:
         orthogonal = self.problem == "nonrigid" and self.camera_of(camera) is CameraModel.ORTHOGONAL
         affine = self.eta == 1 or orthogonal
         return refusal(self.method, self.problem, self.penalty, affine=affine)
+
+
+def gives_depths(method: str, problem: str) -> bool:
+    """Return whether the solutions of a method are starts for the energy of the depths by themselves."""
+    return problem == "nonrigid" and method in REFINED_METHODS
+
+
+def chosen_objective(given: Mapping[str, Any]) -> str:
+    """Return the objective that given parameters choose: that of the depths, unless they say otherwise.
+
+    A parameter of the weighted nuclear norm alone chooses that one. Where there are some of both, those of
+    the norm are of the start.
+
+    >>> [chosen_objective(given) for given in ({"rank": 2}, {"rank": 2, "isometry": 1.0}, {"starts": 8})]
+    ['wnn', 'depths', 'depths']
+    """
+    if not gives_depths(given.get("method", REFINED_METHODS[0]), given.get("problem", "nonrigid")):
+        return WNN
+    of = {OBJECTIVE_OF.get(name, "") for name in given}
+    return WNN if WNN in of and DEPTHS not in of else DEPTHS
+
+
+def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[float, ...]:
+    """Return the weights that a penalty gives modes, over the one that it gives the largest; at most 100.
+
+    Where that is 0, they are over the last one. `values`: (N,) sqrt(lambda_k), the largest first; `smallest`:
+    the smallest movement that counts, at which the weights end.
+
+    >>> mode_weights_by(TruncatedNuclearNorm(mu=0.5, free=2), np.array([0.4, 0.2, 0.1, 1e-4]), 0.01)
+    (0.0, 0.0, 1.0)
+    """
+    count = max(1, int(np.count_nonzero(values > smallest)))
+    weights = penalty.weights(count, values[:count])
+    base = next((weight for weight in (weights[0], weights[-1]) if weight > 0), 1.0)
+    relative = np.minimum(weights / base, MOST_MODE_WEIGHT)
+    return tuple(relative.tolist()) if relative[-1] > 0 else (*relative.tolist(), 1.0)
 
 
 def frame_range(text: str) -> tuple[int, int]:
@@ -413,8 +495,20 @@ def _checked_options(
 
 
 SETTINGS = parameters_of(Settings)  # the fields that are one number or one text, by name
+# The parameters that belong to one objective only, and which one.
+OBJECTIVE_OF = {
+    "method": WNN,
+    "options": WNN,
+    "penalty": WNN,
+    "mode_weights": DEPTHS,
+    **{name: description.objective for name, description in SETTINGS.items() if description.objective},
+}
 # A run continues under changes of these; every other change needs another search.
-LIVE = ("penalty", *(name for name, description in SETTINGS.items() if description.live))
+_LIVE = ("penalty", "mode_weights", *(name for name, description in SETTINGS.items() if description.live))
+LIVE = {
+    objective: tuple(name for name in _LIVE if OBJECTIVE_OF.get(name, objective) == objective)
+    for objective in OBJECTIVES
+}
 # Tips that are others where the problem is low-rank.
 LOW_RANK_TIPS = {
     "rank": "Rank of the matrix: a whole number, 1 to min(P, 3F). 4 is a rigid scene in perspective.",
@@ -424,7 +518,7 @@ LOW_RANK_TIPS = {
 }
 PRESETS: dict[str, Settings] = {
     "recommended": Settings(),
-    "bilinear": Settings(refine="none"),
+    "bilinear": Settings(objective=WNN),
     "paper": Settings(
         method="admm+bilinear",
         rank=2,
@@ -448,20 +542,23 @@ def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
 def settings_of(settings: Settings | str | None = None, **changes: Unpack[SettingsFields]) -> Settings:
     """Return settings, given as they are or by the name of a preset, with some fields changed.
 
+    Without either, the fields choose the objective, see `chosen_objective`.
     A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
     `Settings`, its penalty was given.
 
     `settings`: a value, the name of a preset, or None for the default preset. Raises InputError where there
     is no such preset, or a value is refused.
 
-    >>> settings_of("paper", rank=2).rank
-    2
+    >>> settings_of("paper", rank=2).rank, settings_of(rank=2).objective
+    (2, 'wnn')
     """
     if isinstance(settings, Settings):
         return settings.with_changes(**changes)
     if settings is not None and settings not in PRESETS:
         raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
     preset = Settings() if settings is None else PRESETS[settings]
+    if settings is None:
+        changes.setdefault("objective", chosen_objective(changes))
     changed = preset.with_changes(**changes)
     if "penalty" in changes:
         return changed

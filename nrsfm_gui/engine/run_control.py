@@ -16,11 +16,18 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from core.foundation import phase_text
+from core.foundation import DEPTHS, phase_text
 from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PANEL_TURNS
-from nrsfm_gui.model.changes import live_settings, named, one_gesture, parameters, waiting_sentence
+from nrsfm_gui.model.changes import (
+    deferred_sentence,
+    live_settings,
+    named,
+    one_gesture,
+    parameters,
+    waiting_sentence,
+)
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.snapshots import LEAST
 
@@ -175,6 +182,9 @@ class RunControl(QObject):
         self._changed_at, self._rest = now, now - self._changed_at
         run = self.current
         if not self._session.live:
+            return
+        if run is not None and searches_depths(run):
+            self._session.notifier.show_status(deferred_sentence(run.settings, settings))
             return
         if run in self._following:
             self._show_waiting(run, settings)
@@ -367,6 +377,16 @@ class _TickRecorder:
             run.snapshots.protect(tick.first - 1)
             self._gesture = None if change.restarts else _Gesture(run, keys, run.settings, prefix)
         run.settings = change.settings
+
+
+def searches_depths(run: Run) -> bool:
+    """Return whether a run has not come to the shape that changes of its parameters are followed from."""
+    if run.settings.objective != DEPTHS or not run.state.alive:
+        return False
+    last = run.last
+    return (
+        last is None or last.record.energy is None or (last.depth is not None and last.depth.followed is None)
+    )
 
 
 class TimeLeft:

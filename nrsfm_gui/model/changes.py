@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import METHODS, ExplicitWeights
+from core.foundation import WNN
 from core.reconstruction import LIVE, SETTINGS
 from nrsfm_gui.model.numbers import format_number
 
@@ -71,12 +72,14 @@ def one_gesture(last: frozenset[str], now: frozenset[str], seconds: float) -> bo
 def live_settings(run: Settings, requested: Settings) -> Settings:
     """Return the settings of a run with those of the requested settings that can change while it runs.
 
-    Under another problem or method nothing can change while it runs. What goes on under changed settings
-    mirrors no frames: they were mirrored before.
+    Under another problem or objective nothing can change while it runs, nor under another method of the
+    weighted nuclear norm. What goes on under changed settings mirrors no frames: they were mirrored before.
     """
-    if (run.problem, run.method) != (requested.problem, requested.method):
+    if (run.problem, run.objective) != (requested.problem, requested.objective):
         return run
-    changed = run.with_changes(**{name: getattr(requested, name) for name in LIVE})
+    if run.objective == WNN and run.method != requested.method:
+        return run
+    changed = run.with_changes(**{name: getattr(requested, name) for name in LIVE[run.objective]})
     return run if changed == run else changed.with_changes(mirror=None)
 
 
@@ -95,10 +98,21 @@ def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
 def waiting_sentence(run: Settings, requested: Settings) -> str:
     """Return a sentence about the requested settings that need a new run, "" where none does."""
     names = unapplied(live_settings(run, requested), requested)
-    if not names:
-        return ""
-    what = ", ".join(names)
-    return f"{what[0].upper()}{what[1:]}: press Run to apply {'it' if len(names) == 1 else 'them'} (Ctrl+R)"
+    them = "it" if len(names) == 1 else "them"
+    return _sentence(names, f"press Run to apply {them} (Ctrl+R)")
+
+
+def deferred_sentence(run: Settings, requested: Settings) -> str:
+    """Return a sentence about the requested settings that a search follows at its end, else that they wait."""
+    names = unapplied(run, live_settings(run, requested))
+    waiting = waiting_sentence(run, requested)
+    return _sentence(names, "applied when the search has ended") or waiting
+
+
+def _sentence(names: tuple[str, ...], what: str) -> str:
+    """Return names and what is done about them, "" without names."""
+    text = ", ".join(names)
+    return f"{text[0].upper()}{text[1:]}: {what}" if text else ""
 
 
 def _penalties(old: Penalty, new: Penalty) -> list[Difference]:

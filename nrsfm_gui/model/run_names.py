@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from core import METHODS, ExplicitWeights, Settings
+from core.foundation import DEPTHS
 from core.reconstruction import preset_name
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def run_name(settings: Settings) -> str:
 
 def _method_text(settings: Settings) -> str:
     name = SHORT_METHODS[settings.method]
-    if settings.refine == "depth":  # what is shown of a run of the usual method is not its bilinear solution
-        name = "refined" if settings.method == "bilinear" else f"{name}, refined"
+    if settings.objective == DEPTHS:
+        name = "depths" if settings.method == "bilinear" else f"{name}, depths"
     return " ".join([name, *option_texts(settings)])
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import Result
+from core.foundation import WNN
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
@@ -94,11 +95,11 @@ def why_no_std(iterate: Iterate) -> str:
     """Return why an iterate has no standard deviations."""
     if iterate.settings.problem == "lowrank":
         return LOW_RANK
-    if not iterate.status.finished and iterate.settings.refine != "none":
+    if not iterate.status.finished and iterate.settings.objective != WNN:
         return UNDER_WAY
     if iterate.record.energy is not None:
         return _why_refined_has_no_std(iterate.depth)
-    return NOT_REFINED if iterate.settings.refine == "none" else BILINEAR
+    return NOT_REFINED if iterate.settings.objective == WNN else BILINEAR
 
 
 def _why_refined_has_no_std(step: DepthStep | None) -> str:

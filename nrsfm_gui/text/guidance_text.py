@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.evaluation import REFINE, value_text
+from core.evaluation import OBJECTIVE, value_text
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
 
@@ -30,7 +30,7 @@ STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty
 
 def value_label(parameter: str, value: float) -> str:
     """Return a value in words, or as the fields of the window have it."""
-    return value_text(parameter, value) if parameter == REFINE else format_number(value)
+    return value_text(parameter, value) if parameter == OBJECTIVE else format_number(value)
 
 
 def advised(line: HoldoutCurve, parameter: str) -> int:
@@ -56,7 +56,7 @@ def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened:
         words += f": Use it sets {format_number(high)}, the strongest and safest." if strongest else "."
     if widened:
         words += " The range was widened once, as the best was at its end."
-    at_end = name != REFINE and best in (line.values[0], line.values[-1])
+    at_end = name != OBJECTIVE and best in (line.values[0], line.values[-1])
     if at_end and len(line.values) >= len(plan.values) > 1:
         words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
     return f"{words} Tracks give little information on depth: compare the shapes, too."

@@ -125,7 +125,7 @@ def collect(value, found):
 def reconstruction_values(folder):
     scene = simulate("paper", frames=12, points=20, occlusion=0.2, seed=1)
     quick = Settings(
-        rank=2, starts=2, rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0), refine="none"
+        rank=2, starts=2, rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0), objective="wnn"
     )
     write_npz(scene, folder / "scene.npz")
     entries = list_sequences(folder)

@@ -47,7 +47,7 @@ def true_error(sequence, start, settings):
     problem = pose_problem(start.best.problem, settings, sequence.camera)
     end = solve_from(problem, start.best.factors)
     points = problem.rotations @ (end.factors.shapes() + end.factors.s[:, :, None])
-    if settings.refine != "none":
+    if settings.objective != WNN:
         try:
             points = refine_end(end, settings, start.intrinsics).best.camera_points()
         except InputError:  # nothing is left to refine

@@ -61,7 +61,7 @@ SWEEP = 30  # pixels to each side
 ALONE = 41  # first updates that are timed by themselves
 TICK, LATE, IN_TIME = 0.016, 0.033, 0.99
 DRAGGED = ("weight", "eta", "xi")
-SETTINGS = Settings(starts=1, rotations="truth", refine="none")
+SETTINGS = Settings(starts=1, rotations="truth", objective="wnn")
 
 
 class Watch(QObject):

@@ -76,7 +76,7 @@ def main() -> None:
         rotations=options.rotations,
         intrinsics=options.intrinsics,
         starts=options.starts,
-        refine="none",
+        objective="wnn",
     )
     if options.rotations != "truth":
         settings = replace(settings, rotation_rank=2)

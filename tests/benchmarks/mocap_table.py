@@ -43,7 +43,7 @@ def main():
         truth = GroundTruth(np.arange(frames), mocap.rotations @ mocap.shapes, 0)
         sequence = Sequence(mocap.tracks, camera=CameraModel.ORTHOGONAL)
         began = refined_from = time.process_time()
-        for each in iterate(sequence, "recommended", refine="depth"):
+        for each in iterate(sequence, "recommended", objective="depths"):
             if each.depth is None:
                 bilinear, refined_from = each, time.process_time()
             last = each

@@ -271,8 +271,8 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     window = studio.window
     window.session.set_live(False)  # the second run is one of its own
     # Refined depths hardly depend on the rank.
-    studio.solve(Settings(rank=4, starts=8, refine="none"))
-    studio.solve(Settings(rank=2, starts=8, refine="none"))
+    studio.solve(Settings(rank=4, starts=8, objective="wnn"))
+    studio.solve(Settings(rank=2, starts=8, objective="wnn"))
     window.compare_controller.compare(window.session.runs[0])
     window.session.set_compare_mode("difference")
     window.session.set_frame(26)
@@ -309,7 +309,9 @@ def sweep(app: QApplication, folder: Path, out: Path) -> None:
     """The window of a sweep: three ranks and five values of eta, three seeds each."""
     data, runs = folder / "data", folder / "ranks_and_eta"
     write_challenge(data, "balloon", paths=("circle",), frames=20, points=40)
-    words = f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3 --refine none"
+    words = (
+        f"sweep {data} --camera perspective --set rank=2,3,4,6 eta=log:0.01:1:5 --seeds 0:3 --objective wnn"
+    )
     assert command_line([*words.split(), "-o", str(runs)]) == 0
     studio = Studio(app, folder, MEDIUM)
     studio.window.sequence_opening.open(runs)

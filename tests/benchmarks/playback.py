@@ -116,7 +116,7 @@ def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: boo
     window = MainWindow(store=store, software=software)
     window.session.set_theme(DARK)
     window.sequence_opening.open_sequence(sequence)
-    settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS, refine="none")
+    settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS, objective="wnn")
     window.parameters_panel.set_settings(settings)
     window.session.set_settings(settings)
     window.resize(*SIZE)

@@ -40,7 +40,7 @@ WORKERS = (1, 2)
 OBJECTS = "back,drink,mat,stretch,face"  # the last one of challenge_like, the others of challenge_more
 SWEEP = ["--object", OBJECTS, "--camera", "perspective", "--path", "circle"]
 SWEEP += ["--set", "penalty=wnn,nn", "rank=2,3,4", "--seeds", "0:3"]
-SWEEP += ["--rotations", "truth", "--refine", "none", "--starts", "3", "--max-iterations", "200"]
+SWEEP += ["--rotations", "truth", "--objective", "wnn", "--starts", "3", "--max-iterations", "200"]
 COUNT = 5 * 2 * 3 * 3
 INTERRUPTIONS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}  # with the exit code
 WITHIN_A_RUN, WITHIN_THE_START = 0.3, 1.5  # seconds, at most, that a command goes on until it is interrupted
@@ -179,7 +179,7 @@ def measure_runs(data, seeds, folder, *, workers, dask):
             scheduler = processes.scheduler.pid
             at_end.enter_context(connect_to_dask(str(processes.file)))
         settings = [
-            Settings(rank=2, rotations="truth", refine="none", starts=1, seed=seed) for seed in range(seeds)
+            Settings(rank=2, rotations="truth", objective="wnn", starts=1, seed=seed) for seed in range(seeds)
         ]
         plan = plan_sweep(find_sequences([str(data)], cameras=["perspective"]), settings, folder)
         (folder / "results").mkdir(parents=True)

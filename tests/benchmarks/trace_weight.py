@@ -107,7 +107,7 @@ def main() -> int:
     window = main_window.MainWindow(store=store, software=arguments.painter)
     window.resize(1280, 800)
     window.show()
-    window.session.set_settings(Settings(starts=1, rotations="truth", refine="none"))
+    window.session.set_settings(Settings(starts=1, rotations="truth", objective="wnn"))
     window.parameters_panel.set_settings(window.session.settings)
     window.sequence_opening.open_sequence(simulate("paper", frames=51, points=211, noise=0.3, seed=2))
     window.parameters_controller.run()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from core import Iterate, Result, Sequence
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none", max_iterations=5)
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=5)
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
     "alignment": "per-frame, mirror off", "background": {}, "appearance": {"labels": "selected"},
@@ -152,7 +152,7 @@ def _timeless(result: Result) -> Result:
 def _write_results(folder: Path, sequence: Sequence) -> None:
     kinds = {
         "bilinear": QUICK,
-        "refined": QUICK.with_changes(refine="depth"),
+        "refined": QUICK.with_changes(objective="depths"),
         "concave": QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)),
         "low_rank": PRESETS["lowrank"].with_changes(starts=1, max_iterations=5),
     }
@@ -175,7 +175,10 @@ def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> Sav
 def _write_sessions(folder: Path, sequence: Sequence) -> None:
     kinds = {
         "bilinear": (_run(1, sequence, QUICK, 9),),
-        "refined": (_run(1, sequence, QUICK.with_changes(refine="depth"), 20), _run(2, sequence, QUICK, 5)),
+        "refined": (
+            _run(1, sequence, QUICK.with_changes(objective="depths"), 20),
+            _run(2, sequence, QUICK, 5),
+        ),
         "low_rank": (_run(1, sequence, PRESETS["lowrank"].with_changes(starts=1), 9),),
     }
     for name, runs in kinds.items():

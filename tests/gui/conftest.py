@@ -642,7 +642,7 @@ def add_three_runs(
     """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
 
     def add(session: Session) -> None:
-        quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, refine="none")
+        quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
         session.set_live(False)
         session.set_sequence(known.sequence)
         for number, changes in enumerate(({}, {"rank": 3}, {"penalty": NuclearNorm()}), 1):
@@ -729,7 +729,7 @@ def solved_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the data, and the sweep that was made of it: eight runs, one of them failed."""
     root = tmp_path_factory.mktemp("sweep")
     write_challenge(root / "data", "balloon", paths=("circle",), frames=9, points=16, seed=3)
-    quick = Settings(rotations="truth", refine="none", starts=1)
+    quick = Settings(rotations="truth", objective="wnn", starts=1)
     settings = [
         quick.with_changes(rank=rank, eta=eta, seed=seed) for rank in RANKS for eta in ETAS for seed in SEEDS
     ]

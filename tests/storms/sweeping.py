@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from children import Report
 
 LONGEST = 600.0  # seconds
-SETTINGS = "--rotations truth --refine none --starts 1".split()
+SETTINGS = "--rotations truth --objective wnn --starts 1".split()
 
 
 class Sweep:

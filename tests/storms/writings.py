@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSIONS = 4
-QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 
 
 class Writing(Protocol):

@@ -17,6 +17,7 @@ from ...data.sequence import CameraModel
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
 from ...foundation.exceptions import InputError
+from ...foundation.phases import DEPTHS
 from ...foundation.representation import one_line_repr
 from ...foundation.version import VERSION
 from ...io.readers import is_sequence_folder, list_sequences, read_sequence
@@ -87,7 +88,7 @@ class SweepJob(ExperimentJob):
         settings, observations = self.settings, self.sequence.observations
         phases = settings.rank * (RANK_PHASES if settings.rotations == "best" else 1) + OTHER_PHASES
         cost = phases * (PHASE_SECONDS + OBSERVATION_SECONDS * min(observations, COMPARED))
-        if settings.refine == "depth":
+        if settings.objective == DEPTHS:
             cost += REFINED_SECONDS * observations
         orthogonal = settings.camera_of(CameraModel(self.sequence.camera)) is CameraModel.ORTHOGONAL
         return cost * ORTHOGONAL_SHARE if orthogonal else cost

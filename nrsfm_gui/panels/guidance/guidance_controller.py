@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject
 
 from core import Alignment, CameraModel
 from core.evaluation import (
-    REFINE,
+    OBJECTIVE,
     SCALE,
     HoldoutCurve,
     HoldoutPlan,
@@ -331,7 +331,7 @@ def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
         name=TITLES[name],
         unit=sequence.units,
         integer=line.integer,
-        words=tuple(value_label(name, float(value)) for value in line.values) if name == REFINE else None,
+        words=tuple(value_label(name, float(value)) for value in line.values) if name == OBJECTIVE else None,
         truth=truth if np.isfinite(truth).any() else None,
         truth_unit=sequence.truth_units,
         advised=advised(line, name),

@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation import HIDING, REFINE, values_in_range
+from core.evaluation import HIDING, OBJECTIVE, values_in_range
 from core.reconstruction import SETTINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
@@ -125,7 +125,7 @@ class GuidancePanel(QWidget):
     def set_parameters(self, names: list[str] | tuple[str, ...]) -> None:
         """Offer parameters; where the chosen one is not among them, the first is chosen."""
         for name in TITLES:
-            unrefined = REFINE in names and name in SETTINGS
+            unrefined = OBJECTIVE in names and name in SETTINGS
             why_not = UNREFINED if unrefined else "Not a parameter of this problem"
             self._parameter.set_available(name, name in names, why_not=why_not)
         if self._parameter.key not in names:
@@ -194,7 +194,7 @@ class GuidancePanel(QWidget):
             row.addWidget(label)
             row.addWidget(field)
             self._range += [label, field]
-        self._words = PlainLabel(f"values {' and '.join(SETTINGS[REFINE].choices)}")
+        self._words = PlainLabel(f"values {' and '.join(SETTINGS[OBJECTIVE].choices)}")
         self._words.setProperty("role", "muted")
         row.addWidget(self._words)
         row.addStretch(1)
@@ -232,8 +232,8 @@ class GuidancePanel(QWidget):
 
     def _values(self) -> tuple[float, ...]:
         """Return the values of the fields, () where the fields are not valid."""
-        if self.parameter == REFINE:
-            return values_in_range(REFINE, 0, 1, 2)
+        if self.parameter == OBJECTIVE:
+            return values_in_range(OBJECTIVE, 0, 1, 2)
         by_one = self.parameter == "rank"
         try:
             low, high = self._low.value(), self._high.value()
@@ -261,8 +261,8 @@ class GuidancePanel(QWidget):
             field.setEnabled(not self._computing)
         self._count.setEnabled(not self._computing and self.parameter != "rank")
         for widget in self._range:
-            widget.setVisible(self.parameter != REFINE)
-        self._words.setVisible(self.parameter == REFINE)
+            widget.setVisible(self.parameter != OBJECTIVE)
+        self._words.setVisible(self.parameter == OBJECTIVE)
 
 
 def _row() -> tuple[QWidget, QHBoxLayout]:

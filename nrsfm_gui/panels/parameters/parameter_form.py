@@ -12,13 +12,14 @@ from PyQt6.QtCore import QEvent, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, ExplicitWeights, Settings
+from core.foundation import DEPTHS, WNN
 from core.penalties import penalty_name
 from core.problem import LOSSES
 from core.reconstruction import (
     CAMERA_MODELS,
     INTRINSICS_SOURCES,
     LOW_RANK_TIPS,
-    REFINEMENTS,
+    OBJECTIVES,
     ROTATION_SOURCES,
     SETTINGS,
 )
@@ -59,7 +60,7 @@ INTRINSICS_TITLES = {
     "calibrated": "tracks are calibrated",
 }
 LOSS_TITLES = {"squared": "squared: least squares", "huber": "Huber", "cauchy": "Cauchy"}
-REFINEMENT_TITLES = {"depth": "on, along the rays", "none": "off"}
+OBJECTIVE_TITLES = {DEPTHS: "depths along the rays", WNN: "weighted nuclear norm"}
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "All parameters at once.",
     "problem": "What is minimized.",
@@ -70,7 +71,7 @@ NUMBERS = {
 }
 DETAILS = {name: value_details(described, getattr(Settings(), name)) for name, described in SETTINGS.items()}
 AUTOMATIC = "auto"  # in the field of a number that need not be given, next to a slider
-OF_REFINEMENT = ("noise", "isometry", "neighbors", "mirror")
+OF_DEPTHS = ("isometry", "smallest_movement", "noise", "neighbors", "mirror")
 SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
 TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and name not in SOURCES)
 # The settings of the section "Advanced", by heading; to "Search" and "Penalty" belong the options of the
@@ -80,7 +81,7 @@ ADVANCED = {
     "Penalty": (),
     "Cameras": ("rotations", "rotation_rank"),
     "Loss": ("loss", "loss_scale"),
-    "Depths": ("refine", *OF_REFINEMENT),
+    "Depths": ("objective", *OF_DEPTHS),
     "Data": ("hide", "scale"),
 }
 ADVANCED_KEYS = {  # of differences
@@ -163,8 +164,8 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     if settings.problem == "lowrank":
         free = "The low-rank problem has no rotations: its cameras are free matrices."
         reasons |= {"rotations": free, "rotation_rank": free}
-        rays = "The low-rank problem has no depth refinement: its cameras are not calibrated."
-        reasons |= dict.fromkeys(("refine", *OF_REFINEMENT), rays)
+        rays = "The low-rank problem has no energy of depths: its cameras are not calibrated."
+        reasons |= dict.fromkeys(("objective", *OF_DEPTHS), rays)
         if camera is CameraModel.ORTHOGONAL:
             reasons["intrinsics"] = "Orthogonal tracks come without K: the metric upgrade finds its own."
     elif camera is CameraModel.ORTHOGONAL:
@@ -177,9 +178,9 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
             reasons["tolerance"] = f"{method.title} has no second-order step that it would end."
     if settings.loss == "squared":
         reasons["loss_scale"] = "Least squares has no scale: choose a robust loss first."
-    if settings.refine == "none":
-        off = "It is a parameter of the depth refinement, which is off."
-        reasons = dict.fromkeys(OF_REFINEMENT, off) | reasons
+    if settings.objective == WNN:
+        off = "It is a parameter of the energy of the depths, which is not the objective."
+        reasons = dict.fromkeys(OF_DEPTHS, off) | reasons
     return reasons
 
 
@@ -209,7 +210,7 @@ class ParameterForm(QWidget):
             numbers=self.given,
         )
         self.penalty = PenaltyEditor()
-        self.refine = Choice(REFINEMENTS, titles=REFINEMENT_TITLES)
+        self.objective = Choice(OBJECTIVES, titles=OBJECTIVE_TITLES)
         self.loss = Choice(LOSSES, titles=LOSS_TITLES)
         self.texts = {name: self._text_field(name) for name in TEXTS}
         self.spectrum_plot = SpectrumPlot()
@@ -217,7 +218,7 @@ class ParameterForm(QWidget):
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
-        for choice in (self.refine, self.camera_model, self.loss):
+        for choice in (self.objective, self.camera_model, self.loss):
             choice.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
 
@@ -323,7 +324,7 @@ class ParameterForm(QWidget):
                 "camera_model": self.camera_model,
                 "intrinsics": self.intrinsics,
                 "rotations": self.rotations,
-                "refine": self.refine,
+                "objective": self.objective,
                 "loss": self.loss,
             }
             self._add(form, name, SETTINGS[name].title, editors.get(name) or self.texts[name])

@@ -13,9 +13,10 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScroll
 from core import METHODS, PRESETS, CameraModel, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.cameras import image_size_of, resolve_intrinsics
 from core.data import parse_hidden
+from core.foundation import DEPTHS, WNN
 from core.io.readers import named_path
 from core.penalties import penalty_name
-from core.reconstruction import DEFAULT_PRESETS, suited_penalty, suited_refinement
+from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, Deferred, PanelUpdater
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 LEAST_WIDTH = 300
-# Rank, penalty and refinement that a problem begins with: those of its preset.
+# Rank, penalty and objective that a problem begins with: those of its preset.
 FIRST_MODELS: dict[str, tuple[int, Penalty, str]] = {
-    problem: (PRESETS[name].rank, PRESETS[name].penalty, PRESETS[name].refine)
+    problem: (PRESETS[name].rank, PRESETS[name].penalty, PRESETS[name].objective)
     for problem, name in DEFAULT_PRESETS.items()
 }
 
@@ -223,7 +224,7 @@ class ParametersPanel(QScrollArea):
         self._form.rotations.set_value(settings.rotations)
         self._form.camera_model.set_key(settings.camera_model)
         self._form.intrinsics.set_value(settings.intrinsics)
-        self._form.refine.set_key(settings.refine)
+        self._form.objective.set_key(settings.objective)
         self._form.loss.set_key(settings.loss)
         for name, text in self._form.texts.items():
             if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
@@ -367,7 +368,7 @@ class ParametersPanel(QScrollArea):
         changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
-        readers["refine"] = lambda: self._form.refine.key
+        readers["objective"] = lambda: self._form.objective.key
         readers["loss"] = lambda: self._form.loss.key
         readers["camera_model"] = lambda: self._form.camera_model.key
         readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
@@ -463,12 +464,12 @@ class ParametersPanel(QScrollArea):
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
     def _on_problem_chosen(self, problem: str) -> None:
-        """Choose a problem, with rank, penalty and refinement as it had them last: they suit no other."""
+        """Choose a problem, with rank, penalty and objective as it had them last: they suit no other."""
         before = self._settings
         if problem != before.problem:
-            self._models[before.problem] = before.rank, before.penalty, before.refine
-            rank, penalty, refine = self._models[problem]
-            self._form.refine.set_key(refine)
+            self._models[before.problem] = before.rank, before.penalty, before.objective
+            rank, penalty, objective = self._models[problem]
+            self._form.objective.set_key(objective)
             self._fields["rank"].set_value(rank)
             self._penalty.set_penalty(penalty, rank)
         self.flush()
@@ -477,14 +478,14 @@ class ParametersPanel(QScrollArea):
         """Apply a chosen method or option; a method that does not support the penalty replaces it.
 
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
-        meanwhile. A method that brings another refinement than the one before it replaces that, too.
+        meanwhile. A method that brings another objective than the one before it replaces that, too.
         """
         method, rank = self._form.method.method, self._settings.rank
         brought, before = (
-            suited_refinement(each, self._form.problem.key) for each in (method, self._settings.method)
+            gives_depths(each, self._form.problem.key) for each in (method, self._settings.method)
         )
         if brought != before:
-            self._form.refine.set_key(brought)
+            self._form.objective.set_key(DEPTHS if brought else WNN)
         try:
             present = self._penalty.read(rank)
         except InputError:  # shown by the editor

@@ -101,12 +101,12 @@ def test_an_origin_survives_json(scene):
 
 def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, tmp_path):
     orthogonal = core.reconstruct(
-        scene, rank=2, starts=1, rotations="tracks", refine="none", camera_model="orthogonal"
+        scene, rank=2, starts=1, rotations="tracks", objective="wnn", camera_model="orthogonal"
     )
     assert orthogonal.camera is CameraModel.ORTHOGONAL
     assert orthogonal.eta == 1.0
     own = replace(scene, camera=CameraModel.ORTHOGONAL)
-    same = core.reconstruct(own, rank=2, starts=1, rotations="tracks", refine="none")
+    same = core.reconstruct(own, rank=2, starts=1, rotations="tracks", objective="wnn")
     assert orthogonal.loss == same.loss
     start = core.load_start(orthogonal.save(tmp_path / "result.npz"), scene)
     back = core.reconstruct(scene, start.settings.with_changes(camera_model="perspective"), start=start)
@@ -118,7 +118,7 @@ def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, 
 
 def test_a_result_describes_the_focal_length_that_was_assumed(scene, tmp_path):
     unknown = without_camera(scene, image_size=SIZE)
-    result = core.reconstruct(unknown, rank=2, starts=1, rotations="tracks", refine="none")
+    result = core.reconstruct(unknown, rank=2, starts=1, rotations="tracks", objective="wnn")
     assert result.meta["remarks"][0] == "focal length unknown: 1536 px assumed = 1.2 x 1280 px"
     start = core.load_start(result.save(tmp_path / "result.npz"), unknown)
     assert start.origin.source == "assumed"

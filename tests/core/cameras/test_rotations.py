@@ -492,7 +492,7 @@ def test_perspective_tracks_that_all_coincide_are_refused(place, source):
         "heap",
         rotations=np.repeat(np.eye(3)[None], 6, axis=0),
     )
-    settings = Settings(rank=2, rotations=source, intrinsics="calibrated", refine="none")
+    settings = Settings(rank=2, rotations=source, intrinsics="calibrated", objective="wnn")
     with pytest.raises(InputError, match="heap: all visible tracks of every frame coincide"):
         reconstruct(sequence, settings)
     with pytest.raises(InputError, match="all visible tracks of every frame coincide"):

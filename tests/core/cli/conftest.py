@@ -24,6 +24,6 @@ def tracks(folder):
 def solved(tracks, tmp_path_factory):
     """A result file that the command line wrote."""
     path = tmp_path_factory.mktemp("solved") / "result.npz"
-    words = ["--rank", "2", "--rotations", "truth", "--refine", "none", "--quiet"]
+    words = ["--rank", "2", "--rotations", "truth", "--objective", "wnn", "--quiet"]
     assert main(["solve", tracks, *words, "-o", str(path)]) == 0
     return path

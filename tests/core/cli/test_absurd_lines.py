@@ -25,7 +25,7 @@ from core.cli import COMMANDS, main
 from core.foundation import printable
 
 SECONDS = 20  # after which a line is stopped as by Ctrl-C: that it runs long is no error
-QUICK = "--rank 2 --rotations truth --refine none --iterates 2"
+QUICK = "--rank 2 --rotations truth --objective wnn --iterates 2"
 
 # Lines that end soon; of those that would run long, the folder is a file.
 LINES = {
@@ -35,9 +35,9 @@ LINES = {
     "solve": [
         f"solve tracks.npz {QUICK} -o out.npz",
         f"solve folder/paper --path line {QUICK} -o out.ply --history out.csv --json",
-        "solve tracks.csv --rank 2 --refine none --iterates 2 --camera perspective -o a.mat --then=--eta=0.1",
+        "solve tracks.csv --rank 2 --objective wnn --iterates 2 --camera perspective -o a.mat --then=--eta=0.1",
     ],
-    "guide": ["guide tracks.npz --rank 2 --rotations truth --refine none --folds 1 --over eta --values 0.1"],
+    "guide": ["guide tracks.npz --rank 2 --rotations truth --objective wnn --folds 1 --over eta --values 0.1"],
     "evaluate": ["evaluate result.npz --json", "evaluate result.npz --align sequence --truth truth.npz"],
     "export": ["export result.npz -o out.ply --all-frames", "export result.npz -o out.glb --fps 25"],
     "formats": ["formats"],

@@ -19,7 +19,7 @@ from core.cli import main
 from core.cli.console import ProgressLine
 from core.stop_signals import STOP_SIGNALS
 
-QUICK = ["--rank", "2", "--rotations", "truth", "--refine", "none"]
+QUICK = ["--rank", "2", "--rotations", "truth", "--objective", "wnn"]
 TRACKING = ["track", "sample:sheet", "--points", "40", "--end", "12"]
 
 

@@ -29,7 +29,7 @@ def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys)
 def test_evaluate_knows_the_objective_of_a_concave_penalty(tmp_path, capsys, penalty):
     path = tmp_path / "result.npz"
     words = ["--rotations", "truth", "--rank", "2", "--starts", "2", "--penalty", penalty, "--mu", "0.01"]
-    words += ["--refine", "none"]
+    words += ["--objective", "wnn"]
     assert main(["solve", "sample:balloon/circle", *words, "-o", str(path), "--quiet"]) == 0
     assert main(["evaluate", str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

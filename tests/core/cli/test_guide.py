@@ -13,7 +13,7 @@ from core.cli.console import ProgressLine
 from core.evaluation import HoldoutPlan, gather_curve, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
-UNREFINED = [*OPTIONS, "--refine", "none"]
+UNREFINED = [*OPTIONS, "--objective", "wnn"]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
     settings = Settings(
-        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), refine="none"
+        rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5), objective="wnn"
     )
     *_, last = iterate(sequence, settings)
     line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
@@ -71,7 +71,7 @@ def test_the_table_marks_the_best_value(tracks, capsys):
 
 
 def test_words_are_values_of_refine(tracks, capsys):
-    words = [*OPTIONS, "--over", "refine", "--values", "none,depth", "--folds", "1", "--hiding", "blocks"]
+    words = [*OPTIONS, "--over", "objective", "--values", "wnn,depths", "--folds", "1", "--hiding", "blocks"]
     assert main(["guide", tracks, *words, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [row["value"] for row in said["rows"]] == ["depth", "none"]
@@ -81,12 +81,12 @@ def test_words_are_values_of_refine(tracks, capsys):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta, refine"),
+        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta, objective"),
         (["--values", "1,a"], "a value of xi is 'a'; accepted are numbers with commas between them"),
-        (["--over", "refine", "--values", "all"], "refine is 'all'; accepted are depth, none"),
-        (["--over", "noise"], "--over is 'noise'; accepted here are xi, rank, eta, refine"),
+        (["--over", "objective", "--values", "all"], "objective is 'all'; accepted are depths, wnn"),
+        (["--over", "noise"], "--over is 'noise'; accepted here are xi, rank, eta, objective"),
         (
-            ["--over", "neighbors", "--values", "0", "--refine", "depth"],
+            ["--over", "neighbors", "--values", "0", "--objective", "depths"],
             "neighbors is 0; accepted is a whole number of at least 1",
         ),
         (["--values", "1,1"], "accepted is at least one, each once"),

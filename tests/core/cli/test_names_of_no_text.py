@@ -17,7 +17,7 @@ from core.experiments.report import CodeBlock, Heading, write_report
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 NAME = b"a\xff".decode("utf-8", "surrogateescape")
-QUICK = "--rank 2 --rotations truth --refine none --quiet"
+QUICK = "--rank 2 --rotations truth --objective wnn --quiet"
 LINES = [
     "info {0}.npz", "info {0}.npz --json", "info {0}.csv", "info {0}", "info {0} --json", "info .",
     f"solve {{0}}.npz {QUICK} -o {{0}}out.npz --history {{0}}out.csv --json",
@@ -33,7 +33,7 @@ LINES = [
         "benchmark --sizes 8x15 --rank 2 --methods bilinear --seconds 0.1 -o {0}out", marks=pytest.mark.slow
     ),
     "benchmark --pyproximal {0}scene.npz --seconds 0.1 -o {0}out",
-    "sweep {0}.npz --set rank=2 --rotations truth --refine none --jobs 1 -o {0}out",
+    "sweep {0}.npz --set rank=2 --rotations truth --objective wnn --jobs 1 -o {0}out",
 ]  # fmt: skip
 BINARY = (".npz", ".mat", ".glb", ".ply", ".png", ".parquet", ".mp4")
 

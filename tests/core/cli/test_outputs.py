@@ -17,7 +17,7 @@ from core.cli import main
 from core.cli.command_line import COMMANDS
 from core.solvers.methods import METHODS
 
-QUICK = "--rank 2 --rotations truth --refine none --quiet"
+QUICK = "--rank 2 --rotations truth --objective wnn --quiet"
 REPORT = ("report.md", "report.html", "numbers.csv", "jobs/runs.jsonl")
 
 # Command lines, and the files that each writes. `{input}` is the file that it reads.
@@ -49,7 +49,7 @@ WRITTEN = {
         [f"out/pyproximal{name}" for name in (".csv", "_curves.csv", ".png")],
     ),
     "sweep -o": (
-        "sweep {tracks} --set rank=2 --refine none --jobs 1 -o out",
+        "sweep {tracks} --set rank=2 --objective wnn --jobs 1 -o out",
         [f"out/{name}" for name in ("table.csv", "runs.jsonl")],
     ),
 }  # fmt: skip

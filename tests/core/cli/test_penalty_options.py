@@ -12,7 +12,7 @@ from core.cli import main, parser, settings_from
 from core.foundation import parameters_of
 from core.penalties import is_spectral
 
-FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--refine", "none", "--quiet"]
+FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--objective", "wnn", "--quiet"]
 
 
 @pytest.fixture(scope="module")

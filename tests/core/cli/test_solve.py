@@ -32,7 +32,7 @@ from core import (
 from core.cli import main, parser, settings_from
 from core.reconstruction import settings_to_dict
 
-FAST = ["--rank", "2", "--rotations", "truth", "--refine", "none"]
+FAST = ["--rank", "2", "--rotations", "truth", "--objective", "wnn"]
 
 
 def same(first, second):
@@ -46,7 +46,7 @@ def same(first, second):
 def test_solve_gives_the_numbers_of_python(solved, tracks):
     sequence = read_sequence(tracks)
     assert same(
-        load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth", refine="none"))
+        load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth", objective="wnn"))
     )
 
 
@@ -122,7 +122,7 @@ def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
     source = tmp_path / "base.npz"
     assert main(
         ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
-         "--rank", "2", "--starts", "2", "--refine", "none", "--quiet", "-o", str(source)]
+         "--rank", "2", "--starts", "2", "--objective", "wnn", "--quiet", "-o", str(source)]
     ) == 0  # fmt: skip
     result = load_result(source)
     words = shlex.split(result.meta["command"])
@@ -179,7 +179,7 @@ def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(folder, tmp_path
         sample = str(folder / "sequence" / camera / "circle.txt")
         words = ["solve", sample, "--method", method, "--quiet", "-o", str(path)]
         if settings_from(parser().parse_args(words)).refusal(read_sequence(sample).camera) is None:
-            briefly = ["--max-iterations", "3", "--starts", "1", "--refine", "none", "--rotations", "truth"]
+            briefly = ["--max-iterations", "3", "--starts", "1", "--objective", "wnn", "--rotations", "truth"]
             assert main([*words, *briefly]) == 0
             meta = load_result(path).meta
             assert meta["method"] == method
@@ -230,7 +230,7 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
     truth = folder / "truth" / "circle.npz"
     fx, fy, cx, cy = 1400.0, 1390.5, 640.0, 480.0
     path = tmp_path / "a.npz"
-    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--refine", "none"]
+    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--objective", "wnn"]
     words += ["--quiet", "-o", str(path)]
     assert main([*words, "--intrinsics", f"{fx},{fy},{cx},{cy}"]) == 0
     result = load_result(path)

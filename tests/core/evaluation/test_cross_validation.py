@@ -53,7 +53,7 @@ from core.evaluation.cross_validation import (
 from core.evaluation.parameter_grid import parse_value
 from core.solvers import Majorized
 
-SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5), refine="none")
+SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5), objective="wnn")
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -292,7 +292,7 @@ def test_every_parameter_can_be_read_and_changed():
         (LogPenalty(mu=0.2), "mu"),
     ):
         settings = Settings(penalty=penalty)
-        refined = ("refine", "noise", "isometry", "neighbors")
+        refined = ("objective", "noise", "isometry", "neighbors")
         assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta", *refined)
         assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank", *refined)
         numbers = (("noise", 0.4), ("isometry", 0.1), ("neighbors", 5.0))
@@ -304,8 +304,8 @@ def test_every_parameter_can_be_read_and_changed():
             series = values_in_range(parameter, low, high, count)
             assert len(series) == count and low <= series[0] < series[-1] <= high
             assert list(series) == sorted(set(series))
-    unrefined = settings.with_changes(refine="none")
-    assert parameters_of(unrefined, CameraModel.PERSPECTIVE) == (name, "rank", "eta", "refine")
+    unrefined = settings.with_changes(objective="wnn")
+    assert parameters_of(unrefined, CameraModel.PERSPECTIVE) == (name, "rank", "eta", "objective")
     assert parameters_of(PRESETS["lowrank"], CameraModel.PERSPECTIVE) == ("mu", "rank", "eta")
     explicit = Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)))
     assert parameters_of(explicit, CameraModel.PERSPECTIVE)[0] == SCALE
@@ -332,15 +332,15 @@ def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, 
 
 def test_the_values_of_refine_are_words():
     for word in ("depth", "none"):
-        value = parse_value("refine", word)
-        assert value_text("refine", value) == word
-        assert with_parameter(Settings(), "refine", value).refine == word
-        assert parameter_value(Settings(refine=word), "refine") == value
-        assert parse_value("refine", value) == value
-    assert values_in_range("refine", *suggest_range(Settings(), "refine")) == (0.0, 1.0)
-    assert values_outside("refine", (0.0, 1.0), above=True) == ()
-    with pytest.raises(InputError, match="refine is 'all'; accepted are depth, none"):
-        parse_value("refine", "all")
+        value = parse_value("objective", word)
+        assert value_text("objective", value) == word
+        assert with_parameter(Settings(), "objective", value).objective == word
+        assert parameter_value(Settings(objective=word), "objective") == value
+        assert parse_value("objective", value) == value
+    assert values_in_range("objective", *suggest_range(Settings(), "objective")) == (0.0, 1.0)
+    assert values_outside("objective", (0.0, 1.0), above=True) == ()
+    with pytest.raises(InputError, match="objective is 'all'; accepted are depths, wnn"):
+        parse_value("objective", "all")
     with pytest.raises(InputError, match="a value of noise is 'much'; accepted are numbers"):
         parse_value("noise", "much")
 
@@ -396,7 +396,7 @@ def test_cross_validation_needs_chosen_rotations(case):
 def refined(case):
     """Trials of one fold with depths refined and not, and what was hidden."""
     sequence, iterates = case
-    plan = HoldoutPlan("refine", (0.0, 1.0), folds=1)
+    plan = HoldoutPlan("objective", (0.0, 1.0), folds=1)
     trials = {trial.value: trial for trial in sweep(sequence, iterates[-1], SETTINGS, plan)}
     return trials, choose_hidden(sequence.tracks, sequence.visible, 6, seed=(0, 0))
 
@@ -424,14 +424,14 @@ def test_what_is_hidden_does_not_enter_a_refinement(case, refined):
     problem = iterates[-1].best.problem
     shifted = problem.tracks + np.where(held[:, None], 300.0 / iterates[-1].intrinsics[0, 0], 0.0)
     start = replace(iterates[-1], best=replace(iterates[-1].best, problem=replace(problem, tracks=shifted)))
-    for moved in sweep(sequence, start, SETTINGS, HoldoutPlan("refine", (0.0, 1.0), folds=1)):
+    for moved in sweep(sequence, start, SETTINGS, HoldoutPlan("objective", (0.0, 1.0), folds=1)):
         assert moved.kept == trials[moved.value].kept and moved.held.rms > 100
 
 
 @pytest.mark.slow
 def test_every_parameter_is_measured_after_the_refinement_where_the_settings_refine(quick):
     sequence, settings, last, _ = quick
-    settings = settings.with_changes(refine="depth", noise=0.0)
+    settings = settings.with_changes(objective="depths", noise=0.0)
     plans = (HoldoutPlan("eta", (0.05,), folds=1), HoldoutPlan("isometry", (0.01, 0.3), folds=1))
     (one,), found = (list(sweep(sequence, last, settings, plan)) for plan in plans)
     errors = {trial.value: trial.held for trial in found}
@@ -441,7 +441,7 @@ def test_every_parameter_is_measured_after_the_refinement_where_the_settings_ref
 
 def test_what_has_collapsed_is_measured_as_it_is(case):
     sequence, iterates = case
-    settings = SETTINGS.with_changes(refine="depth")
+    settings = SETTINGS.with_changes(objective="depths")
     (flat,) = sweep(sequence, iterates[-1], settings, HoldoutPlan("xi", (1e6,), folds=1))
     assert flat.refined is None and flat.kept.rms > 10
 
@@ -553,7 +553,7 @@ def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
 def quick():
     """A small sequence, its settings, the end of its reconstruction, and a curve over the rank."""
     sequence = simulate("balloon", frames=20, points=30)
-    settings = Settings(rank=2, starts=1, rotations="truth", refine="none")
+    settings = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     *_, last = iterate(sequence, settings)
     return sequence, settings, last, cross_validate(sequence, settings, over="rank", values=(1, 2), folds=2)
 
@@ -566,7 +566,7 @@ def assert_same_curves(first, second):
 
 def test_settings_of_cross_validation_are_a_value_or_a_preset_with_changes(quick):
     sequence, settings, _, curve = quick
-    changes = {"rank": 2, "starts": 1, "rotations": "truth", "refine": "none"}
+    changes = {"rank": 2, "starts": 1, "rotations": "truth", "objective": "none"}
     for given in (None, "recommended"):
         again = cross_validate(sequence, given, over="rank", values=(1, 2), folds=2, **changes)
         assert_same_curves(again, curve)
@@ -605,7 +605,7 @@ def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
 
 def test_cross_validation_refuses_what_is_no_parameter(quick):
     sequence, settings, last, _ = quick
-    with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta, refine"):
+    with pytest.raises(InputError, match="over is 'mu'; accepted here are xi, rank, eta, objective"):
         cross_validate(sequence, settings, over="mu", start=last)
 
 

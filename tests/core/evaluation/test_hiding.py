@@ -14,7 +14,7 @@ from core.cli import main
 from core.data import hide_observations
 from core.evaluation import bilinear_residuals, solve_hiding_outliers
 
-QUICK = Settings(rank=3, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=3, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_what_was_hidden_before_stays_hidden(sequence):
 def test_the_command_line_hides_and_solves_again(sequence, wrong, tmp_path, capsys):
     write_npz(sequence, tmp_path / "sequence.npz")
     words = ["solve", str(tmp_path / "sequence.npz"), "--rank", "3", "--starts", "1", "--rotations", "truth"]
-    words += ["--refine", "none", "-o", str(tmp_path / "result.npz")]
+    words += ["--objective", "wnn", "-o", str(tmp_path / "result.npz")]
     assert main([*words, "--outliers", "hide", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["output"]
     result = load_result(tmp_path / "result.npz")

@@ -37,7 +37,7 @@ from core.experiments.sweep import (
 )
 from core.reconstruction import settings_to_dict
 
-QUICK = ["--rotations", "truth", "--refine", "none", "--starts", "1"]  # a run takes about 50 ms
+QUICK = ["--rotations", "truth", "--objective", "wnn", "--starts", "1"]  # a run takes about 50 ms
 
 
 @pytest.fixture
@@ -296,7 +296,7 @@ def test_a_failed_run_is_a_row_and_runs_again_when_asked(folder, tmp_path, capsy
 
 def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
     words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", "--jobs", "1"]
-    words += ["--rank", "1", "--starts", "1", "--refine", "none", "-o", str(tmp_path)]
+    words += ["--rank", "1", "--starts", "1", "--objective", "wnn", "-o", str(tmp_path)]
     assert main([*words, "--timeout", "0.01"]) == 0
     (row,) = read_sweep(tmp_path).rows
     assert (row["status"], row["error"]) == ("time limit", "it was ended after 0.01 s")

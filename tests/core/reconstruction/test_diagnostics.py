@@ -45,7 +45,7 @@ NOTHING = "the penalty is stronger than the data: everything was shrunk to zero;
     ],
 )
 def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty, sentence):
-    settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=3, refine="none")
+    settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=3, objective="wnn")
     result = reconstruct(sequence, settings)
     assert result.meta["remarks"] == ([sentence] if sentence else [])
     lines = as_lines(summary_of(result) | {"output": []})
@@ -53,7 +53,7 @@ def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty,
 
 
 def test_every_method_that_ends_at_zero_has_a_remark(sequence):
-    strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2, refine="none")
+    strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2, objective="wnn")
     for method in ("lm", "admm", "admm+bilinear"):
         assert "shrunk to zero" in reconstruct(sequence, replace(strong, method=method)).meta["remarks"][0]
 

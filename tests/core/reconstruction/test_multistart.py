@@ -37,7 +37,7 @@ from core.solvers.batched_projection import _multiply_hessian, _solve, make_batc
 from core.solvers.reduced_hessian import reduced_hessian
 from core.solvers.screening import NEAR, Screening, span_distance
 
-TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", refine="none")
+TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", objective="wnn")
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
     assert any(report.agrees and not report.note for report in reports)
     assert not any(report.agrees for report in reports if report.note == "given up")
     phase_names = {phase_text(each.phase.brief) for each in iterates}
-    assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "refine"} <= phase_names
+    assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "objective"} <= phase_names
 
 
 def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observations():
@@ -277,6 +277,6 @@ def test_two_starts_need_no_subset_to_screen_random_ones(monkeypatch):
     scene = simulate("balloon", frames=12, points=20, seed=1)
     for starts, expected in ((2, 0), (4, 1)):
         sizes.clear()
-        result = reconstruct(scene, Settings(rank=2, starts=starts, rotations="truth", refine="none"))
+        result = reconstruct(scene, Settings(rank=2, starts=starts, rotations="truth", objective="wnn"))
         assert len(result.meta["starts"]) == starts
         assert sizes.count(nonrigid_pipeline.SCREENED) == expected

@@ -34,7 +34,7 @@ from core import (
     read_sequence,
 )
 from core.cli import parser, reading_from, settings_from
-from core.reconstruction import REFINEMENTS, options_for, preset_name, settings_from_dict, settings_to_dict
+from core.reconstruction import OBJECTIVES, options_for, preset_name, settings_from_dict, settings_to_dict
 from core.reconstruction.provenance import nearest_preset, penalty_name
 
 PAPER = PRESETS["paper"]
@@ -61,8 +61,8 @@ VARIED = [
     PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
     PAPER.with_changes(method="bilinear", rotation_rank=3),
     PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
-    *(Settings(refine=refine, noise=1 / 3, isometry=0.0, neighbors=5) for refine in REFINEMENTS),
-    PAPER.with_changes(refine="depth", noise=0.0),
+    *(Settings(objective=refine, noise=1 / 3, isometry=0.0, neighbors=5) for refine in OBJECTIVES),
+    PAPER.with_changes(objective="depths", noise=0.0),
 ]
 
 
@@ -119,9 +119,14 @@ def test_only_what_differs_from_the_nearest_preset_is_printed():
     assert options_for(Settings(rank=4)) == ["--rank", "4"]
     assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
     assert options_for(Settings(penalty=NuclearNorm())) == ["--penalty", "nn"]
-    assert options_for(Settings(refine="none", rank=4)) == ["--preset", "bilinear", "--rank", "4"]
+    assert options_for(Settings(objective="wnn", rank=4)) == ["--preset", "bilinear", "--rank", "4"]
     assert options_for(Settings(method="admm")) == ["--method", "admm"]  # which brings no refinement
-    assert options_for(Settings(method="admm", refine="depth")) == ["--method", "admm", "--refine", "depth"]
+    assert options_for(Settings(method="admm", objective="depths")) == [
+        "--method",
+        "admm",
+        "--objective",
+        "depths",
+    ]
     low_rank = PRESETS["lowrank"]
     assert options_for(low_rank) == ["--problem", "lowrank"]
     assert options_for(low_rank.with_changes(rank=5)) == ["--problem", "lowrank", "--rank", "5"]

@@ -30,7 +30,7 @@ from core.foundation import PhaseKind
 from core.problem import printed_form as residuals
 from core.problem.nonrigid import subset
 
-QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4, refine="none")
+QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4, objective="wnn")
 
 
 @pytest.fixture(scope="module")

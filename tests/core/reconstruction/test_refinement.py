@@ -37,8 +37,8 @@ from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_from_list, steps_to_list
 
-QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
-REFINED = QUICK.with_changes(refine="depth", noise=0.0)
+QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
+REFINED = QUICK.with_changes(objective="depths", noise=0.0)
 COMPARED = REFINED.with_changes(starts=1, rotations="tracks")
 
 
@@ -144,7 +144,7 @@ def test_a_run_continues_from_the_bilinear_solution_and_refines_again(sequence, 
     for start in (refined[-1], refined[-30]):
         iterates = list(iterate(sequence, changed, start=start))
         first = next(index for index, each in enumerate(iterates) if each.depth is not None)
-        unrefined = list(iterate(sequence, changed.with_changes(refine="none"), start=start))
+        unrefined = list(iterate(sequence, changed.with_changes(objective="wnn"), start=start))
         assert iterates[first].best.loss == unrefined[-1].best.loss and len(unrefined) == first
         assert iterates[-1].status.finished and len(iterates[-1].depth.ends) == 1
 

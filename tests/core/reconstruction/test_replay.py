@@ -40,7 +40,7 @@ from core.reconstruction import steps_from_list, steps_to_list, verdicts_from_li
 from core.reconstruction.result import REFINED
 
 DIGITS = 1e-12
-QUICK = Settings(rank=2, starts=3, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=3, rotations="truth", objective="wnn")
 
 
 @pytest.fixture(scope="module")

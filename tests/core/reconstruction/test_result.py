@@ -101,7 +101,7 @@ def test_orthogonal_reprojection_does_not_divide_by_depth(small_result):
 
 def test_the_affine_term_alone_reprojects_without_dividing_by_depth():
     sequence = read_sequence("sample:balloon/circle")
-    result = reconstruct(sequence, Settings(rank=2, eta=1.0, rotations="truth", starts=1, refine="none"))
+    result = reconstruct(sequence, Settings(rank=2, eta=1.0, rotations="truth", starts=1, objective="wnn"))
     assert np.abs(result.translations[:, 2]).max() < 1e-9  # nothing measures it
     missed = reprojection_px(result.reprojections(), result.observations(), result.visible)
     assert 0 < missed.mean < 30

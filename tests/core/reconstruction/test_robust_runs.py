@@ -24,7 +24,7 @@ from core.evaluation import optimality
 from core.foundation import PhaseKind
 from core.reconstruction import LIVE
 
-QUICK = Settings(rank=3, starts=1, rotations="tracks", rotation_rank=1, refine="none")
+QUICK = Settings(rank=3, starts=1, rotations="tracks", rotation_rank=1, objective="wnn")
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1.0, free=4), starts=1)
 
 
@@ -91,7 +91,7 @@ def test_a_refinement_of_depths_does_not_follow_rejected_observations():
     scene = simulate("paper", frames=12, points=18, noise=0.0, seed=1)
     tracks = np.array(scene.tracks)
     tracks[5, :, 7] += 300.0
-    settings = QUICK.with_changes(rank=4, refine="depth", noise=0.0, rotations="truth")
+    settings = QUICK.with_changes(rank=4, objective="depths", noise=0.0, rotations="truth")
     settings = settings.with_changes(loss="cauchy", loss_scale=10.0, penalty=WeightedNuclearNorm(0.05))
     result = reconstruct(replace(scene, tracks=tracks), settings)
     away = np.linalg.norm(result.reprojections() - tracks, axis=1)
@@ -100,7 +100,7 @@ def test_a_refinement_of_depths_does_not_follow_rejected_observations():
 
 
 def test_a_run_continues_under_another_loss(sequence, cauchy):
-    assert {"loss", "loss_scale"} <= set(LIVE)
+    assert all({"loss", "loss_scale"} <= set(names) for names in LIVE.values())
     settings = cauchy.settings
     *_, same = iterate(sequence, settings.with_changes(rank=4), start=cauchy)
     assert same.best.problem.robust == cauchy.best.problem.robust  # the scale is kept

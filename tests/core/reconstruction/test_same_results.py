@@ -27,7 +27,7 @@ def without_seconds(name, values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("refine", ["none", "depth"])
+@pytest.mark.parametrize("objective", ["none", "depth"])
 def test_results_are_the_same_bit_for_bit_from_run_to_run(refine, tmp_path):
     found = []
     for threads, seed in (("1", "0"), ("2", "1")):

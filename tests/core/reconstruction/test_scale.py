@@ -12,7 +12,7 @@ from core.evaluation import Kind, Views, align_all
 from core.reconstruction import parse_scale, settings_from_dict, settings_to_dict
 from core.reconstruction.scale import MOST_PAIRED
 
-QUICK = core.Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = core.Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture(scope="module")

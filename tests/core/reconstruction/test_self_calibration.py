@@ -54,7 +54,7 @@ def test_both_runs_are_one_history_whose_last_iterate_alone_is_finished(iterates
 
 @pytest.mark.slow
 def test_a_run_continues_with_the_estimate_but_not_from_before_it(scene, iterates):
-    settings = iterates[-1].settings.with_changes(eta=0.2, refine="none")
+    settings = iterates[-1].settings.with_changes(eta=0.2, objective="wnn")
     early = next(each for each in iterates if each.phase.focal and each.depth)
     again = next(iter(core.iterate(scene, settings, start=early)))
     assert again.phase.focal

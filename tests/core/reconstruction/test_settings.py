@@ -21,7 +21,7 @@ from core import (
     reconstruct,
     simulate,
 )
-from core.reconstruction import REFINEMENTS, settings_from_dict, settings_of, settings_to_dict
+from core.reconstruction import OBJECTIVES, settings_from_dict, settings_of, settings_to_dict
 
 
 def test_numbers_are_kept_as_numbers_of_python():
@@ -96,27 +96,33 @@ def test_a_method_brings_its_penalty_where_none_is_given(preset):
 def test_a_method_brings_its_refinement_where_none_is_given():
     for method in METHODS:
         brought = "depth" if method in ("bilinear", "lm") else "none"
-        assert Settings(method=method).refine == Settings().with_changes(method=method).refine == brought
-        for given in REFINEMENTS:  # what was asked for stays
-            assert Settings(method=method, refine=given).refine == given
-            assert settings_of("recommended", method=method, refine=given).refine == given
-        assert PRESETS["bilinear"].with_changes(method=method).refine == "none"
-    assert PRESETS["recommended"].with_changes(refine="none") == PRESETS["bilinear"]
-    assert {PRESETS[name].refine for name in ("paper", "lowrank")} == {"none"}
-    assert Settings().with_changes(rank=3).refine == Settings().with_changes(method="lm").refine == "depth"
+        assert (
+            Settings(method=method).objective == Settings().with_changes(method=method).objective == brought
+        )
+        for given in OBJECTIVES:  # what was asked for stays
+            assert Settings(method=method, objective=given).objective == given
+            assert settings_of("recommended", method=method, objective=given).objective == given
+        assert PRESETS["bilinear"].with_changes(method=method).objective == WNN
+    assert PRESETS["recommended"].with_changes(objective="wnn") == PRESETS["bilinear"]
+    assert {PRESETS[name].objective for name in ("paper", "lowrank")} == {"none"}
+    assert (
+        Settings().with_changes(rank=3).objective == Settings().with_changes(method="lm").objective == DEPTHS
+    )
 
 
 def test_a_low_rank_problem_is_not_refined():
-    assert Settings(problem="lowrank").refine == Settings().with_changes(problem="lowrank").refine == "none"
+    assert (
+        Settings(problem="lowrank").objective == Settings().with_changes(problem="lowrank").objective == WNN
+    )
     scene = simulate("balloon", frames=10, points=16)
     with pytest.raises(InputError, match="the low-rank problem has no depth refinement"):
-        reconstruct(scene, "lowrank", refine="depth")
+        reconstruct(scene, "lowrank", objective="depths")
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"refine": "rays"}, "refine is 'rays'; accepted are depth, none"),
+        ({"objective": "rays"}, "objective is 'rays'; accepted are depths, wnn"),
         ({"noise": -1.0}, "noise is -1; accepted is a number of at least 0"),
         ({"isometry": -0.1}, "isometry is -0.1; accepted is a number of at least 0"),
         ({"neighbors": 0}, "neighbors is 0; accepted is a whole number of at least 1"),

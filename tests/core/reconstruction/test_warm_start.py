@@ -25,7 +25,7 @@ from core import (
 from core.problem import reference_singular_values
 from core.solvers.variable_projection import CONTINUED_PRODUCTS, MOST_PRODUCTS
 
-SETTINGS = Settings(rank=3, starts=1, rotations="truth", refine="none")
+SETTINGS = Settings(rank=3, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_few_products_make_short_steps_to_the_same_end(ended):
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
 def test_a_continued_run_takes_short_steps(sequence, monkeypatch, problem):
-    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth", refine="none")
+    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth", objective="wnn")
     *_, last = iterate(sequence, settings)
     changed = settings.with_changes(eta=0.5)
     counts = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.view3d.scene_view import SceneView
     from nrsfm_gui.scene.display import Display
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1, objective="wnn")
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def test_a_moment_shows_what_was_shown_then(make_iterate):
 
 def test_a_snapshot_of_a_real_run_can_be_continued_and_has_no_data_term():
     sequence = simulate("paper", frames=12, points=20, seed=0)
-    settings = Settings(rank=2, starts=1, rotations="truth", refine="none")
+    settings = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     iterates = list(iterate(sequence, settings))
     snapshots = Snapshots()
     for index, state in enumerate(iterates):

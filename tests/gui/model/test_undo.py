@@ -6,7 +6,7 @@ from core import Alignment, Settings
 from core.evaluation import Kind
 from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack, ViewChange
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 def changed(**changes):

@@ -15,7 +15,7 @@ from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 from nrsfm_gui.scene.shapes import build_shapes
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
 @pytest.mark.parametrize(
     ("settings", "changes"),
     [
-        (Settings(rank=2, rotations="truth", starts=3, refine="none"), {"eta": 0.4}),
+        (Settings(rank=2, rotations="truth", starts=3, objective="wnn"), {"eta": 0.4}),
         (Settings(problem="lowrank", rank=4, starts=2), {"eta": 0.1}),
     ],
 )

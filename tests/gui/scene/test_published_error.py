@@ -13,7 +13,7 @@ from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.run_numbers import numbers
 
-SETTINGS = Settings(rank=2, starts=1, rotations="truth", refine="none")
+SETTINGS = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 def test_e3d_is_in_the_coordinates_of_the_camera_whatever_the_alignment():

@@ -16,7 +16,7 @@ from nrsfm_gui.scene.scene import build_scene, error_series
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.text.point_table import point_table
 
-ROBUST = Settings(rank=2, rotations="truth", starts=1, refine="none", loss="cauchy")
+ROBUST = Settings(rank=2, rotations="truth", starts=1, objective="wnn", loss="cauchy")
 FRAME, POINT = 3, 4  # of the outlier
 
 

@@ -22,7 +22,7 @@ ARRAYS = ("points", "reprojected", "errors", "residuals")
 def case(request):
     """Return a sequence with an early iterate and the last one."""
     sequence = simulate("paper", frames=12, points=20, seed=2, camera=request.param)
-    settings = Settings(rank=2, starts=1, rotations="truth", eta=0.1, refine="none")
+    settings = Settings(rank=2, starts=1, rotations="truth", eta=0.1, objective="wnn")
     *_, early = iterate(sequence, settings)
     *_, late = iterate(sequence, settings.with_changes(eta=0.4, rank=1), start=early)
     return sequence, early, late
@@ -82,9 +82,9 @@ def test_a_frame_without_truth_is_moved_as_its_neighbor_was():
     sequence = simulate("paper", frames=12, points=20, seed=2)
     some = replace(sequence.truth, frames=np.arange(4), points=sequence.truth.points[:4], reference=0)
     sequence = replace(sequence, truth=some)
-    *_, early = iterate(sequence, Settings(rank=2, starts=1, rotations="truth", refine="none"))
+    *_, early = iterate(sequence, Settings(rank=2, starts=1, rotations="truth", objective="wnn"))
     *_, late = iterate(
-        sequence, Settings(rank=2, starts=1, rotations="truth", eta=0.4, refine="none"), start=early
+        sequence, Settings(rank=2, starts=1, rotations="truth", eta=0.4, objective="wnn"), start=early
     )
     whole = build_shapes(sequence, early)
     mixed = with_frame(whole, sequence, late, 9)

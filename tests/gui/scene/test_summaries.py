@@ -26,8 +26,8 @@ def test_names_show_preset_problem_method_and_penalty():
     assert run_name(Settings(eta=0.1)) == "refined, WNN"
     assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "recommended, Cauchy"
     assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "refined, WNN, Huber, hidden tracks"
-    assert run_name(Settings(eta=0.1, refine="none")) == "bilinear, WNN"
-    assert run_name(Settings(method="lm", refine="depth")) == "LM, refined, WNN"
+    assert run_name(Settings(eta=0.1, objective="wnn")) == "bilinear, WNN"
+    assert run_name(Settings(method="lm", objective="depths")) == "LM, refined, WNN"
     loose = (("relaxation", 1.0), ("rho", 0.1))
     assert run_name(Settings(method="admm", options=loose)) == "ADMM relaxation 1 rho 0.1, WNN"
 

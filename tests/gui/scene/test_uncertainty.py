@@ -105,8 +105,8 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     nothing = build_shapes(known.sequence, None)
     assert "run the solver" in coloring(nothing, 3, "uncertainty", track_unit="px").missing
     end = make_iterate(known, noise=0.1)
-    assert why_no_std(replace(end, settings=replace(end.settings, refine="none"))) == NOT_REFINED
-    assert why_no_std(replace(end, settings=replace(end.settings, refine="depth"))) == BILINEAR
+    assert why_no_std(replace(end, settings=replace(end.settings, objective="wnn"))) == NOT_REFINED
+    assert why_no_std(replace(end, settings=replace(end.settings, objective="depths"))) == BILINEAR
     assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
     point = DepthPoint(np.eye(3)[None], np.ones((1, 4)), np.ones((1, 2, 4)), affine=False)
     ends = (DepthEnd("a", point, -2.0), DepthEnd("b", point, -1.9))
@@ -115,7 +115,9 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     for step, reason in ((lowest, NO_STD), (further, FURTHER_END)):
         refined = replace(end, record=replace(end.record, energy=-3.0), depth=step)
         assert why_no_std(refined) == reason
-    running = replace(end, status=type(end.status).RUNNING, settings=replace(end.settings, refine="depth"))
+    running = replace(
+        end, status=type(end.status).RUNNING, settings=replace(end.settings, objective="depths")
+    )
     assert why_no_std(running) == UNDER_WAY
 
 

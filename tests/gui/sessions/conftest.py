@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from core import Sequence
     from nrsfm_gui.model.app_store import AppStore
 
-QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 
 
 class SessionWindow(QMainWindow):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
-QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 DIGITS = 1e-12
 

@@ -33,7 +33,7 @@ from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.archive import DOCUMENT
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
-QUICK = Settings(rank=2, starts=2, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)
 CASES = {
     "bilinear": [(QUICK, None)],
@@ -43,10 +43,10 @@ CASES = {
     ],
     "concave": [(QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)), None)],
     "matrix method with a tail": [(QUICK.with_changes(method="admm", max_iterations=60), None)],
-    "refined": [(QUICK.with_changes(refine="depth", isometry=0.2), None)],
-    "refined, stopped": [(QUICK.with_changes(starts=1, refine="depth"), 50)],
+    "refined": [(QUICK.with_changes(objective="depths", isometry=0.2), None)],
+    "refined, stopped": [(QUICK.with_changes(starts=1, objective="depths"), 50)],
     "refined, changed": [
-        (QUICK.with_changes(starts=1, refine="depth"), 50), (QUICK.with_changes(refine="depth", eta=0.1), 1)
+        (QUICK.with_changes(starts=1, objective="depths"), 50), (QUICK.with_changes(objective="depths", eta=0.1), 1)
     ],
     "low rank": [(LOW_RANK, None)],
     "low rank, stopped": [(LOW_RANK, 5)],

@@ -22,7 +22,7 @@ from nrsfm_gui.shell.defects import DefectReporter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from nrsfm_gui.shell.first_steps import KEYS, FirstSteps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")

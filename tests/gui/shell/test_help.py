@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from core import Settings, simulate
 from nrsfm_gui.shell.hide_controller import SELECT_FIRST, HideController
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.shell.selection_controller import SelectionController
 
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")

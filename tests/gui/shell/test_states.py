@@ -23,7 +23,7 @@ from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.state_cards import StateCards
 from nrsfm_gui.widgets.banners import Banners, Urgency
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
 def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_way_to_the_other(
     qtbot, session, control, states, display, messages, sequence
 ):
-    *_, end = iterate(sequence, rank=2, starts=1, rotations="truth", refine="none")
+    *_, end = iterate(sequence, rank=2, starts=1, rotations="truth", objective="wnn")
     bilinear, problem = end.result(), end.best.problem
     sequence = replace(sequence, truth=replace(sequence.truth, points=bilinear.points))
     tracks = DepthProblem(problem.tracks, problem.visible, problem.affine)

@@ -17,7 +17,7 @@ from nrsfm_gui.panels.loss.loss_controller import LossController
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.shell.status_bar import GAP, MemoryLabel, StatusController, StatusLine, resident_bytes
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 def test_memory_grows_by_what_is_taken():

@@ -16,7 +16,7 @@ from nrsfm_gui.scene.summaries import measure
 
 MOMENTS = 200
 LONGEST = 0.015  # seconds between two moments, at most
-SEVERAL = Settings(rank=2, starts=4, refine="depth")  # of the rotations candidates are compared, too
+SEVERAL = Settings(rank=2, starts=4, objective="depths")  # of the rotations candidates are compared, too
 
 
 def number(value, digits):
@@ -111,7 +111,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
         losses.add(found and found.loss)
         if window.run_control.current is None and not steered:
             steered = True
-            window.session.set_settings(replace(SEVERAL, rank=3, refine="none"))
+            window.session.set_settings(replace(SEVERAL, rank=3, objective="wnn"))
     qtbot.waitUntil(lambda: window.display.errors.incumbent.complete)
     assert disagreement(window) == ""
     assert moments >= MOMENTS and steered and window.display.errors.incumbent.run == 2

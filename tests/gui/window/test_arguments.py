@@ -61,7 +61,7 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
             problem="lowrank", method="agd", options=(("restart", "loss"),), rank=4, penalty=RampWeights()
         ),
         Settings(
-            intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25), refine="none"
+            intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25), objective="wnn"
         ),
     ):
         assert parse(["a.npz", *options_for(settings)]).settings == settings
@@ -133,7 +133,7 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)
     done = run_application(
-        str(small), "--rank", "2", "--starts", "1", "--refine", "none", "--run", "--screenshot", str(picture),
+        str(small), "--rank", "2", "--starts", "1", "--objective", "wnn", "--run", "--screenshot", str(picture),
         "--export", str(table), "--export", str(result), "--exit", "--size", "1000x700", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -169,7 +169,7 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(run_script, capsys, a
 @pytest.mark.parametrize("opened", ["result.npz", "work.nrsfm"])
 def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_script, tmp_path, opened):
     sequence = simulate("balloon", frames=14, points=16, seed=3)
-    before = Settings(rank=2, starts=1, rotations="truth", refine="none")
+    before = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     run = Run(1, sequence, before, state=RunState.FINISHED)
     for state in iterate(sequence, before):
         run.history.extend([state.record])
@@ -179,7 +179,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
         save_result(finish(sequence, before, run.last, run.history.records), path)
     else:
         write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1, before),), 0), path)
-    words = ("--rank", "3", "--starts", "1", "--refine", "none", "--run", "--export", str(made))
+    words = ("--rank", "3", "--starts", "1", "--objective", "wnn", "--run", "--export", str(made))
     assert run_script(str(path), *words) == 0
     result = load_result(made)
     assert result.rank == result.meta["settings"]["rank"] == 3

@@ -10,7 +10,7 @@ from nrsfm_gui.sessions.view_state import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.dock_title import DockTitle
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture

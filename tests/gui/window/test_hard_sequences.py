@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QLabel
 
 from core import CameraModel, GroundTruth, InputError, Sequence, Settings, simulate
 
-QUICK = Settings(rank=1, starts=1, rotations="tracks", refine="none")
+QUICK = Settings(rank=1, starts=1, rotations="tracks", objective="wnn")
 
 
 def sequence_of(tracks, visible, *, name="hard", truth=None):

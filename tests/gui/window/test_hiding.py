@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QApplication, QMenu
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 
-QUICK = Settings(rank=2, rotations="truth", starts=1, refine="none")
+QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")
 
 
 @pytest.fixture(scope="module")

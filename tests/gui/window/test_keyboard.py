@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.main_window import MainWindow
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 INTERACTIVE = (
     QAbstractButton, QLineEdit, QComboBox, QAbstractSlider, QAbstractSpinBox, QAbstractItemView,
     QPlainTextEdit, QTextEdit,

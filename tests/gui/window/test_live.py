@@ -15,7 +15,7 @@ from nrsfm_gui.scene import display
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.drag_number import DragSlider
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
 
 @pytest.mark.slow
 def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
-    refined = QUICK.with_changes(refine="depth")
+    refined = QUICK.with_changes(objective="depths")
     window = make_window(known.sequence, settings=refined)
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.run_control.current is None)
@@ -132,7 +132,7 @@ def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
 
 @pytest.mark.slow
 def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, make_window, known):
-    window = make_window(known.sequence, settings=QUICK.with_changes(refine="depth"))
+    window = make_window(known.sequence, settings=QUICK.with_changes(objective="depths"))
     session, control = window.session, window.run_control
     control.set_slow(True)  # so that the refinement is under way when the slider moves
     window.parameters_controller.run()

@@ -56,7 +56,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_s
 def test_a_low_rank_run_continues_another_and_starts_anew_after_a_non_rigid_one(
     qtbot, make_window, rigid_scene
 ):
-    quick = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, refine="none")
+    quick = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
     window = make_window(rigid_scene, settings=quick)
     first = run(qtbot, window)
     assert first.state is RunState.FINISHED
@@ -83,7 +83,7 @@ def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_w
     window.run_control.start(warm=False, paused=True)
     window.run_control.step()
     qtbot.waitUntil(lambda: len(window.session.shown.history) > 0)
-    other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, refine="none")
+    other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1, objective="wnn")
     window.parameters_panel.set_settings(other)
     window.session.set_settings(other)
     window.run_control.set_paused(False)

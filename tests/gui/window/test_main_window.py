@@ -46,7 +46,7 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")
@@ -488,7 +488,7 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
         base = sorted(10 ** chance.uniform(-4, 0) for _ in range(chance.choice((1, 2, 3))))
         window.session.set_settings(Settings(
             rank=len(base), penalty=ExplicitWeights(tuple(base)), rotations="companion", rotation_rank=2,
-            refine="none",
+            objective="wnn",
         ))  # fmt: skip
 
     def export():
@@ -570,7 +570,7 @@ def test_everything_in_a_window_follows_the_theme(window):
 @pytest.mark.slow
 def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     window = make_window(
-        simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, refine="none")
+        simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1, objective="wnn")
     )
     gone = []
     for _ in range(3):

@@ -256,7 +256,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
     LOG.info("seed %d", seed)
     window = make_window(
-        simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2, refine="none")
+        simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2, objective="wnn")
     )
     window.session.set_theme(DARK)  # as the application does
     reported: list[str] = []
@@ -285,7 +285,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     if window.toolbars.actions["slow"].isChecked():
         window.toolbars.actions["slow"].trigger()
     window.sequence_opening.open_sequence(simulate("paper", frames=12, points=20))
-    window.session.set_settings(Settings(rank=2, starts=2, refine="none"))
+    window.session.set_settings(Settings(rank=2, starts=2, objective="wnn"))
     window.parameters_panel.set_settings(window.session.settings)
     window.parameters_controller.run_from_scratch()
     run = window.session.shown

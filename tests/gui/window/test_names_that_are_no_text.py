@@ -19,7 +19,7 @@ from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.sessions.session_file import read_session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
-QUICK = Settings(rank=2, starts=1, refine="none", max_iterations=20)
+QUICK = Settings(rank=2, starts=1, objective="wnn", max_iterations=20)
 MOVIE = MovieOptions(width=64, height=64, last=1)
 
 

@@ -16,7 +16,7 @@ from core.io.writers import numbered
 from nrsfm_gui.export.movie_files import FORMATS
 from nrsfm_gui.export.movie_options import MovieOptions
 
-QUICK = Settings(rank=2, rotations="truth", starts=1, refine="none", max_iterations=20)
+QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn", max_iterations=20)
 MOVIE = MovieOptions(width=64, height=64, last=1)
 ROOT = Path(__file__).parents[3]
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other devices and links")

@@ -29,7 +29,7 @@ from nrsfm_gui.widgets.fields import NumberField
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIGHT_WORK = Settings(rank=2, refine="none")
+LIGHT_WORK = Settings(rank=2, objective="wnn")
 
 
 def tracked(name: str, digest: str) -> Sequence:
@@ -278,7 +278,7 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
 def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window):
     window = make_window(real_work)
     sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
-    take(window, Settings(rank=2, rotations="companion", rotation_rank=2, refine="none"))
+    take(window, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"))
     show(window, sequence)
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)

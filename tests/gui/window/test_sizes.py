@@ -60,7 +60,7 @@ def main() -> None:
         window.show()
         session.set_theme(DARK)
         session.set_live(False)
-        session.set_settings(Settings(rank=2, rotations="companion", rotation_rank=2, refine="none"))
+        session.set_settings(Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn"))
         window.sequence_opening.open_sequence(simulate("paper", frames=10, points=24, noise=0.3, seed=2))
         window.parameters_controller.run_from_scratch()
         while session.shown.state is not RunState.FINISHED:
@@ -96,7 +96,7 @@ def opened_sweep(window, folder):
     from core.experiments import JobStore, save_job_result
     from core.experiments.sweep import find_sequences, plan_sweep
 
-    quick = Settings(rotations="truth", refine="none", starts=1)
+    quick = Settings(rotations="truth", objective="wnn", starts=1)
     settings = [quick.with_changes(rank=rank, eta=eta) for rank in (1, 2) for eta in (0.05, 0.2)]
     jobs = plan_sweep(find_sequences(["sample:paper/circle"]), settings, None).jobs
     with JobStore(folder / "runs") as store:

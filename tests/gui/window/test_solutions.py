@@ -78,7 +78,7 @@ def test_the_row_of_the_shown_run_has_the_error_of_the_headline(qtbot, window, e
 
 
 def test_a_run_without_refinement_offers_no_choice(window, sequence, add_solved_run):
-    add_solved_run(window.session, sequence, SETTINGS.with_changes(refine="none"))
+    add_solved_run(window.session, sequence, SETTINGS.with_changes(objective="wnn"))
     window.display.refresh()
     assert window.scene_view.buttons.solution == ""
     before = shown_points(window)

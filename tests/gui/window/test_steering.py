@@ -15,7 +15,7 @@ from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.status_text import headline_text
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 def changed(**changes):

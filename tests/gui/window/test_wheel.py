@@ -31,7 +31,7 @@ from nrsfm_gui.widgets.fields import NumberField
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 FIELDS = (QComboBox, QAbstractSpinBox, QAbstractSlider, NumberField)
 SCROLLING = (QScrollBar, FrameSlider)  # these show a position, and are no fields
 

@@ -14,7 +14,7 @@ from core.data import checked_intrinsics
 from core.io.readers import entries_of, inspect_file
 
 FRAMES, POINTS = 8, 16
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none", max_iterations=2)
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=2)
 
 
 @pytest.fixture(scope="module")

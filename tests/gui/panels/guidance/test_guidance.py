@@ -25,7 +25,7 @@ from nrsfm_gui.widgets.style import apply_theme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = Settings(starts=1, rank=2, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", refine="none")
+SETTINGS = Settings(starts=1, rank=2, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth", objective="wnn")
 
 
 @pytest.fixture
@@ -93,27 +93,27 @@ def test_the_fields_make_a_series_or_show_why_not(qtbot, panel, parameter, field
 
 def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
     panel.set_available(True)
-    panel.set_parameters(("xi", "rank", "eta", "refine"))
+    panel.set_parameters(("xi", "rank", "eta", "objective"))
     panel.suggest(0.1, 10, 5)
     assert panel._low.isVisibleTo(panel)
-    panel._parameter.set_key("refine")
-    panel._parameter.chosen.emit("refine")
+    panel._parameter.set_key("objective")
+    panel._parameter.chosen.emit("objective")
     assert not any(field.isVisibleTo(panel) for field in (panel._low, panel._high, panel._count))
     panel._hiding.set_key("blocks")
     asked = []
     panel.compute_requested.connect(lambda *request: asked.append(request))
     panel._compute.click()
-    assert asked == [("refine", (0.0, 1.0), "blocks")]
+    assert asked == [("objective", (0.0, 1.0), "blocks")]
     panel.set_parameters(("xi", "rank"))
     assert panel.parameter == "xi" and panel._low.isVisibleTo(panel)
 
 
 def test_the_numbers_of_the_refinement_are_offered_where_depths_are_refined(panel):
-    for names, tip in ((("xi", "refine"), "Depths are not refined"), (("xi", "rank"), "Not a parameter")):
+    for names, tip in ((("xi", "objective"), "Depths are not refined"), (("xi", "rank"), "Not a parameter")):
         panel.set_parameters(names)
         item = panel._parameter.model().item(panel._parameter.findData("noise"))
         assert not item.isEnabled() and item.toolTip().startswith(tip)
-    panel.set_parameters(("xi", "refine", "noise"))
+    panel.set_parameters(("xi", "objective", "noise"))
     assert item.isEnabled() and "the noise" in item.toolTip()
 
 
@@ -237,8 +237,8 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
 @pytest.mark.slow
 def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, session, solved, panel):
     qtbot.waitUntil(panel._compute.isEnabled)
-    panel._parameter.set_key("refine")
-    panel.compute_requested.emit("refine", (0.0, 1.0), "blocks")
+    panel._parameter.set_key("objective")
+    panel.compute_requested.emit("objective", (0.0, 1.0), "blocks")
     qtbot.waitUntil(lambda: len(solved._series.trials) >= 2)  # a fold is enough
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
@@ -248,7 +248,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     assert marked(panel) == [f"refine {word}"]
     assert f"refine {word} predicts best" in panel.sentence and "range" not in panel.sentence
     panel._use.click()
-    assert session.settings.refine == word == "depth"  # of a deforming balloon
+    assert session.settings.objective == word == "depth"  # of a deforming balloon
     assert "press Run" in panel.sentence
     qtbot.waitUntil(lambda: panel._parameter.model().item(panel._parameter.findData("isometry")).isEnabled())
     panel._parameter.set_key("isometry")
@@ -259,12 +259,12 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     used = panel.plot._curves.values[panel.plot._curves.advised]
     panel._use.click()
     assert session.settings.isometry == used
-    session.set_settings(session.settings.with_changes(refine="none"))
+    session.set_settings(session.settings.with_changes(objective="wnn"))
     qtbot.waitUntil(lambda: "Depths are not refined now" in panel.sentence and not panel._use.isEnabled())
 
 
 def test_the_noise_of_the_tracks_is_the_present_one_where_it_is_not_given(qtbot, session, solved, panel):
-    session.set_settings(session.settings.with_changes(refine="depth"))
+    session.set_settings(session.settings.with_changes(objective="depths"))
     panel._parameter.set_key("noise")
     panel._parameter.chosen.emit("noise")
     estimated = present_noise(session.sequence)

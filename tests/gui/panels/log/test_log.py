@@ -20,7 +20,7 @@ from nrsfm_gui.panels.log.log_controller import LogController, differences
 from nrsfm_gui.panels.log.log_panel import LogPanel
 from nrsfm_gui.widgets.style import palette
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture

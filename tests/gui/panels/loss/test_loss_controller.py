@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
     from nrsfm_gui.scene.display import Display
 
-QUICK = Settings(rank=2, starts=1, rotations="truth", refine="none")
+QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,9 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
     qtbot, session, display, numbers, add_solved_run
 ):
     sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
-    add_solved_run(session, sequence, Settings(rank=2, rotations="companion", rotation_rank=2, refine="none"))
+    add_solved_run(
+        session, sequence, Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
+    )
     session.set_frame(5)
     session.set_selection((2, 9, 14))
     display.refresh()

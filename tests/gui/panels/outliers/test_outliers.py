@@ -16,7 +16,7 @@ from nrsfm_gui.panels.outliers.outliers_controller import OutliersController
 from nrsfm_gui.panels.outliers.outliers_panel import OutliersPanel, outlier_rows
 from nrsfm_gui.widgets.style import palette
 
-QUICK = Settings(rank=2, rotations="truth", starts=1, refine="none")
+QUICK = Settings(rank=2, rotations="truth", starts=1, objective="wnn")
 WRONG = ((3, 4), (7, 11), (9, 20))  # frame and point
 
 

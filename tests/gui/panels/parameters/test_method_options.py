@@ -289,18 +289,18 @@ def test_every_problem_has_a_title(panel):
 def test_the_refinement_is_a_choice_whose_parameters_are_gray_where_it_is_off(panel, form):
     mirror = panel.findChild(QLineEdit, "mirror")
     fields = [form.field(name) for name in ("noise", "isometry", "neighbors")] + [mirror]
-    form.choose("refine", "depth")
+    form.choose("objective", "depth")
     panel.flush()
-    assert panel.settings.refine == "depth" and all(field.isEnabled() for field in fields)
-    form.choose("refine", "none")
+    assert panel.settings.objective == DEPTHS and all(field.isEnabled() for field in fields)
+    form.choose("objective", "none")
     panel.flush()
-    assert panel.settings.refine == "none" and not any(field.isEnabled() for field in fields)
+    assert panel.settings.objective == WNN and not any(field.isEnabled() for field in fields)
     assert all("which is off" in field.toolTip() for field in fields)
     assert "refine depths" in form.texts()
 
 
 def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel, form):
-    form.choose("refine", "depth")
+    form.choose("objective", "depth")
     mirror = panel.findChild(QLineEdit, "mirror")
     form.qtbot.keyClicks(mirror, "31-40")
     panel.flush()

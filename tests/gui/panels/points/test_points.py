@@ -19,7 +19,7 @@ from nrsfm_gui.text.point_table import PointTable
 from nrsfm_gui.widgets.plots.frame_chart import FrameChart, Plot
 
 LEFT = Qt.MouseButton.LeftButton
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
 from nrsfm_gui.text.run_rows import RunRow, SequenceRow
 from nrsfm_gui.widgets.style import palette
 
-QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, refine="none")
+QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20, objective="wnn")
 
 
 def press(parts, name):

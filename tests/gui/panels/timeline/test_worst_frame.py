@@ -13,7 +13,7 @@ from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, la
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, refine="none")
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, objective="wnn")
 
 
 @pytest.fixture(scope="module")
