@@ -103,7 +103,7 @@ def waiting_sentence(run: Settings, requested: Settings) -> str:
 
 
 def deferred_sentence(run: Settings, requested: Settings) -> str:
-    """Return a sentence about the requested settings that a search follows at its end, else that they wait."""
+    """Return a sentence about the requested settings that are followed from the end of a search, or wait."""
     names = unapplied(run, live_settings(run, requested))
     waiting = waiting_sentence(run, requested)
     return _sentence(names, "applied when the search has ended") or waiting
