@@ -75,7 +75,7 @@ LOOSE_EDGES = 0.06  # edge_eps of the last levels there
 LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
-FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 1000
+FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
 ANSWER_ITERATIONS = 3  # of the first step after a movement
 
 SEARCHED = 50  # points that starts are compared on
@@ -246,6 +246,7 @@ class Followed:
     point: DepthPoint  # of the part
     objective: LevelEnergy  # of the part, that the point is of
     end: DepthPoint  # of the search, on the part: a movement and its reverse end there
+    found: LevelEnergy  # the objective that it is the end of
     shown: DepthPoint  # `point`, with the points that are carried along
     coarser: DepthPoint | None = None  # see `DepthStep`
 
@@ -257,7 +258,8 @@ class Followed:
         point = subset.restrict(shown)
         loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
         level = options.finest(loose=loose)[-1]
-        return cls(subset, point, options.energy(subset.part, level, point), point, shown)
+        objective = options.energy(subset.part, level, point)
+        return cls(subset, point, objective, point, objective, shown)
 
     def moved(self, step: DepthStep) -> Followed:
         """Return where a step of the part leads, the other points carried along."""
@@ -275,7 +277,9 @@ def follow_part(
     """
     subset = followed.subset
     objective = options.objective(followed.objective, noise, followed.point)
-    for step in follow_depths(objective, followed.point, end=followed.end, coarser=followed.coarser):
+    steps = follow_depths(objective, followed.point, end=followed.end, coarser=followed.coarser)
+    back = _way_back(followed, objective)
+    for step in steps if back is None else (back,):
         followed = followed.moved(step)
         if step.finished and not subset.complete:
             shown = subset.extend(
@@ -283,6 +287,26 @@ def follow_part(
             )
             followed = replace(followed, shown=shown)
         yield step, replace(step, best=followed.shown, followed=followed)
+
+
+def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
+    """Return the end of the search where its parameters are put back; None where another shape is lower.
+
+    Energies that are nearly equal are of shapes which may differ much: the one that was found first is kept.
+    """
+    found, end = followed.found, followed.end
+    if (objective.level, objective.problem.noise, objective.neighbors) != (
+        *(found.level, found.problem.noise, found.neighbors),
+    ):
+        return None
+    known, here = (
+        found.value_and_gradient(found.start(point))[0] / found.problem.visible.size
+        for point in (end, followed.point)
+    )
+    if here < known - AGREEMENT * abs(known):
+        return None
+    phase = Phase(PhaseKind.FINEST)
+    return DepthStep(end, known, known, phase, 1.0, finished=True, coarser=followed.coarser, objective=found)
 
 
 def deforming_modes(problem: DepthProblem, point: DepthPoint) -> float:
@@ -336,7 +360,7 @@ def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Follow
     """Return from where changes are followed after the last step of the part; None after earlier ones."""
     if not step.finished or step.objective is None:
         return None
-    return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
+    return Followed(subset, step.best, step.objective, step.best, step.objective, shown, step.coarser)
 
 
 @dataclass(eq=False)

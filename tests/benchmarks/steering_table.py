@@ -1,0 +1,122 @@
+"""Print how far the shape moves when a parameter is changed live, that it stays, and that it comes back.
+
+    python tests/benchmarks/steering_table.py DATA [DATA ...] [--only pickup/flyby] [--every 3]
+
+DATA is a folder in the layout of the NRSfM Challenge. Each perspective sequence is solved from its tracks
+alone, by the preset of each objective. Then each parameter of the objective is moved and moved back as the
+window does it in live mode: a run goes on from the last iterate under the changed settings, to its end.
+
+Distances are root mean squares after a rotation of each frame, in mm of an object of 100 mm: of the shape
+before and after the movement, of that and where the same settings lead from there once more, and of the shape
+before and after the way back. The first iterate and the end of the movement are in seconds of CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from core import PRESETS, CameraModel, ExplicitWeights, iterate, list_sequences, read_sequence
+from core.depth import shape_distances
+from core.foundation import DEPTHS, WNN
+
+MARK = 0.1  # mm, between before and after
+PRESET_OF = {DEPTHS: "recommended", WNN: "bilinear"}
+
+
+def changes(end):
+    """Return the changes of the parameters of the objective of an end, by name."""
+    settings = end.settings
+    if settings.objective == DEPTHS:
+        noise = end.noise if settings.noise is None else settings.noise
+        return {
+            "mode weights 4.. x 20": {"mode_weights": (1.0, 1.0, 1.0, 20.0)},
+            "isometry x 3": {"isometry": 3.0 * settings.isometry},
+            "smallest movement x 2": {"smallest_movement": 2.0 * settings.smallest_movement},
+            "noise x 2": {"noise": 2.0 * noise},
+            "neighbors + 4": {"neighbors": settings.neighbors + 4},
+        }
+    weights = end.spectrum.weights
+    heavier = np.where(np.arange(len(weights)) < 3, weights, 10.0 * weights)
+    return {
+        "weights 4.. x 10": {"penalty": ExplicitWeights(tuple(heavier.tolist()))},
+        "xi x 3": {"penalty": replace(settings.penalty, xi=3.0 * settings.penalty.xi)},
+        "eta x 2": {"eta": 2.0 * settings.eta},
+        "rank - 1": {"rank": settings.rank - 1},
+    }
+
+
+def follow(settings, start):
+    """Return the last iterate of a run that goes on, and the seconds to its first one and to its shape."""
+    began, seconds = time.process_time(), []
+    for last in iterate(start.log.sequence, settings, start=start):
+        if not last.status.finished or not seconds:
+            seconds.append(time.process_time() - began)
+    return last, seconds[0], seconds[-1]
+
+
+def distance(one, other):
+    """Return the distance of the shapes of two iterates in mm of an object of 100 mm."""
+    X, Z = (
+        shapes - shapes.mean(axis=2, keepdims=True)
+        for shapes in (each.geometry.points for each in (one, other))
+    )
+    scale = np.sqrt(np.square(Z).sum() / np.square(X).sum())  # depths are of geometric mean 1
+    return 100.0 * float(np.sqrt(shape_distances(scale * X, Z).sum() / np.square(Z).sum()))
+
+
+def rows(end):
+    """Yield the name of each change of an end, the three distances, and the two durations."""
+    for name, change in changes(end).items():
+        moved, first, settled = follow(end.settings.with_changes(**change), end)
+        again, _, _ = follow(moved.settings, moved)
+        back, _, _ = follow(end.settings, moved)
+        yield name, distance(moved, end), distance(again, moved), distance(back, end), first, settled
+
+
+def main():
+    """Run all and print the rows."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--every", type=int, default=1, help="of the sequences, only each so many")
+    parser.add_argument("--objective", choices=list(PRESET_OF), help="default: both")
+    options = parser.parse_args()
+    entries = [
+        entry
+        for folder in options.folders
+        for entry in list_sequences(folder)
+        if entry.camera is CameraModel.PERSPECTIVE
+        and (not options.only or f"{entry.object_name}/{entry.path_name}" in options.only)
+    ][:: options.every]
+    counts: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    print(f"{'':24s} {'':28s} moved mm  stays mm   back mm  first s  settled s")
+    for entry in entries:
+        sequence = replace(read_sequence(entry.file), companion=None)
+        for objective in [options.objective] if options.objective else PRESET_OF:
+            *_, end = iterate(sequence, PRESETS[PRESET_OF[objective]])
+            for name, *found, first, settled in rows(end):
+                counts.setdefault((objective, name), []).append(tuple(found))
+                place = f"{entry.object_name}/{entry.path_name}"
+                numbers = " ".join(f"{value:9.3f}" for value in found)
+                print(
+                    f"{place:24s} {objective:6s} {name:21s} {numbers} {first:8.3f} {settled:10.2f}",
+                    flush=True,
+                )
+    for (objective, name), found in counts.items():
+        moved, stays, back = np.array(found).T
+        print(
+            f"{objective} {name}: moves by {np.median(moved):.2f} mm (median), stays within {MARK} mm on "
+            f"{np.count_nonzero(stays <= MARK)} and comes back on {np.count_nonzero(back <= MARK)} "
+            f"of {len(back)}"
+        )
+
+
+if __name__ == "__main__":
+    main()
