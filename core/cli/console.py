@@ -160,10 +160,12 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
 
 def as_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return the summary of a run as lines of text."""
-    lines = [
-        f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
-        f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s",
-    ]
+    loss = f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}"
+    lines = [f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s"]
+    if summary["refinement"]:
+        lines = [*refinement_lines(summary["refinement"], summary["units"]), *lines, f"its start: {loss}"]
+    else:
+        lines.insert(0, loss)
     if summary["rotations"]:
         lines.append(f"rotations: {summary['rotations']}")
     if summary["scale"]:
@@ -172,8 +174,6 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     lines += start_lines(summary["starts"])
     if summary["low_rank"]:
         lines += low_rank_lines(summary["low_rank"], summary["units"])
-    if summary["refinement"]:
-        lines += refinement_lines(summary["refinement"], summary["units"])
     lines += [f"note: {verdict['sentence']}" for verdict in summary["verdicts"]]
     lines += error_lines(summary["errors"], summary["units"], summary["truth_units"])
     lines += [f"wrote {path}" for path in summary["output"]]
@@ -215,15 +215,18 @@ def low_rank_lines(figures: Mapping[str, Any], units: str) -> list[str]:
 
 
 def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
-    """Return the lines of a refined solution: its energy, the noise it expects, and how its starts ended."""
+    """Return the lines of the energy of the depths: its value, its parameters, and how its starts ended."""
     noise = f"noise {figures['noise_px']:.3g} {units}, " if figures["noise_px"] is not None else ""
+    weights = ", ".join(f"{weight:g}" for weight in figures["mode_weights"])
     lines = [
-        f"depth refinement: energy {figures['energy']:.8g}, {noise}isometry {figures['isometry']:g}, "
-        f"{figures['neighbors']} neighbors"
+        f"energy of the depths {figures['energy']:.8g} per observation, {noise}isometry "
+        f"{figures['isometry']:g}, smallest movement {figures['smallest_movement']:g}, "
+        f"{figures['neighbors']} neighbors, mode weights {weights}"
     ]
-    for end in figures["ends"]:
+    ends = figures["ends"] if len(figures["ends"]) > 1 else []
+    for end in ends:
         apart = f", {100 * end['distance']:.2g} % from the lowest" if end["distance"] else ""
-        lines.append(f"end of {end['name']}: energy {end['energy']:.8g}{apart}")
+        lines.append(f"end of {end['name']}: energy {end['energy']:.8g} where ends are compared{apart}")
     return lines
 
 

@@ -128,6 +128,8 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
         "noise_px": noise,
         "isometry": settings.isometry,
         "neighbors": settings.neighbors,
+        "smallest_movement": settings.smallest_movement,
+        "mode_weights": list(settings.mode_weights),
         "energy": step.best_energy,
         "ends": [
             {"name": end.name, "energy": end.energy, "distance": _distance(end.point, best)}
