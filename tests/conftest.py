@@ -23,6 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
+from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
 if TYPE_CHECKING:
@@ -281,15 +282,17 @@ def move_along_rays() -> Callable[[Result], Result]:
         frames, points = result.visible.shape
         Y = result.camera_points * (1 + 0.02 * generator.standard_normal((frames, 1, points)))
         t = Y.mean(axis=2)
-        S = result.rotations.transpose(0, 2, 1) @ (Y - t[:, :, None])
+        B, C = mean_and_modes(result.rotations.transpose(0, 2, 1) @ (Y - t[:, :, None]))
         verdicts = [{"kind": "jump", "sentence": "It jumps at frame 2.", "frames": [1, 1], "action": "look"}]
         return replace(
             result,
-            B=np.eye(frames),
-            C=S.reshape(frames, -1).T,
+            B=B,
+            C=C,
+            weights=np.append(0.0, np.ones(B.shape[1] - 1)),
             translations=t,
             bilinear_B=result.B,
             bilinear_C=result.C,
+            bilinear_weights=result.weights,
             bilinear_rotations=result.rotations,
             bilinear_translations=result.translations,
             energy=-12.5,

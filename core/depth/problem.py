@@ -89,6 +89,13 @@ class DepthPoint:
         rays = np.where(problem.visible[:, None, :], problem.tracks, lateral)
         return cls(R, depths, rays, problem.affine)
 
+    @classmethod
+    def of_shapes(cls, Y: Floats, R: Floats, *, affine: bool) -> DepthPoint:
+        """Return the point of shapes whose rays are their own. `Y`: (F, 3, P); `R`: (F, 3, 3)."""
+        if affine:
+            return cls(R, Y[:, 2], Y[:, :2], affine)
+        return cls(R, Y[:, 2] / np.exp(np.log(Y[:, 2]).mean()), Y[:, :2] / Y[:, 2:], affine)
+
 
 @dataclass(frozen=True, eq=False)
 class DepthProblem:

@@ -261,6 +261,11 @@ class Followed:
         objective = options.energy(subset.part, level, point)
         return cls(subset, point, objective, point, objective, shown)
 
+    def at(self, shown: DepthPoint) -> Followed:
+        """Return the same from another end of the search."""
+        point = self.subset.restrict(shown)
+        return replace(self, point=point, end=point, shown=shown, coarser=None)
+
     def moved(self, step: DepthStep) -> Followed:
         """Return where a step of the part leads, the other points carried along."""
         assert step.objective is not None  # it is of the finest level

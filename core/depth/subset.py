@@ -67,7 +67,7 @@ class DepthSubset:
         if self.complete:
             return point
         Y = point.camera_points()[:, :, self.points]
-        return DepthPoint.from_camera_points(self.part, Y, point.rotations)
+        return DepthPoint.of_shapes(Y, point.rotations, affine=point.affine)
 
     def extend(
         self, point: DepthPoint, rays: Floats, *, isometry: float = 0.0, neighbors: int = 0

@@ -31,7 +31,7 @@ import numpy as np
 from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
-from ..depth import shape_distances
+from ..depth import DepthPoint, shape_distances
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
@@ -42,7 +42,7 @@ from ..solvers.variable_projection import VariableProjection
 from .diagnostics import NEGLIGIBLE, singular_values
 
 if TYPE_CHECKING:
-    from ..depth import DepthPoint, DepthStep
+    from ..depth import DepthStep
     from ..foundation.types import Bools, Floats
     from ..problem.nonrigid import Problem
     from .settings import Settings
@@ -92,6 +92,12 @@ class Geometry:
         """(F, 3, P) shapes in the object frame."""
         product: Floats = self.B @ self.C.T
         return product.reshape(len(self.B), 3, -1)
+
+    @property
+    def depth_point(self) -> DepthPoint:
+        """The shapes and rotations of a refined solution as unknowns of its energy."""
+        Y = self.rotations @ self.points + self.translations[:, :, None]
+        return DepthPoint.of_shapes(Y, self.rotations, affine=self.affine)
 
 
 def geometry_of(

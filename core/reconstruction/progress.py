@@ -10,7 +10,7 @@ import numpy as np
 
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
-from ..depth import DepthPoint, DepthProblem
+from ..depth import DepthProblem
 from ..foundation.exceptions import InputError
 from ..foundation.phases import phase_to_dict
 from ..foundation.representation import one_line_repr
@@ -37,13 +37,17 @@ if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..depth import DepthStep
     from ..foundation.phases import Phase
-    from ..foundation.types import Floats
+    from ..foundation.types import Bools, Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
     from ..solvers.solver import Status
     from .provenance import ProvenanceChain
     from .settings import Settings
     from .verdicts import Verdict
+
+
+# Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
+REJECTED, UNUSUAL = 2.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,17 @@ class Point:
     loss: float
 
     __repr__ = one_line_repr
+
+    @cached_property
+    def trusted(self) -> Bools:
+        """(F, P) which observations give rays: the visible ones that a robust loss does not reject."""
+        problem = self.problem
+        if problem.robust is None:
+            return problem.visible
+        squares = problem.data.squares(self.factors)
+        usual = float(np.median(squares[problem.visible]))
+        limit = max((REJECTED * problem.robust.scale) ** 2, UNUSUAL**2 * usual)
+        return problem.visible & (squares <= limit)
 
 
 def final_loss(point: Point, settings: Settings, *, rotations_chosen: bool) -> float | None:
@@ -221,9 +236,8 @@ class Iterate:
             X = followed.objective.problem.shapes(followed.point)
         else:
             shown, problem = self.geometry, self.best.problem
-            tracks = DepthProblem(problem.tracks, problem.visible, shown.affine)
-            Y = shown.rotations @ shown.points + shown.translations[:, :, None]
-            X = tracks.shapes(DepthPoint.from_camera_points(tracks, Y, shown.rotations))
+            tracks = DepthProblem(problem.tracks, self.best.trusted, shown.affine)
+            X = tracks.shapes(shown.depth_point)
         D = (X - X.mean(axis=0)).reshape(len(X), -1)
         gram = D @ D.T if len(D) <= D.shape[1] else D.T @ D
         squares = np.linalg.eigvalsh(gram)[::-1][: min(len(X) - 1, D.shape[1])]
@@ -247,8 +261,10 @@ class Iterate:
             )
         }
         if self.depth is not None:
+            followed = self.depth.followed
             for number, end in enumerate(self.depth.ends[1:], start=2):
-                depth = replace(self.depth, best=end.point, best_energy=end.energy)
+                at = None if followed is None else followed.at(end.point)
+                depth = replace(self.depth, best=end.point, best_energy=end.energy, followed=at)
                 made = None if self.provenance is None else self.provenance.with_end(number)
                 found[f"end {number}: {end.name}"] = replace(
                     self, depth=depth, view=None, verdicts=(), provenance=made

@@ -58,20 +58,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..depth import DepthSubset
-    from ..foundation.types import Bools, Floats, Ints
+    from ..foundation.types import Floats, Ints
     from ..problem.nonrigid import Problem
     from .pipeline import RunContext
     from .progress import Iterate, Point
     from .settings import Settings
 
-# Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
-REJECTED, UNUSUAL = 2.0, 4.0
 CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
 # About what the phases before a refinement cost, in the unit of `planned_work`: each, and per observation.
 PHASE_WORK, OBSERVATION_WORK = 130_000, 62
 AFFINE_WORK = 0.3  # about, of the planned work: what orthogonal tracks need, whose levels end early
 JUDGED_SHARE = 0.15  # about, of the time of the refinement: the deviations and verdicts at its end
 CONTINUED_SHARE = 0.1  # the same of a run that continues another one
+FINEST_KINDS = (PhaseKind.FINEST, PhaseKind.UNCERTAINTY)  # in which the shown shape passed the finest level
 BILINEAR = "bilinear solution"  # the start of a refinement that the run itself gives
 FEWEST_FRAMES, FEWEST_POINTS = 3, 4  # below, shapes have no deviations, or none that cost anything
 
@@ -116,7 +115,7 @@ def with_refinement(
         return
     if earlier is not None and earlier.best.affine != problem.affine:
         earlier = None
-    if continued is not None and not np.array_equal(problem.visible, _trusted(continued.best)):
+    if continued is not None and not np.array_equal(problem.visible, continued.best.trusted):
         own, earlier = (None if each is None else _on_rays(each, problem) for each in (own, earlier))
     yield replace(each, status=Status.RUNNING, fraction=share)
     options = depth_options(context.settings, thorough=thorough)
@@ -166,7 +165,7 @@ def can_follow(start: Iterate, settings: Settings) -> bool:
     """
     if settings.objective != DEPTHS or settings.mirror is not None or start.record.energy is None:
         return False
-    if start.depth is not None and start.depth.followed is None:
+    if start.depth.followed is None if start.depth is not None else start.phase.kind not in FINEST_KINDS:
         return False
     own = {name: getattr(settings, name) for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS}
     return start.settings.with_changes(**own, scale=settings.scale) == settings
@@ -190,8 +189,8 @@ def _followed(start: Iterate, options: DepthOptions) -> Followed:
     """Return from where the shape of a refined iterate is followed; of a file it is the end of a search."""
     if start.depth is not None and start.depth.followed is not None:
         return start.depth.followed
-    known, noise = _refinement_of(start).best, start.noise / focal_length(start.intrinsics)
-    problem = DepthProblem(start.best.problem.tracks, _trusted(start.best), known.affine, noise)
+    known, noise = start.geometry.depth_point, start.noise / focal_length(start.intrinsics)
+    problem = DepthProblem(start.best.problem.tracks, start.best.trusted, known.affine, noise)
     try:
         anchor = depth_point(problem, start.best)
     except InputError:  # the bilinear solution has no shape
@@ -238,23 +237,12 @@ def depth_problem(point: Point, noise: float | None, intrinsics: Floats) -> Dept
         )
     if not np.isfinite(point.loss) or is_collapsed(problem, point.factors):
         raise InputError("the bilinear solution has no shape")
-    visible = _trusted(point)
+    visible = point.trusted
     if noise is None:
         calibrated = estimate_noise(problem.tracks, visible)
     else:
         calibrated = noise / focal_length(intrinsics)
     return DepthProblem(problem.tracks, visible, problem.affine, calibrated)
-
-
-def _trusted(point: Point) -> Bools:
-    """Return which observations give rays, (F, P): the visible ones that a robust loss does not reject."""
-    problem = point.problem
-    if problem.robust is None:
-        return problem.visible
-    squares = problem.data.squares(point.factors)
-    usual = float(np.median(squares[problem.visible]))
-    limit = max((REJECTED * problem.robust.scale) ** 2, UNUSUAL**2 * usual)
-    return problem.visible & (squares <= limit)
 
 
 def _bilinear_share(problem: Problem, phases: int) -> float:
@@ -304,7 +292,7 @@ def _refinement_of(refined: Iterate) -> DepthStep:
         energy = depth.best_energy
     shown, problem = refined.geometry, refined.best.problem
     Y = shown.rotations @ shown.points + shown.translations[:, :, None]
-    tracks = DepthProblem(problem.tracks, _trusted(refined.best), shown.affine)
+    tracks = DepthProblem(problem.tracks, refined.best.trusted, shown.affine)
     point = DepthPoint.from_camera_points(tracks, Y, shown.rotations)
     return DepthStep(point, energy, energy, refined.phase, 1.0, finished=True)
 

@@ -16,7 +16,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
 from ..foundation.phases import DEPTHS, WNN
 from ..foundation.representation import one_line_repr
-from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
+from ..penalties import ExplicitWeights, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 from .scale import parse_scale
@@ -50,8 +50,6 @@ OBJECTIVES = {
     WNN: "the weighted nuclear norm of the shapes plus the pOSE error of the tracks, as in the paper",
 }
 REFINED_METHODS = ("bilinear", "lm")  # whose ends are starts for depths; they have robust losses
-
-
 MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
 
 
@@ -147,7 +145,6 @@ class Settings:
     loss_scale
         residual up to which a robust loss is about that of least squares, in the units of the tracks; None:
         a multiple of the median residual, or of the noise where that is larger.
-
     scale
         a length that is known, see `core.reconstruction.scale`: the units of the result.
 
@@ -437,6 +434,8 @@ def mode_weights_by(penalty: Penalty, values: Floats, smallest: float) -> tuple[
     (0.0, 0.0, 1.0)
     """
     count = max(1, int(np.count_nonzero(values > smallest)))
+    if isinstance(penalty, ExplicitWeights):
+        penalty = penalty.with_rank(count)
     weights = penalty.weights(count, values[:count])
     base = next((weight for weight in (weights[0], weights[-1]) if weight > 0), 1.0)
     relative = np.minimum(weights / base, MOST_MODE_WEIGHT)

@@ -26,7 +26,7 @@ from scipy.stats import spearmanr
 from core import PRESETS, iterate, procrustes_mm, read_sequence
 from core.evaluation import HIDING, HoldoutPlan, sweep, with_parameter
 from core.evaluation.cross_validation import pose_problem, solve_from
-from core.foundation import InputError
+from core.foundation import WNN, InputError
 from core.reconstruction.refinement import refine_end
 
 # Values beside those of the presets, xi 0.5, rank 6, eta 0.05, isometry 0.3, neighbors 8, noise estimated.

@@ -74,8 +74,8 @@ def test_words_are_values_of_refine(tracks, capsys):
     words = [*OPTIONS, "--over", "objective", "--values", "wnn,depths", "--folds", "1", "--hiding", "blocks"]
     assert main(["guide", tracks, *words, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [row["value"] for row in said["rows"]] == ["depth", "none"]
-    assert said["best"] in ("depth", "none") and said["hiding"] == "blocks"
+    assert [row["value"] for row in said["rows"]] == ["depths", "wnn"]
+    assert said["best"] in ("depths", "wnn") and said["hiding"] == "blocks"
 
 
 @pytest.mark.parametrize(

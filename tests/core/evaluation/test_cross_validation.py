@@ -331,7 +331,7 @@ def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, 
 
 
 def test_the_values_of_refine_are_words():
-    for word in ("depth", "none"):
+    for word in ("depths", "wnn"):
         value = parse_value("objective", word)
         assert value_text("objective", value) == word
         assert with_parameter(Settings(), "objective", value).objective == word
@@ -566,7 +566,7 @@ def assert_same_curves(first, second):
 
 def test_settings_of_cross_validation_are_a_value_or_a_preset_with_changes(quick):
     sequence, settings, _, curve = quick
-    changes = {"rank": 2, "starts": 1, "rotations": "truth", "objective": "none"}
+    changes = {"rank": 2, "starts": 1, "rotations": "truth", "objective": "wnn"}
     for given in (None, "recommended"):
         again = cross_validate(sequence, given, over="rank", values=(1, 2), folds=2, **changes)
         assert_same_curves(again, curve)

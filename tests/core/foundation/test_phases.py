@@ -13,7 +13,7 @@ PHASES = {
     ),
     "starts 3 to 31 (subset)": Phase(PhaseKind.SCREENING, 3, 31, subset=True),
     "ADMM": Phase(PhaseKind.MATRIX, name="ADMM"),
-    "objective": Phase(PhaseKind.REFINE),
+    "refine": Phase(PhaseKind.REFINE),
     "focal length, refine": Phase(PhaseKind.REFINE, focal=True),
     "focal length, 3 of the energies over it": Phase(PhaseKind.FOCAL, 3),
     "depth, start 1 of 2: tracks 5, level 2 of 2": Phase(
@@ -75,11 +75,11 @@ def test_the_attempt_is_that_of_the_run_itself():
     [
         {},
         {"kind": "else"},
-        {"kind": "objective", "number": -1},
-        {"kind": "objective", "number": 1.5},
-        {"kind": "objective", "name": 3},
-        {"kind": "objective", "subset": 1},
-        {"kind": "objective", "more": 1},
+        {"kind": "refine", "number": -1},
+        {"kind": "refine", "number": 1.5},
+        {"kind": "refine", "name": 3},
+        {"kind": "refine", "subset": 1},
+        {"kind": "refine", "more": 1},
     ],
 )
 def test_what_is_no_phase_is_refused(values):

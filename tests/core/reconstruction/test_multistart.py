@@ -250,7 +250,7 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
     assert any(report.agrees and not report.note for report in reports)
     assert not any(report.agrees for report in reports if report.note == "given up")
     phase_names = {phase_text(each.phase.brief) for each in iterates}
-    assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "objective"} <= phase_names
+    assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "refine"} <= phase_names
 
 
 def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observations():

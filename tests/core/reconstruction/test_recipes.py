@@ -61,7 +61,15 @@ VARIED = [
     PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
     PAPER.with_changes(method="bilinear", rotation_rank=3),
     PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
-    *(Settings(objective=refine, noise=1 / 3, isometry=0.0, neighbors=5) for refine in OBJECTIVES),
+    *(Settings(objective=each, noise=1 / 3, isometry=0.0, neighbors=5) for each in OBJECTIVES),
+    *(Settings(objective=each, rank=3, penalty=NuclearNorm(mu=2.5)) for each in OBJECTIVES),
+    *(preset.with_changes(rank=3) for preset in PRESETS.values()),
+    *(PRESETS[name].with_changes(isometry=0.7) for name in ("recommended", "bilinear", "paper")),
+    Settings(mode_weights=(0.0, 1.0, 1 / 3 + 2), smallest_movement=1e-3),
+    Settings(rank=3, mode_weights=(1.0, 20.0), noise=0.0),
+    Settings(objective="wnn", mode_weights=(2.0,)),
+    Settings(mirror="3-5", neighbors=4),
+    Settings(problem="lowrank", rank=5),
     PAPER.with_changes(objective="depths", noise=0.0),
 ]
 
@@ -116,28 +124,28 @@ def test_the_settings_in_the_python_that_is_printed_are_the_same(settings, tmp_p
 def test_only_what_differs_from_the_nearest_preset_is_printed():
     assert options_for(Settings()) == []
     assert options_for(PAPER) == ["--preset", "paper"]
-    assert options_for(Settings(rank=4)) == ["--rank", "4"]
+    assert options_for(Settings(isometry=1.0)) == ["--isometry", "1.0"]
+    assert options_for(Settings(starts=4)) == ["--starts", "4"]
     assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
-    assert options_for(Settings(penalty=NuclearNorm())) == ["--penalty", "nn"]
-    assert options_for(Settings(objective="wnn", rank=4)) == ["--preset", "bilinear", "--rank", "4"]
-    assert options_for(Settings(method="admm")) == ["--method", "admm"]  # which brings no refinement
-    assert options_for(Settings(method="admm", objective="depths")) == [
-        "--method",
-        "admm",
-        "--objective",
-        "depths",
-    ]
+    assert options_for(Settings(mode_weights=(1, 2.5))) == ["--mode-weights", "1.0,2.5"]
+    assert options_for(Settings(penalty=NuclearNorm())) == ["--preset", "bilinear", "--penalty", "nn"]
+    assert options_for(Settings(rank=4)) == ["--preset", "bilinear", "--rank", "4"]
+    started = Settings(objective="depths", rank=4)  # the rank alone would choose the weighted nuclear norm
+    assert options_for(started) == ["--preset", "recommended", "--rank", "4"]
+    method = Settings().with_changes(method="admm", objective="depths")
+    assert options_for(method) == [*("--method", "admm", "--objective", "depths")]
     low_rank = PRESETS["lowrank"]
     assert options_for(low_rank) == ["--problem", "lowrank"]
     assert options_for(low_rank.with_changes(rank=5)) == ["--problem", "lowrank", "--rank", "5"]
     weights = Settings(penalty=ExplicitWeights((0.1, 0.25)), rank=2)
-    assert options_for(weights) == ["--weights", "0.1,0.25"]
+    assert options_for(weights) == ["--preset", "bilinear", "--weights", "0.1,0.25"]
 
 
 def test_presets_are_recognized():
     assert (preset_name(Settings()), preset_name(PAPER)) == ("recommended", "paper")
     assert preset_name(Settings(rank=2)) is None
-    assert nearest_preset(Settings(rank=2)) == "recommended"
+    assert nearest_preset(Settings(rank=2)) == "bilinear"
+    assert nearest_preset(Settings(isometry=2.0)) == "recommended"
     assert nearest_preset(PAPER.with_changes(seed=1)) == "paper"
 
 

@@ -19,7 +19,7 @@ from core import (
     reprojection_px,
     save_result,
 )
-from core.foundation import replacing
+from core.foundation import DEPTHS, WNN, replacing
 from core.reconstruction.provenance import settings_from_dict
 from core.reconstruction.result import LOW_RANK, OPTIONAL, REFINED, SHAPES
 
@@ -128,6 +128,9 @@ def test_a_refined_result_keeps_the_solution_that_its_loss_is_of(small_result, r
     for result in (small_result, refined_result):
         assert all(np.array_equal(one, two) for one, two in zip(result.bilinear, expected, strict=True))
     np.testing.assert_array_equal(refined_result.singular_values, small_result.singular_values)
+    for result in (small_result, refined_result):
+        np.testing.assert_array_equal(result.wnn_weights, small_result.weights)
+    assert (small_result.objective, refined_result.objective) == (WNN, DEPTHS)
     assert not np.allclose(refined_result.points, small_result.points)
     # Along the rays nothing moves in the picture.
     np.testing.assert_allclose(
@@ -142,6 +145,12 @@ def test_part_of_a_bilinear_solution_is_refused(refined_result):
         InputError, match=r"bilinear_B has shape \(5, 3\); accepted is \(F, R\), here \(5, 2\)"
     ):
         replace(refined_result, bilinear_B=np.zeros((5, 3)))
+    with pytest.raises(InputError, match="lacks 'bilinear_weights'"):
+        replace(refined_result, bilinear_weights=None)
+    with pytest.raises(InputError, match=r"weights has shape \(2,\); accepted is \(K\), here \(5\)"):
+        replace(refined_result, weights=refined_result.bilinear_weights)
+    with pytest.raises(InputError, match=r"bilinear_weights has shape \(5,\); accepted is \(R\), here \(2\)"):
+        replace(refined_result, bilinear_weights=refined_result.weights)
     with pytest.raises(InputError, match=r"std has shape \(5, 7\)"):
         replace(refined_result, std=np.zeros((5, 7)))
 

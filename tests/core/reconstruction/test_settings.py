@@ -9,19 +9,34 @@ import pytest
 
 from core import (
     METHODS,
+    PENALTIES,
     PRESETS,
     CameraModel,
     ExplicitWeights,
     InputError,
     NuclearNorm,
+    RampWeights,
     RankPenalty,
     Settings,
+    TruncatedNuclearNorm,
     WeightedNuclearNorm,
     python_for,
     reconstruct,
     simulate,
 )
-from core.reconstruction import OBJECTIVES, settings_from_dict, settings_of, settings_to_dict
+from core.foundation import DEPTHS, WNN
+from core.reconstruction import (
+    LIVE,
+    OBJECTIVE_OF,
+    OBJECTIVES,
+    chosen_objective,
+    mode_weights_by,
+    settings_from_dict,
+    settings_of,
+    settings_to_dict,
+)
+
+ACCEPTED = "accepted are numbers of at least 0 that do not decrease, the last one above 0"
 
 
 def test_numbers_are_kept_as_numbers_of_python():
@@ -93,30 +108,79 @@ def test_a_method_brings_its_penalty_where_none_is_given(preset):
             reconstruct(scene, settings, **given, **quick)
 
 
-def test_a_method_brings_its_refinement_where_none_is_given():
+@pytest.mark.parametrize(
+    ("given", "objective"),
+    [
+        ({}, DEPTHS),
+        ({"rank": 3}, WNN),
+        ({"eta": 0.1}, WNN),
+        ({"penalty": NuclearNorm(0.1)}, WNN),
+        ({"method": "lm"}, WNN),
+        ({"options": (("rho", 2.0),), "method": "admm"}, WNN),
+        ({"isometry": 1.0}, DEPTHS),
+        ({"mode_weights": (1.0, 2.0)}, DEPTHS),
+        ({"smallest_movement": 0.01}, DEPTHS),
+        ({"noise": 0.5}, DEPTHS),
+        ({"neighbors": 4}, DEPTHS),
+        ({"mirror": "3-5"}, DEPTHS),
+        ({"rank": 3, "isometry": 1.0}, DEPTHS),  # the rank is of the start
+        ({"starts": 4, "loss": "cauchy", "rotations": "truth", "seed": 3}, DEPTHS),  # of both
+        ({"problem": "lowrank"}, WNN),
+        ({"problem": "lowrank", "starts": 2}, WNN),
+    ],
+)
+def test_a_parameter_of_one_objective_alone_chooses_it(given, objective):
+    assert Settings(**given).objective == settings_of(**given).objective == objective
+    assert chosen_objective(given) == objective
+
+
+def test_what_is_given_chooses_the_objective_also_where_it_is_the_default():
+    assert settings_of(rank=Settings().rank).objective == WNN
+    assert settings_of(isometry=Settings().isometry, rank=2).objective == DEPTHS
+
+
+def test_a_preset_or_an_objective_is_kept_whatever_else_is_given():
+    for name, preset in PRESETS.items():
+        assert settings_of(name, rank=2).objective == preset.with_changes(rank=2).objective == preset.objective
+        assert settings_of(name, isometry=1.0).objective == preset.objective
+    for objective in OBJECTIVES:
+        assert Settings(objective=objective, rank=2, isometry=1.0).objective == objective
+        assert settings_of(objective=objective, rank=2).objective == objective
+    assert PRESETS["recommended"].with_changes(objective=WNN) == PRESETS["bilinear"]
+    assert {PRESETS[name].objective for name in ("paper", "lowrank")} == {WNN}
+
+
+def test_a_method_whose_solutions_are_no_starts_for_depths_brings_the_weighted_nuclear_norm():
     for method in METHODS:
-        brought = "depth" if method in ("bilinear", "lm") else "none"
-        assert (
-            Settings(method=method).objective == Settings().with_changes(method=method).objective == brought
-        )
+        brought = DEPTHS if method in ("bilinear", "lm") else WNN
+        assert Settings().with_changes(method=method).objective == brought
+        assert PRESETS["bilinear"].with_changes(method=method).objective == WNN
         for given in OBJECTIVES:  # what was asked for stays
             assert Settings(method=method, objective=given).objective == given
             assert settings_of("recommended", method=method, objective=given).objective == given
-        assert PRESETS["bilinear"].with_changes(method=method).objective == WNN
-    assert PRESETS["recommended"].with_changes(objective="wnn") == PRESETS["bilinear"]
-    assert {PRESETS[name].objective for name in ("paper", "lowrank")} == {"none"}
+    assert Settings(method="admm", isometry=1.0).objective == WNN
+
+
+def test_every_parameter_is_of_one_objective_or_of_both_and_continues_a_run_of_those_that_it_is_of():
+    assert {name for name, of in OBJECTIVE_OF.items() if of == WNN} == {
+        *("method", "options", "penalty", "rank", "eta"),
+    }
+    assert {name for name, of in OBJECTIVE_OF.items() if of == DEPTHS} == {
+        *("mode_weights", "isometry", "smallest_movement", "noise", "neighbors", "mirror"),
+    }
+    both = {"hide", "loss", "loss_scale"}
+    assert set(LIVE[WNN]) == {"penalty", "rank", "eta"} | both
     assert (
-        Settings().with_changes(rank=3).objective == Settings().with_changes(method="lm").objective == DEPTHS
+        set(LIVE[DEPTHS]) == {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"} | both
     )
 
 
-def test_a_low_rank_problem_is_not_refined():
-    assert (
-        Settings(problem="lowrank").objective == Settings().with_changes(problem="lowrank").objective == WNN
-    )
+def test_a_low_rank_problem_has_no_energy_of_depths():
+    low_rank = Settings().with_changes(problem="lowrank")
+    assert Settings(problem="lowrank").objective == low_rank.objective == WNN
     scene = simulate("balloon", frames=10, points=16)
-    with pytest.raises(InputError, match="the low-rank problem has no depth refinement"):
-        reconstruct(scene, "lowrank", objective="depths")
+    with pytest.raises(InputError, match="the low-rank problem has no energy of depths"):
+        reconstruct(scene, "lowrank", objective=DEPTHS)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +189,16 @@ def test_a_low_rank_problem_is_not_refined():
         ({"objective": "rays"}, "objective is 'rays'; accepted are depths, wnn"),
         ({"noise": -1.0}, "noise is -1; accepted is a number of at least 0"),
         ({"isometry": -0.1}, "isometry is -0.1; accepted is a number of at least 0"),
-        ({"neighbors": 0}, "neighbors is 0; accepted is a whole number of at least 1"),
+        ({"neighbors": 0}, "neighbors is 0; accepted is a whole number of at least 1 and at most 1000"),
+        ({"smallest_movement": 0.0}, "smallest_movement is 0; accepted is a number above 0 and at most 1"),
+        ({"smallest_movement": 2}, "smallest_movement is 2; accepted is a number above 0 and at most 1"),
+        ({"mode_weights": (2, 1)}, f"the weights of the modes are 2, 1; {ACCEPTED}"),
+        ({"mode_weights": (-1.0, 1)}, f"the weights of the modes are -1, 1; {ACCEPTED}"),
+        ({"mode_weights": (0.0,)}, f"the weights of the modes are 0; {ACCEPTED}"),
+        ({"mode_weights": ()}, f"the weights of the modes are none; {ACCEPTED}"),
     ],
 )
-def test_numbers_of_the_refinement_are_checked(changes, sentence):
+def test_numbers_of_the_depths_are_checked(changes, sentence):
     with pytest.raises(InputError) as refused:
         Settings(**changes)
     assert str(refused.value) == sentence
@@ -163,3 +233,32 @@ def test_mirrored_frames_are_kept_in_one_form(text, kept):
 def test_mirrored_frames_that_are_none_are_refused(text):
     with pytest.raises(InputError, match="such as 31-40"):
         Settings(mirror=text)
+
+
+DEVIATIONS = np.array([0.4, 0.2, 0.1, 0.02, 1e-4, 0.0])  # of which four exceed a movement of .01
+
+
+@pytest.mark.parametrize("penalty", [*(kind() for kind in PENALTIES.values()), ExplicitWeights((0.5, 1.0))])
+def test_a_penalty_gives_modes_its_weights_over_that_of_the_largest(penalty):
+    weights = mode_weights_by(penalty, DEVIATIONS, 0.01)
+    assert Settings(mode_weights=weights).mode_weights == weights
+    assert list(weights) == sorted(weights) and weights[-1] > 0 and max(weights) <= 100.0
+    own = penalty if not isinstance(penalty, ExplicitWeights) else penalty.with_rank(4)
+    given = own.weights(4, DEVIATIONS[:4])
+    base = given[0] if given[0] > 0 else given[-1]
+    if base > 0:
+        expected = np.minimum(given / base, 100.0)
+        np.testing.assert_allclose(weights[:4], expected)
+        assert len(weights) == 4
+    else:
+        assert weights == (0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def test_weights_of_modes_by_a_penalty_end_at_the_smallest_movement_that_counts():
+    norm = WeightedNuclearNorm(xi=3.0, gamma=1e-9)
+    np.testing.assert_allclose(mode_weights_by(norm, DEVIATIONS, 0.15), (1.0, 2.0))
+    np.testing.assert_allclose(mode_weights_by(norm, DEVIATIONS, 0.01), (1.0, 2.0, 4.0, 20.0))
+    np.testing.assert_allclose(mode_weights_by(norm, DEVIATIONS, 1e-5), (1.0, 2.0, 4.0, 20.0, 100.0))
+    assert mode_weights_by(norm, np.zeros(3), 0.01) == (1.0,)
+    assert mode_weights_by(RampWeights(mu=2.0, free=1), DEVIATIONS, 0.05) == (0.0, 0.5, 1.0)
+    assert mode_weights_by(TruncatedNuclearNorm(mu=0.5, free=9), DEVIATIONS, 0.15) == (0.0, 0.0, 1.0)

@@ -1,0 +1,293 @@
+"""A run whose parameters of the depths change follows the shape that is shown; all that it gives fits it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+from core import Settings, SolveStep, iterate, load_result, load_start, reconstruct, simulate
+from core.depth import DepthOptions, carried_along, followed_points
+from core.foundation import DEPTHS, WNN, PhaseKind
+from core.reconstruction import Provenance
+from core.reconstruction.geometry import mean_and_modes
+from core.reconstruction.refinement import can_follow
+
+REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
+FEW = 10  # points that pass all levels, where there are too many
+MOVED = {
+    "isometry": {"isometry": 1.5},
+    "mode weights": {"mode_weights": (0.5, 1.0, 20.0)},
+    "smallest movement": {"smallest_movement": 0.02},
+    "noise": {"noise": 2.0},
+    "neighbors": {"neighbors": 4},
+    "two at once": {"isometry": 0.1, "mode_weights": (2.0,)},
+}
+
+
+def last_of(iterates):
+    (last,) = deque(iterates, maxlen=1)
+    return last
+
+
+def apart(one, other):
+    """Return the distance of two iterates' shapes in the frame of the camera, over the size of the object."""
+    X, Z = (each.geometry.rotations @ each.geometry.points for each in (one, other))
+    X, Z = (each - each.mean(axis=2, keepdims=True) for each in (X, Z))
+    X *= np.vdot(X, Z) / np.vdot(X, X)  # the size of all is not determined
+    return float(np.sqrt(np.square(X - Z).sum() / np.square(Z).sum()))
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=24, occlusion=0.1, noise=0.5, seed=3)
+
+
+@pytest.fixture(scope="module")
+def refined(sequence):
+    return tuple(iterate(sequence, REFINED))
+
+
+@pytest.fixture(scope="module")
+def settled(sequence, refined):
+    """The minimum of the parameters of the run, as exactly as a movement is followed."""
+    return last_of(iterate(sequence, REFINED, start=refined[-1]))
+
+
+@pytest.fixture(scope="module")
+def away(sequence, settled):
+    """The iterates under other parameters of the depths, by what was changed."""
+    return {
+        name: list(iterate(sequence, REFINED.with_changes(**changes), start=settled))
+        for name, changes in MOVED.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def loaded(sequence, settled, tmp_path_factory):
+    path = settled.result().save(tmp_path_factory.mktemp("following") / "result.npz")
+    return load_start(path, sequence)
+
+
+def test_a_run_that_has_ended_hardly_moves_where_nothing_changed(refined, settled):
+    assert apart(settled, refined[-1]) < 2e-3
+    assert settled.record.energy <= refined[-1].record.energy
+    assert settled.best is refined[-1].best
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_parameter_of_the_depths_moves_the_shape_from_the_first_iterate_on(settled, away, name):
+    iterates = away[name]
+    for each in iterates:
+        assert each.best is settled.best and each.current is settled.current  # the bilinear solution
+        assert each.phase.kind in (PhaseKind.FINEST, PhaseKind.UNCERTAINTY)
+        assert each.settings == REFINED.with_changes(**MOVED[name])
+        assert each.depth.followed.subset is settled.depth.followed.subset
+    assert apart(iterates[0], settled) > 1e-6
+    assert apart(iterates[-1], settled) > 1e-4
+    assert [each.status.finished for each in iterates] == [False] * (len(iterates) - 1) + [True]
+    assert iterates[-1].geometry.std.shape == settled.geometry.std.shape
+    assert (iterates[-1].geometry.std > 0).all()
+    energies = [each.depth.best_energy for each in iterates]
+    assert energies == sorted(energies, reverse=True)
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, away, name):
+    end = away[name][-1]
+    again = last_of(iterate(sequence, end.settings, start=end))
+    assert again.record.energy <= end.record.energy
+    assert end.record.energy - again.record.energy < 1e-4
+    assert apart(again, end) < 2e-3
+    objective = end.depth.followed.objective
+    level = objective.level
+    assert (level.isometry, level.eps) == (end.settings.isometry, end.settings.smallest_movement)
+    assert level.weights == end.settings.mode_weights and objective.neighbors == end.settings.neighbors
+    value, gradient = objective.value_and_gradient(objective.start(end.depth.followed.point))
+    assert value / objective.problem.visible.size == pytest.approx(end.record.energy, rel=1e-9)
+    steepest = np.abs(objective.value_and_gradient(objective.start(away[name][0].depth.best))[1]).max()
+    assert np.abs(gradient).max() < 0.2 * steepest
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
+    back = last_of(iterate(sequence, REFINED, start=away[name][-1]))
+    assert apart(back, settled) < 1e-3
+    early = last_of(iterate(sequence, REFINED, start=away[name][0]))  # the hand moves on before it has ended
+    assert apart(early, settled) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["mode weights", "isometry"])
+def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, away, name):
+    iterates = list(iterate(sequence, REFINED.with_changes(**MOVED[name]), start=loaded))
+    assert all(each.best is loaded.best for each in iterates)
+    assert iterates[0].phase.kind is PhaseKind.FINEST
+    assert apart(loaded, settled) < 1e-12
+    assert 1e-6 < apart(iterates[0], loaded) < 2 * apart(away[name][-1], settled)
+    assert apart(iterates[-1], away[name][-1]) < 5e-3  # neighbors are those of another shape
+    back = last_of(iterate(sequence, REFINED, start=iterates[-1]))
+    assert apart(back, last_of(iterate(sequence, REFINED, start=loaded))) < 1e-3
+    assert iterates[-1].geometry.std is not None
+
+
+def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, settled, loaded):
+    for start in (settled, loaded):
+        for changes in ({}, {"isometry": 1.0}, {"noise": 0.1, "neighbors": 3}, {"scale": "size=1m"}):
+            assert can_follow(start, REFINED.with_changes(**changes))
+        for changes in ({"eta": 0.2}, {"rank": 3}, {"seed": 1}, {"hide": "1:2"}, {"loss": "cauchy"}):
+            assert not can_follow(start, REFINED.with_changes(**changes, isometry=1.0))
+        assert not can_follow(start, REFINED.with_changes(mirror="2-4"))
+        assert not can_follow(start, REFINED.with_changes(objective=WNN))
+    for each in refined[:-1]:  # they have not passed the finest level
+        assert not can_follow(each, REFINED)
+
+
+def test_a_file_of_a_search_that_was_stopped_early_is_not_followed(sequence, refined, tmp_path):
+    coarse = next(each for each in refined if each.phase.kind is PhaseKind.FINE)
+    start = load_start(coarse.result().save(tmp_path / "stopped.npz"), sequence)
+    assert start.record.energy is not None and not can_follow(start, REFINED)
+
+
+def test_a_run_under_the_weighted_nuclear_norm_continues_from_the_bilinear_solution(sequence, away):
+    end = away["mode weights"][-1]
+    last = last_of(iterate(sequence, end.settings.with_changes(objective=WNN), start=end))
+    assert last.record.energy is None and last.depth is None
+    assert last.loss == pytest.approx(end.loss, rel=1e-9)
+
+
+def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, tmp_path):
+    steps = [SolveStep(REFINED), SolveStep(REFINED.with_changes(mode_weights=(1.0, 9.0)), 1)]
+    steps.append(SolveStep(REFINED.with_changes(mode_weights=(1.0, 9.0), isometry=0.5)))
+    one, two = (reconstruct(sequence, steps=steps) for _ in range(2))
+    assert np.array_equal(one.points, two.points) and one.energy == two.energy
+    loaded = load_start(one.save(tmp_path / "result.npz"), sequence)
+    assert loaded.provenance.flatten() == Provenance(tuple(steps))
+    assert "--mode-weights 1.0,9.0 --updates 1" in one.meta["command"]
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Let ten points stand for all."""
+    monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
+    monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+
+
+def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path):
+    assert followed_points((sequence.frame_count, sequence.point_count)) == FEW
+    end = last_of(iterate(sequence, REFINED))
+    subset = end.depth.followed.subset
+    others = np.setdiff1d(np.arange(sequence.point_count), subset.points)
+    assert not subset.complete and len(others) == sequence.point_count - FEW
+    heavy = REFINED.with_changes(mode_weights=(1.0, 30.0))
+    for start in (end, load_start(end.result().save(tmp_path / "a.npz"), sequence)):
+        *moved, last = iterate(sequence, heavy, start=start)
+        assert len(moved) > 1
+        change = np.abs(moved[0].depth.best.depths - end.depth.best.depths)
+        assert (change[:, others].max(axis=0) > 1e-7).all() and change[:, subset.points].max() > 1e-7
+        followed = last.depth.followed
+        options = {"isometry": heavy.isometry, "neighbors": heavy.neighbors}
+        expected = followed.subset.extend(followed.point, start.geometry.depth_point.rays, **options)
+        np.testing.assert_allclose(last.depth.best.depths, expected.depths, rtol=0.02)
+        missed = np.linalg.norm(last.result().reprojections() - sequence.tracks, axis=1)
+        assert missed[sequence.visible].max() < 10
+        assert last.geometry.std.shape == last.geometry.points.shape
+        back = last_of(iterate(sequence, REFINED, start=last))
+        assert apart(back, end) < 0.02  # the others are known from the part
+
+
+def test_points_that_are_carried_along_move_as_those_near_them(sequence, few):
+    followed = last_of(iterate(sequence, REFINED)).depth.followed
+    subset, before = followed.subset, followed.point
+    factor = 1.01 ** np.arange(len(before.depths))[:, None]
+    after = type(before)(before.rotations, before.depths * factor, before.rays, before.affine)
+    moved = carried_along(subset, followed.shown, before, after)
+    ratio = np.log(moved.depths / followed.shown.depths)
+    expected = np.broadcast_to(np.log(factor) - np.log(factor).mean(), ratio.shape)
+    np.testing.assert_allclose(ratio, expected, atol=1e-9)
+    still = carried_along(subset, followed.shown, before, before)
+    np.testing.assert_allclose(still.depths, followed.shown.depths, rtol=1e-12)
+
+
+def plain_spectrum(iterate):
+    """Return the singular values of the deviations of an iterate's shapes, over the size of the object."""
+    problem = iterate.depth.followed.objective.problem if iterate.depth else None
+    X = iterate.geometry.points - iterate.geometry.points.mean(axis=2, keepdims=True)
+    frames = len(X)
+    sigma = np.linalg.svd((X - X.mean(axis=0)).reshape(frames, -1), compute_uv=False) / np.sqrt(frames)
+    return sigma[: frames - 1], problem
+
+
+@pytest.mark.parametrize("name", ["mode weights", "two at once"])
+def test_the_spectrum_of_the_depths_is_that_of_the_deviations_which_the_energy_weighs(away, name):
+    for each in (away[name][0], away[name][-1]):
+        expected, problem = plain_spectrum(each)
+        unit = problem.unit(each.depth.followed.point)
+        np.testing.assert_allclose(each.spectrum.values, expected / unit, rtol=1e-6, atol=1e-9)
+        given = each.settings.mode_weights
+        weights = [given[min(k, len(given) - 1)] for k in range(len(expected))]
+        np.testing.assert_array_equal(each.spectrum.weights, weights)
+
+
+def test_the_spectrum_of_a_file_is_that_of_the_run_that_wrote_it(settled, loaded):
+    np.testing.assert_allclose(loaded.spectrum.values, settled.spectrum.values, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(loaded.spectrum.weights, settled.spectrum.weights)
+
+
+def test_the_spectrum_of_the_bilinear_solution_has_the_singular_values_and_their_weights(
+    sequence, refined, settled, tmp_path
+):
+    bilinear = settled.alternatives["bilinear"]
+    saved = load_start(bilinear.result().save(tmp_path / "bilinear.npz"), sequence)
+    for each in (refined[3], bilinear, saved):
+        factors, problem = each.best.factors, each.best.problem
+        product = factors.B @ factors.C.reshape(factors.rank, -1)
+        expected = np.linalg.svd(product, compute_uv=False)[: factors.rank]
+        np.testing.assert_allclose(each.spectrum.values, expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_array_equal(each.spectrum.weights, problem.weights)
+        assert list(each.spectrum.weights) == sorted(each.spectrum.weights)
+
+
+@pytest.mark.parametrize("name", ["mode weights", "isometry"])
+def test_the_arrays_of_a_result_of_the_depths_fit_each_other(sequence, away, name, tmp_path):
+    end = away[name][-1]
+    made = end.result()
+    for result in (made, load_result(made.save(tmp_path / "result.npz"))):
+        frames, points = result.visible.shape
+        count = 1 + min(frames - 1, 3 * points)
+        assert result.objective == DEPTHS
+        assert result.B.shape == (frames, count) and result.C.shape == (3 * points, count)
+        assert result.weights.shape == (count,)
+        assert result.weights[0] == 0 and (np.diff(result.weights[1:]) >= 0).all()
+        assert result.weights[1] == end.settings.mode_weights[0]
+        assert result.weights[-1] == end.settings.mode_weights[-1]
+        np.testing.assert_array_equal(result.B[:, 0], 1.0)
+        np.testing.assert_allclose(result.points, end.geometry.points, atol=1e-12)
+        np.testing.assert_allclose(
+            result.C[:, 0], end.geometry.points.mean(axis=0).ravel(), atol=1e-12
+        )
+        assert result.bilinear_weights.shape == (result.rank,) == (2,)
+        assert result.bilinear_B.shape == (frames, 2) and result.bilinear_C.shape == (3 * points, 2)
+        np.testing.assert_array_equal(result.bilinear_weights, end.best.problem.slopes(end.best.factors))
+    with np.load(tmp_path / "result.npz") as held:
+        np.testing.assert_allclose((held["B"] @ held["C"].T).reshape(frames, 3, -1), held["points"])
+
+
+def test_the_mean_and_the_modes_are_balanced_orthogonal_and_give_the_shapes_back():
+    rng = np.random.default_rng(4)
+    for frames, points in ((6, 5), (20, 3)):
+        shapes = rng.normal(size=(frames, 3, points))
+        B, C = mean_and_modes(shapes)
+        assert B.shape == (frames, 1 + min(frames - 1, 3 * points)) and C.shape == (3 * points, B.shape[1])
+        np.testing.assert_allclose((B @ C.T).reshape(shapes.shape), shapes, atol=1e-12)
+        np.testing.assert_allclose(C[:, 0], shapes.mean(axis=0).ravel())
+        sigma = np.linalg.svd((shapes - shapes.mean(axis=0)).reshape(frames, -1), compute_uv=False)
+        for gram in (B[:, 1:].T @ B[:, 1:], C[:, 1:].T @ C[:, 1:]):
+            np.testing.assert_allclose(gram, np.diag(sigma[: B.shape[1] - 1]), atol=1e-9)
+        assert np.abs(B[:, 1:].sum(axis=0)).max() < 1e-9
+
+
+def test_options_that_are_not_given_are_those_of_the_settings():
+    plain, settings = DepthOptions(), Settings()
+    assert (plain.isometry, plain.neighbors) == (settings.isometry, settings.neighbors)
+    assert (plain.weights, plain.eps) == (settings.mode_weights, settings.smallest_movement)
