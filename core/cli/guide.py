@@ -16,10 +16,16 @@ from ..evaluation.cross_validation import (
     gather_curve,
     sweep,
 )
-from ..evaluation.parameter_grid import OBJECTIVE, parameters_of, parse_value, suggest_values, value_text
+from ..evaluation.parameter_grid import (
+    OBJECTIVE,
+    objective_to_vary,
+    parameters_of,
+    parse_value,
+    suggest_values,
+    value_text,
+)
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
-from ..reconstruction.settings import SETTINGS, chosen_objective
 from .command_line import check_stopped
 from .console import ProgressLine, as_json, print_lines
 from .options import (
@@ -42,8 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `guide SEQUENCE`."""
     parser.description = (
         "Reconstruct a sequence, hide some of its observations, solve for a series of values of one "
-        "parameter, and print how well what was hidden is predicted. Depths are refined in every solve, "
-        "from the bilinear solution alone, unless --objective wnn is given."
+        "parameter, and print how well what was hidden is predicted. Without --preset and --objective the "
+        "parameter and the other options choose the objective. That of the depths is minimized in every "
+        "solve, from the bilinear solution alone."
     )
     add_sequence_options(parser)
     add_settings_options(parser)
@@ -51,8 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--over",
         metavar="NAME",
-        help="the parameter: xi or mu of the penalty (the default), scale of explicit weights, rank, eta, "
-        "or of the depths isometry, smallest_movement, noise, neighbors; or objective",
+        help="the parameter: of the depths isometry, smallest_movement, noise, neighbors; of the weighted "
+        "nuclear norm xi or mu of the penalty, scale of explicit weights, rank, eta; or objective (default: "
+        "the first one of the objective)",
     )
     group.add_argument(
         "--values",
@@ -82,8 +90,7 @@ def run(args: argparse.Namespace) -> None:
     Raises KeyboardInterrupt where the command is stopped, after the table.
     """
     if args.over is not None and args.preset is args.objective is None:
-        varied = args.over if args.over in SETTINGS else "penalty"
-        args.objective = chosen_objective(given_options(args) | {varied: args.over})
+        args.objective = objective_to_vary(args.over, given_options(args))
     (sequence, _files), settings = chosen_sequence(args), settings_from(args)
     offered = parameters_of(settings, sequence.camera)
     name = offered[0] if args.over is None else args.over

@@ -136,11 +136,9 @@ def run(args: argparse.Namespace) -> int:
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
     _warn_of_pixels(sequence, steps[0].settings)
-    if not args.quiet:
-        print_lines(f"nrsfm solve: {objective_sentence(args, steps[0].settings)}", stream=sys.stderr)
     solved, interrupted = _Solved(), False
     try:
-        _drain(_iterates(args, steps, sequence), solved, quiet=args.quiet)
+        _drain(_iterates(args, steps, sequence), solved, _objectives(args, steps), quiet=args.quiet)
         result, written = _keep(args, sequence, solved, inputs)
     except KeyboardInterrupt:  # the first signal, also one that arrives while the result is being written
         if solved.last is None:
@@ -214,13 +212,21 @@ class _Solved:
     last: Iterate | None = None
 
 
-def _drain(iterates: Iterator[Iterate], solved: _Solved, *, quiet: bool) -> None:
-    """Run to the end."""
+def _objectives(args: argparse.Namespace, steps: tuple[SolveStep, ...]) -> list[str]:
+    """Return what each step minimizes, and why."""
+    given = (args, *map(_parsed, args.then))
+    said = [objective_sentence(own, step.settings) for own, step in zip(given, steps, strict=True)]
+    return [said[0], *(f"then {each}" for each in said[1:])]
+
+
+def _drain(iterates: Iterator[Iterate], solved: _Solved, said: list[str], *, quiet: bool) -> None:
+    """Run to the end; `said` is printed as it begins."""
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
         for each in iterates:
-            if solved.last is None and each.origin is not None and each.origin.remark and not quiet:
-                print_lines(f"nrsfm solve: {each.origin.remark}", stream=sys.stderr)
+            if solved.last is None and not quiet:
+                remarks = [each.origin.remark] if each.origin is not None and each.origin.remark else []
+                print_lines(*(f"nrsfm solve: {each}" for each in (*said, *remarks)), stream=sys.stderr)
             solved.last = each
             solved.records.append(each.record)
             line.show(each)

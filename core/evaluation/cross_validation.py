@@ -42,8 +42,9 @@ better.
 Where the settings refine depths, the errors are those of the refined solution, since that is what a run
 gives. A refinement begins at the bilinear solution of the kept observations and follows this start alone. A
 hidden observation is two more unknowns there, the lateral place of its point, on which no track bears: its
-reprojection is a prediction as before. The refinement's own numbers (noise, weight of lengths, neighbors) and
-the objective are parameters like the others.
+reprojection is a prediction as before. The refinement's own numbers (noise, weight of lengths, smallest
+movement, neighbors) and the objective are parameters like the others. Each value begins there, and none at the
+end of its neighbor: what a value predicts does not depend on the others of the series.
 
 The shapes and offsets B, C, t, and the weights that refer to the closed form, are computed from the kept
 observations alone. Rotations and intrinsics are those of the given reconstruction, which uses all
@@ -85,6 +86,7 @@ from ..solvers.methods import adapted
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
 from .parameter_grid import (
+    objective_to_vary,
     is_whole,
     parameter_value,
     parameters_of,
@@ -506,10 +508,12 @@ def cross_validate(
     sequence
         the tracks.
     settings, **changes
-        everything but the parameter, as `reconstruct` takes them.
+        everything but the parameter, as `reconstruct` takes them. Without settings the parameter chooses the
+        objective, too.
     over
-        the parameter, one of `parameters_of`: the penalty's strength (the default), "rank" or "eta", and
-        "isometry", "smallest_movement", "noise" or "neighbors" of the depths, or "objective".
+        the parameter, one of `parameters_of`, by default the first: of the depths "isometry",
+        "smallest_movement", "noise" or "neighbors"; of the weighted nuclear norm the penalty's strength,
+        "rank" or "eta"; or "objective".
     values
         its values, those of "objective" in words; by default a series around the present one.
     start
@@ -537,6 +541,8 @@ def cross_validate(
     >>> curve.values
     array([1., 2.])
     """
+    if settings is None and over is not None and "objective" not in changes:
+        changes["objective"] = objective_to_vary(over, changes)
     chosen = settings_of(settings, **changes)
     offered = parameters_of(chosen, sequence.camera)
     name = offered[0] if over is None else over

@@ -14,9 +14,11 @@ from ..depth import estimate_noise
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS
 from ..penalties import ExplicitWeights
-from ..reconstruction.settings import SETTINGS
+from ..reconstruction.settings import SETTINGS, chosen_objective
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..data.sequence import Sequence
     from ..reconstruction.settings import Settings
 
@@ -24,12 +26,7 @@ SCALE = "scale"  # the parameter by which explicit weights are multiplied
 OBJECTIVE = "objective"  # the parameter whose values are words
 OF_DEPTHS = ("isometry", "smallest_movement", "noise", "neighbors")
 DECADES = 1.5  # that a suggested range reaches to each side
-NARROWER = {
-    "noise": 1.0,
-    "isometry": 1.0,
-    "smallest_movement": 1.0,
-    "neighbors": 0.5,
-}  # decades of other parameters
+NARROWER = dict.fromkeys(OF_DEPTHS, 1.0) | {"neighbors": 0.5}  # decades of other parameters
 COUNTS = {"rank": 8, "eta": 7} | dict.fromkeys(OF_DEPTHS, 5)  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
 LEAST_ETA = 1e-4  # smaller values have the same result
@@ -55,6 +52,16 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
     if settings.camera_of(camera) is CameraModel.ORTHOGONAL:
         names = names[:2]
     return (*names, OBJECTIVE)
+
+
+def objective_to_vary(parameter: str, given: Mapping[str, Any]) -> str:
+    """Return the objective that a parameter to vary chooses together with given ones.
+
+    >>> objective_to_vary("xi", {}), objective_to_vary("noise", {"rank": 2}), objective_to_vary("objective", {})
+    ('wnn', 'depths', 'depths')
+    """
+    varied = parameter if parameter in SETTINGS else "penalty"
+    return chosen_objective({**given, varied: None})
 
 
 def is_whole(parameter: str) -> bool:
@@ -130,6 +137,7 @@ def suggest_range(settings: Settings, parameter: str, noise: float = 1.0) -> tup
         low, high = min(max(now / 10, 1e-3), now), max(min(10 * now, 0.9), now)
     if is_whole(parameter):
         low, high = max(round(low), 1), round(high)
+    high = min(high, _most(parameter))
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
 
 
@@ -156,7 +164,8 @@ def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) ->
     count = max(2, len(values) // 2)
     end, factor = (values[-1], ratio) if above else (values[0], 1 / ratio)
     more = sorted({_rounded(parameter, end * factor**k) for k in range(1, count + 1)} - set(values))
-    return tuple(value for value in more if parameter != "eta" or LEAST_ETA <= value < 1.0)
+    least, most = (LEAST_ETA, 1.0) if parameter == "eta" else (0.0, _most(parameter))
+    return tuple(value for value in more if least <= value <= most)
 
 
 def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
@@ -169,6 +178,11 @@ def values_in_range(parameter: str, low: float, high: float, count: int) -> tupl
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
     ratio = high / low
     return tuple(sorted({_rounded(parameter, low * ratio ** (k / (count - 1))) for k in range(count)}))
+
+
+def _most(parameter: str) -> float:
+    """Return the largest value that settings accept of a parameter; one of a penalty has none."""
+    return SETTINGS[parameter].most if parameter in SETTINGS else math.inf
 
 
 def _rounded(parameter: str, value: float) -> float:

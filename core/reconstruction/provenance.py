@@ -333,6 +333,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
     values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
     values["penalty"] = penalty_to_dict(settings.penalty)
     values["options"] = dict(settings.options)
+    values["mode_weights"] = list(settings.mode_weights)
     for name in ("rotations", "intrinsics"):
         if isinstance(values[name], Path):
             values[name] = _word(values[name])

@@ -133,7 +133,10 @@ def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
 def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, tmp_path):
     path = tmp_path / "a.npz"
     words = ["solve", tracks, *QUICK, "-o", str(path)]
-    assert nrsfm(words, ">&-")[::2] == (2, "nrsfm solve: standard output: Bad file descriptor\n")
+    assert nrsfm([*words, "--json", "--quiet"], ">&-")[::2] == (
+        2,
+        "nrsfm solve: standard output: Bad file descriptor\n",
+    )
     whole = load_result(path)
     code, printed, _errors = nrsfm(words, "2>&- <&-")
     assert code == 0 and printed.endswith(f"wrote {path}\n")

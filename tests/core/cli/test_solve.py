@@ -59,7 +59,10 @@ def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, 
     assert main(words) == 0
     captured = capsys.readouterr()
     said = json.loads(captured.out)
-    assert captured.err == ""  # no progress where stderr is no terminal
+    assert captured.err == (  # no progress where stderr is no terminal
+        "nrsfm solve: minimizes the weighted nuclear norm of the shapes plus the pOSE error of the tracks "
+        "(--objective)\n"
+    )
     assert said["output"] == [str(path) for path in outputs]
     assert all(path.stat().st_size for path in outputs)
     result = load_result(outputs[0])

@@ -263,9 +263,7 @@ def test_the_arrays_of_a_result_of_the_depths_fit_each_other(sequence, away, nam
         assert result.weights[-1] == end.settings.mode_weights[-1]
         np.testing.assert_array_equal(result.B[:, 0], 1.0)
         np.testing.assert_allclose(result.points, end.geometry.points, atol=1e-12)
-        np.testing.assert_allclose(
-            result.C[:, 0], end.geometry.points.mean(axis=0).ravel(), atol=1e-12
-        )
+        np.testing.assert_allclose(result.C[:, 0], end.geometry.points.mean(axis=0).ravel(), atol=1e-12)
         assert result.bilinear_weights.shape == (result.rank,) == (2,)
         assert result.bilinear_B.shape == (frames, 2) and result.bilinear_C.shape == (3 * points, 2)
         np.testing.assert_array_equal(result.bilinear_weights, end.best.problem.slopes(end.best.factors))

@@ -141,7 +141,9 @@ def test_what_is_given_chooses_the_objective_also_where_it_is_the_default():
 
 def test_a_preset_or_an_objective_is_kept_whatever_else_is_given():
     for name, preset in PRESETS.items():
-        assert settings_of(name, rank=2).objective == preset.with_changes(rank=2).objective == preset.objective
+        assert (
+            settings_of(name, rank=2).objective == preset.with_changes(rank=2).objective == preset.objective
+        )
         assert settings_of(name, isometry=1.0).objective == preset.objective
     for objective in OBJECTIVES:
         assert Settings(objective=objective, rank=2, isometry=1.0).objective == objective
@@ -170,9 +172,7 @@ def test_every_parameter_is_of_one_objective_or_of_both_and_continues_a_run_of_t
     }
     both = {"hide", "loss", "loss_scale"}
     assert set(LIVE[WNN]) == {"penalty", "rank", "eta"} | both
-    assert (
-        set(LIVE[DEPTHS]) == {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"} | both
-    )
+    assert set(LIVE[DEPTHS]) == {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"} | both
 
 
 def test_a_low_rank_problem_has_no_energy_of_depths():
