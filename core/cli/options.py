@@ -251,23 +251,24 @@ def settings_from(args: argparse.Namespace) -> Settings:
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that options were given for; any number of a penalty is of the penalty."""
-    names = ("problem", "method", "mode_weights", *SETTINGS)
-    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
-    if any(getattr(args, name) is not None for name in ("penalty", "weights", *numbers)):
-        given["penalty"] = args.penalty
-    if any(getattr(args, f"option_{name}") is not None for name in _method_options()):
-        given["options"] = True
-    return given
+    return {parameter: getattr(args, attribute) for attribute, parameter in _given(args)}
+
+
+def _given(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return the attributes that hold the given options, each with the field of the settings that it is of."""
+    numbers = [name for kind in PENALTIES.values() for name in parameters_of(kind)]
+    of = {name: name for name in ("problem", "method", "mode_weights", *SETTINGS)}
+    of |= dict.fromkeys(("penalty", "weights", *numbers), "penalty")
+    of |= {f"option_{name}": "options" for name in _method_options()}
+    return [(name, parameter) for name, parameter in of.items() if getattr(args, name) is not None]
 
 
 def objective_sentence(args: argparse.Namespace, settings: Settings) -> str:
     """Return what is minimized, which options chose it, and which given ones are not of it."""
     of: dict[str, list[str]] = {objective: [] for objective in OBJECTIVES}
-    for name in given_options(args):
-        flag = "weights" if name == "penalty" and args.weights is not None else name
-        if name in OBJECTIVE_OF:
-            of[OBJECTIVE_OF[name]].append(option_flag(flag))
+    for attribute, parameter in _given(args):
+        if parameter in OBJECTIVE_OF:
+            of[OBJECTIVE_OF[parameter]].append(option_flag(attribute.removeprefix("option_")))
     own = of.pop(settings.objective)
     chosen = "--objective" if args.objective else f"--preset {args.preset}" if args.preset else ", ".join(own)
     sentence = f"minimizes {OBJECTIVES[settings.objective].partition(',')[0]} ({chosen or 'the default'})"

@@ -43,8 +43,8 @@ Where the settings refine depths, the errors are those of the refined solution, 
 gives. A refinement begins at the bilinear solution of the kept observations and follows this start alone. A
 hidden observation is two more unknowns there, the lateral place of its point, on which no track bears: its
 reprojection is a prediction as before. The refinement's own numbers (noise, weight of lengths, smallest
-movement, neighbors) and the objective are parameters like the others. Each value begins there, and none at the
-end of its neighbor: what a value predicts does not depend on the others of the series.
+movement, neighbors) and the objective are parameters like the others. Each value begins there, and none where
+another one ended: what a value predicts does not depend on the others of the series.
 
 The shapes and offsets B, C, t, and the weights that refer to the closed form, are computed from the kept
 observations alone. Rotations and intrinsics are those of the given reconstruction, which uses all
@@ -86,8 +86,8 @@ from ..solvers.methods import adapted
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
 from .parameter_grid import (
-    objective_to_vary,
     is_whole,
+    objective_to_vary,
     parameter_value,
     parameters_of,
     parse_value,

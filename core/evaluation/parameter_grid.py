@@ -57,8 +57,8 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
 def objective_to_vary(parameter: str, given: Mapping[str, Any]) -> str:
     """Return the objective that a parameter to vary chooses together with given ones.
 
-    >>> objective_to_vary("xi", {}), objective_to_vary("noise", {"rank": 2}), objective_to_vary("objective", {})
-    ('wnn', 'depths', 'depths')
+    >>> objective_to_vary("xi", {}), objective_to_vary("noise", {"rank": 2})
+    ('wnn', 'depths')
     """
     varied = parameter if parameter in SETTINGS else "penalty"
     return chosen_objective({**given, varied: None})

@@ -7,10 +7,10 @@ import signal
 
 import pytest
 
-from core import Settings, WeightedNuclearNorm, iterate, read_sequence, write_challenge
+from core import CameraModel, Settings, WeightedNuclearNorm, iterate, read_sequence, write_challenge
 from core.cli import main
 from core.cli.console import ProgressLine
-from core.evaluation import HoldoutPlan, gather_curve, sweep
+from core.evaluation import HoldoutPlan, gather_curve, parameters_of, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
 UNREFINED = [*OPTIONS, "--objective", "wnn"]
@@ -70,7 +70,7 @@ def test_the_table_marks_the_best_value(tracks, capsys):
     assert rows[marked] <= min(rows.values()) * 1.001
 
 
-def test_words_are_values_of_refine(tracks, capsys):
+def test_words_are_values_of_the_objective(tracks, capsys):
     words = [*OPTIONS, "--over", "objective", "--values", "wnn,depths", "--folds", "1", "--hiding", "blocks"]
     assert main(["guide", tracks, *words, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -87,7 +87,7 @@ def test_words_are_values_of_refine(tracks, capsys):
         (["--over", "noise"], "--over is 'noise'; accepted here are xi, rank, eta, objective"),
         (
             ["--over", "neighbors", "--values", "0", "--objective", "depths"],
-            "neighbors is 0; accepted is a whole number of at least 1",
+            "neighbors is 0; accepted is a whole number of at least 1 and at most 1000",
         ),
         (["--values", "1,1"], "accepted is at least one, each once"),
         (["--share", "0.9"], "the held-out share is 0.9"),
@@ -99,6 +99,28 @@ def test_words_are_values_of_refine(tracks, capsys):
 def test_what_cannot_be_done_is_refused_in_a_sentence(tracks, capsys, words, sentence):
     assert main(["guide", tracks, *UNREFINED, "--quiet", *words]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter", "offered"),
+    [
+        ([], "isometry", "isometry, smallest_movement, noise, neighbors, objective"),
+        (["--over", "xi"], "xi", "xi, rank, eta, objective"),
+        (["--over", "smallest_movement", "--rank", "3"], "smallest_movement", "isometry, smallest_movement"),
+        (["--rank", "3"], "xi", "xi, rank, eta, objective"),
+        (["--over", "isometry", "--preset", "recommended"], "isometry", "isometry, smallest_movement"),
+        (["--over", "eta", "--preset", "bilinear", "--isometry", "1"], "eta", "xi, rank, eta, objective"),
+    ],
+)
+def test_the_parameter_and_the_options_choose_the_objective(
+    tracks, capsys, monkeypatch, words, parameter, offered
+):
+    posed = []
+    monkeypatch.setattr("core.cli.guide._solve", lambda *given: posed.append(given))
+    assert main(["guide", tracks, "--quiet", *words]) == 0
+    ((_, settings, plan, *_),) = posed
+    assert plan.parameter == parameter
+    assert ", ".join(parameters_of(settings, CameraModel.PERSPECTIVE)).startswith(offered)
 
 
 def test_without_values_there_is_a_series_around_the_present_one(tracks, capsys):

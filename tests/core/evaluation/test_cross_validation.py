@@ -292,10 +292,12 @@ def test_every_parameter_can_be_read_and_changed():
         (LogPenalty(mu=0.2), "mu"),
     ):
         settings = Settings(penalty=penalty)
-        refined = ("objective", "noise", "isometry", "neighbors")
-        assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta", *refined)
-        assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank", *refined)
-        numbers = (("noise", 0.4), ("isometry", 0.1), ("neighbors", 5.0))
+        assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta", "objective")
+        assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank", "objective")
+        depths = ("isometry", "smallest_movement", "noise", "neighbors", "objective")
+        for camera in CameraModel:
+            assert parameters_of(settings.with_changes(objective="depths"), camera) == depths
+        numbers = (("noise", 0.4), ("isometry", 0.1), ("smallest_movement", 0.01), ("neighbors", 5.0))
         for parameter, value in ((name, 0.7), ("rank", 3.0), ("eta", 0.3), *numbers):
             assert parameter_value(with_parameter(settings, parameter, value), parameter) == value
             low, high, count = suggest_range(settings, parameter, noise=0.5)
@@ -304,8 +306,6 @@ def test_every_parameter_can_be_read_and_changed():
             series = values_in_range(parameter, low, high, count)
             assert len(series) == count and low <= series[0] < series[-1] <= high
             assert list(series) == sorted(set(series))
-    unrefined = settings.with_changes(objective="wnn")
-    assert parameters_of(unrefined, CameraModel.PERSPECTIVE) == (name, "rank", "eta", "objective")
     assert parameters_of(PRESETS["lowrank"], CameraModel.PERSPECTIVE) == ("mu", "rank", "eta")
     explicit = Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)))
     assert parameters_of(explicit, CameraModel.PERSPECTIVE)[0] == SCALE
@@ -320,7 +320,11 @@ def test_every_parameter_can_be_read_and_changed():
 
 
 @pytest.mark.parametrize(
-    ("parameter", "now"), [("rank", 1), ("rank", 30), ("eta", 0.5), ("eta", 1.0), ("eta", 1e-4)]
+    ("parameter", "now"),
+    [
+        *(("rank", 1), ("rank", 30), ("eta", 0.5), ("eta", 1.0), ("eta", 1e-4)),
+        *(("smallest_movement", 0.7), ("smallest_movement", 1.0), ("neighbors", 900)),
+    ],
 )
 def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, now):
     low, high, count = suggest_range(Settings().with_changes(**{parameter: now}), parameter)
@@ -328,9 +332,11 @@ def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, 
     assert low <= now <= high
     assert all(with_parameter(Settings(), parameter, value) for value in series)  # none is refused
     assert len(series) >= 3
+    further = values_outside(parameter, series, above=True)
+    assert all(with_parameter(Settings(), parameter, value) for value in further)
 
 
-def test_the_values_of_refine_are_words():
+def test_the_values_of_the_objective_are_words():
     for word in ("depths", "wnn"):
         value = parse_value("objective", word)
         assert value_text("objective", value) == word
@@ -601,6 +607,53 @@ def test_cross_validation_hides_as_much_and_in_the_way_that_is_asked_for(quick):
         cross_validate(sequence, settings, share=0.9, **common)
     with pytest.raises(InputError, match="hiding is 'all'"):
         cross_validate(sequence, settings, hiding="all", **common)
+
+
+@pytest.mark.parametrize(
+    ("over", "changes", "objective"),
+    [
+        ("xi", {}, "wnn"),
+        ("rank", {"starts": 2}, "wnn"),
+        ("isometry", {}, "depths"),
+        ("smallest_movement", {"rank": 2}, "depths"),
+        (None, {}, "depths"),
+        (None, {"rank": 2}, "wnn"),
+        ("objective", {}, "depths"),
+    ],
+)
+def test_the_parameter_that_is_varied_chooses_the_objective(quick, monkeypatch, over, changes, objective):
+    sequence, _, last, _ = quick
+    posed = []
+    monkeypatch.setattr(
+        "core.evaluation.cross_validation.sweep",
+        lambda _sequence, _start, settings, plan: posed.append((settings, plan)),
+    )
+    monkeypatch.setattr("core.evaluation.cross_validation.gather_curve", lambda *_: None)
+    cross_validate(sequence, over=over, start=last, **changes)
+    ((settings, plan),) = posed
+    assert settings.objective == objective
+    assert plan.parameter == over or (
+        over is None and plan.parameter == ("isometry", "xi")[objective == "wnn"]
+    )
+    for preset in ("recommended", "bilinear"):  # which chooses
+        if over in parameters_of(PRESETS[preset], sequence.camera):
+            cross_validate(sequence, preset, over=over, start=last, **changes)
+            assert posed[-1][0].objective == PRESETS[preset].objective
+
+
+def test_the_smallest_movement_that_counts_changes_what_is_predicted(quick):
+    sequence, settings, last, _ = quick
+    curve = cross_validate(
+        sequence,
+        settings.with_changes(objective="depths", noise=0.0),
+        over="smallest_movement",
+        values=(0.0025, 0.1),
+        folds=1,
+        start=last,
+    )
+    assert curve.values.tolist() == [0.0025, 0.1] and np.isfinite(curve.held).all()
+    assert curve.held[0] != curve.held[1]
+    assert curve.kept.max() < 1e-9  # without noise rays are exact
 
 
 def test_cross_validation_refuses_what_is_no_parameter(quick):

@@ -18,7 +18,7 @@ REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 10  # points that pass all levels, where there are too many
 MOVED = {
     "isometry": {"isometry": 1.5},
-    "mode weights": {"mode_weights": (0.5, 1.0, 20.0)},
+    "mode weights": {"mode_weights": (0.5, 1.0, 3.0)},
     "smallest movement": {"smallest_movement": 0.02},
     "noise": {"noise": 2.0},
     "neighbors": {"neighbors": 4},
@@ -41,7 +41,7 @@ def apart(one, other):
 
 @pytest.fixture(scope="module")
 def sequence():
-    return simulate("paper", frames=14, points=24, occlusion=0.1, noise=0.5, seed=3)
+    return simulate("paper", frames=12, points=20, occlusion=0.1, noise=0.5, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +139,8 @@ def test_what_is_no_parameter_of_the_depths_is_solved_again(sequence, refined, s
             assert not can_follow(start, REFINED.with_changes(**changes, isometry=1.0))
         assert not can_follow(start, REFINED.with_changes(mirror="2-4"))
         assert not can_follow(start, REFINED.with_changes(objective=WNN))
-    for each in refined[:-1]:  # they have not passed the finest level
-        assert not can_follow(each, REFINED)
+    for each in refined:  # before their end they have not passed the finest level
+        assert can_follow(each, REFINED) == (each.phase.kind is PhaseKind.UNCERTAINTY)
 
 
 def test_a_file_of_a_search_that_was_stopped_early_is_not_followed(sequence, refined, tmp_path):
@@ -179,7 +179,7 @@ def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path):
     subset = end.depth.followed.subset
     others = np.setdiff1d(np.arange(sequence.point_count), subset.points)
     assert not subset.complete and len(others) == sequence.point_count - FEW
-    heavy = REFINED.with_changes(mode_weights=(1.0, 30.0))
+    heavy = REFINED.with_changes(mode_weights=(2.0,))
     for start in (end, load_start(end.result().save(tmp_path / "a.npz"), sequence)):
         *moved, last = iterate(sequence, heavy, start=start)
         assert len(moved) > 1

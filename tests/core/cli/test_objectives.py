@@ -1,0 +1,144 @@
+"""Which objective options choose, that `solve` says it, and that commands and programs keep it."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import shlex
+
+import pytest
+
+from core import PRESETS, Settings, command_for, load_result, python_for, read_sequence, reconstruct
+from core.cli import main, parser, settings_from, steps_from
+from core.cli.options import add_settings_options, objective_sentence
+from core.cli.sweep import _combinations
+from core.reconstruction import OBJECTIVES, SolveStep
+
+NORM = "weighted nuclear norm of the shapes plus the pOSE error of the tracks"
+ENERGY = "energy of the depths along the observed rays"
+CHOSEN = {  # the objective, its reason, and what is said of the other options
+    "": ("depths", "the default", ""),
+    "--starts 4 --loss cauchy": ("depths", "the default", ""),
+    "--rank 2": ("wnn", "--rank", ""),
+    "--rank 6": ("wnn", "--rank", ""),  # also where it is the default one
+    "--eta 0.1 --rank 3": ("wnn", "--rank, --eta", ""),
+    "--xi 0.1 --penalty wnn": ("wnn", "--penalty, --xi", ""),
+    "--weights 0.1,0.2": ("wnn", "--weights", ""),
+    "--method lm": ("wnn", "--method", ""),
+    "--method admm --rho 2": ("wnn", "--method, --rho", ""),
+    "--isometry 1": ("depths", "--isometry", ""),
+    "--mode-weights 1,2 --smallest-movement 0.01": ("depths", "--mode-weights, --smallest-movement", ""),
+    "--rank 2 --noise 0": ("depths", "--noise", "; --rank: for its start"),
+    "--preset recommended --rank 2": ("depths", "--preset recommended", "; --rank: for its start"),
+    "--preset bilinear --isometry 1": ("wnn", "--preset bilinear", "; --isometry: without effect on it"),
+    "--objective depths --eta 0.1": ("depths", "--objective", "; --eta: for its start"),
+    "--objective wnn --neighbors 3": ("wnn", "--objective", "; --neighbors: without effect on it"),
+    "--preset recommended --objective wnn": ("wnn", "--objective", ""),
+    "--problem lowrank --rank 5": ("wnn", "--rank", ""),
+}
+
+
+def parsed(words):
+    return parser().parse_args(["solve", "tracks.txt", *shlex.split(words), "-o", "out.npz"])
+
+
+@pytest.mark.parametrize("words", CHOSEN)
+def test_options_choose_the_objective_and_a_sentence_says_which(words):
+    args, (objective, reason, others) = parsed(words), CHOSEN[words]
+    settings = settings_from(args)
+    assert settings.objective == objective
+    title = {"depths": ENERGY, "wnn": NORM}[objective]
+    assert objective_sentence(args, settings) == f"minimizes the {title} ({reason}){others}"
+
+
+def test_the_sentences_name_every_objective():
+    assert OBJECTIVES["depths"].startswith(f"the {ENERGY},") and OBJECTIVES["wnn"].startswith(f"the {NORM},")
+
+
+def test_solve_says_what_each_step_minimizes_unless_it_is_quiet(tracks, tmp_path, capsys):
+    path = tmp_path / "a.npz"
+    words = ["solve", tracks, "--rank", "2", "--rotations", "truth", "--iterates", "3", "-o", str(path)]
+    assert main([*words, "--then=--rotations truth --rank 2 --isometry 1 --iterates 2"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"nrsfm solve: minimizes the {NORM} (--rank)",
+        f"nrsfm solve: then minimizes the {ENERGY} (--isometry); --rank: for its start",
+    ]
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_solve_minimizes_what_python_does(tracks, tmp_path):
+    path = tmp_path / "a.npz"
+    words = ["solve", tracks, "--rotations", "truth", "--starts", "1", "--quiet", "-o", str(path)]
+    sequence = read_sequence(tracks)
+    for options, changes in (("--rank 2", {"rank": 2}), ("--isometry 1", {"isometry": 1.0})):
+        assert main([*words, *options.split()]) == 0
+        solved, made = load_result(path), reconstruct(sequence, rotations="truth", starts=1, **changes)
+        assert solved.objective == made.objective and solved.meta["settings"] == made.meta["settings"]
+        assert (solved.points == made.points).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("changes", [{}, {"rank": 3}, {"isometry": 0.7}, {"mode_weights": (0.0, 1 / 3)}])
+def test_commands_and_programs_keep_the_objective_of_every_preset(
+    preset, objective, changes, tmp_path, tracks
+):
+    if PRESETS[preset].problem == "lowrank" and objective == "depths":
+        return  # it has none
+    settings = PRESETS[preset].with_changes(objective=objective, **changes)
+    sequence = read_sequence(tracks)
+    words = shlex.split(command_for(sequence, settings))
+    assert steps_from(parser().parse_args(words[1:])) == (SolveStep(settings),)
+    lines = python_for(sequence, settings).splitlines()
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(line for line in lines if line.startswith(("from", "settings"))))
+    assert runpy.run_path(str(program))["settings"] == settings
+
+
+@pytest.mark.parametrize(
+    ("words", "objectives"),
+    [
+        ("--set rank=2,4", {"wnn"}),
+        ("--set rank=2,4 --objective depths", {"depths"}),
+        ("--set rank=2,4 --preset recommended", {"depths"}),
+        ("--set isometry=0.1,1", {"depths"}),
+        ("--set isometry=0.1,1 --rank 2", {"depths"}),
+        ("--set xi=0.1,1 smallest-movement=0.01,0.1", {"depths"}),
+        ("--set mode-weights=1,5", {"depths"}),
+        ("--set objective=depths,wnn --rank 2", {"depths", "wnn"}),
+        ("--seeds 0:2", {"depths"}),
+    ],
+)
+def test_what_a_sweep_varies_chooses_the_objective(words, objectives):
+    args = parser().parse_args(["sweep", "data", *words.split(), "-o", "out"])
+    found = list(_combinations(args))
+    assert len(found) > 1 and {each.objective for each in found} == objectives
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--mode-weights 2,1", "the weights of the modes are 2, 1; accepted are numbers of at least 0"),
+        (
+            "--mode-weights a",
+            "--mode-weights is 'a'; accepted are numbers A1,A2,..., the last one of all modes",
+        ),
+        ("--smallest-movement 0", "smallest_movement is 0; accepted is a number above 0 and at most 1"),
+        ("--problem lowrank --objective depths", "the low-rank problem has no energy of depths"),
+    ],
+)
+def test_values_of_the_depths_that_are_refused_are_named(tracks, tmp_path, capsys, words, sentence):
+    assert main(["solve", tracks, *words.split(), "-o", str(tmp_path / "a.npz")]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_the_help_names_both_objectives_and_which_options_are_of_the_depths():
+    own = argparse.ArgumentParser()
+    add_settings_options(own)
+    text = " ".join(own.format_help().split())
+    assert ENERGY in text and NORM in text
+    depths = text[text.index(" depths: ") :]
+    for flag in ("--isometry", "--smallest-movement", "--noise", "--neighbors", "--mode-weights", "--mirror"):
+        assert flag in depths
+    assert settings_from(parsed("--mode-weights 1,3")) == Settings(mode_weights=(1.0, 3.0))
