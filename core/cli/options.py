@@ -255,7 +255,7 @@ def given_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _given(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the attributes that hold the given options, each with the field of the settings that it is of."""
+    """Return the attributes that hold given options, each with the field of the settings that it is of."""
     numbers = [name for kind in PENALTIES.values() for name in parameters_of(kind)]
     of = {name: name for name in ("problem", "method", "mode_weights", *SETTINGS)}
     of |= dict.fromkeys(("penalty", "weights", *numbers), "penalty")

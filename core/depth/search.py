@@ -131,10 +131,10 @@ class DepthOptions:
         return tuple(replace(level, weights=self.weights) for level in levels)
 
     def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
-        """Return the energy of the finest level that a point is moved under, from that which it is of.
+        """Return the energy of the finest level that shapes are moved under, from that of the search.
 
-        Its edges stay those of the search, unless they are of another number of neighbors. `noise`: of a
-        coordinate of the tracks in calibrated units.
+        Its edges are the same, unless the number of neighbors is another one: then they are of a point, which
+        is the end of the search. `noise`: of a coordinate of the tracks in calibrated units.
         """
         level = replace(before.level, weights=self.weights, eps=self.eps, isometry=self.isometry)
         problem = before.problem if noise == before.problem.noise else before.problem.with_noise(noise)
@@ -244,9 +244,8 @@ class Followed:
 
     subset: DepthSubset  # the points that pass all levels; the others are carried along
     point: DepthPoint  # of the part
-    objective: LevelEnergy  # of the part, that the point is of
+    objective: LevelEnergy  # of the search, on the part; each movement changes it anew
     end: DepthPoint  # of the search, on the part: a movement and its reverse end there
-    found: LevelEnergy  # the objective that it is the end of
     shown: DepthPoint  # `point`, with the points that are carried along
     coarser: DepthPoint | None = None  # see `DepthStep`
 
@@ -258,8 +257,7 @@ class Followed:
         point = subset.restrict(shown)
         loose = subset.part.inflates or deforming_modes(subset.part, point) < FEW_MODES
         level = options.finest(loose=loose)[-1]
-        objective = options.energy(subset.part, level, point)
-        return cls(subset, point, objective, point, objective, shown)
+        return cls(subset, point, options.energy(subset.part, level, point), point, shown)
 
     def at(self, shown: DepthPoint) -> Followed:
         """Return the same from another end of the search."""
@@ -268,9 +266,8 @@ class Followed:
 
     def moved(self, step: DepthStep) -> Followed:
         """Return where a step of the part leads, the other points carried along."""
-        assert step.objective is not None  # it is of the finest level
         shown = carried_along(self.subset, self.shown, self.point, step.best)
-        return replace(self, point=step.best, objective=step.objective, shown=shown)
+        return replace(self, point=step.best, shown=shown)
 
 
 def follow_part(
@@ -281,7 +278,7 @@ def follow_part(
     `noise`: of a coordinate of the tracks in calibrated units.
     """
     subset = followed.subset
-    objective = options.objective(followed.objective, noise, followed.point)
+    objective = options.objective(followed.objective, noise, followed.end)
     steps = follow_depths(objective, followed.point, end=followed.end, coarser=followed.coarser)
     back = _way_back(followed, objective)
     for step in steps if back is None else (back,):
@@ -299,7 +296,7 @@ def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
 
     Energies that are nearly equal are of shapes which may differ much: the one that was found first is kept.
     """
-    found, end = followed.found, followed.end
+    found, end = followed.objective, followed.end
     if (objective.level, objective.problem.noise, objective.neighbors) != (
         *(found.level, found.problem.noise, found.neighbors),
     ):
@@ -365,7 +362,7 @@ def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Follow
     """Return from where changes are followed after the last step of the part; None after earlier ones."""
     if not step.finished or step.objective is None:
         return None
-    return Followed(subset, step.best, step.objective, step.best, step.objective, shown, step.coarser)
+    return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
 
 
 @dataclass(eq=False)

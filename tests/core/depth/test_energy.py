@@ -25,6 +25,7 @@ LEVELS = [
     DepthLevel(0.1, 0.15),
     DepthLevel(0.02, 0.03, 0.3, relative=True),
     DepthLevel(0.02, 0.03, weights=(0.0, 0.5, 1.0, 1.0, 4.0)),
+    DepthLevel(0.1, 0.15, weights=(0.0, 0.0, 100.0)),
 ]
 
 
@@ -246,6 +247,28 @@ def test_equal_weights_are_a_factor_of_what_movement_adds(frames, points):
     D = (X - X.mean(axis=0)).reshape(frames, -1)
     first = frames / 2 * np.linalg.slogdet(np.eye(frames) + D @ D.T / (0.01 * frames))[1]
     assert values[1] - values[0] == pytest.approx(2.0 * first, rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 5, 300])  # 300 are more than there are modes
+@pytest.mark.parametrize(("frames", "points"), SHAPES)
+def test_weights_of_one_change_no_number(frames, points, count):
+    plain, x = random_energy(frames, points, DepthLevel(0.1, 0.15))
+    same = replace(plain, level=replace(plain.level, weights=(1.0,) * count))
+    (value, gradient), (other, slope) = (each.value_and_gradient(x) for each in (plain, same))
+    assert other == value
+    np.testing.assert_array_equal(slope, gradient)
+
+
+def test_a_mode_of_weight_zero_is_free_and_costs_as_one_without_movement():
+    frames, points = SHAPES[0]
+    level = DepthLevel(0.1, 0.15, isometry=0.0, weights=(0.0, 0.0, 1.0))
+    free, x = random_energy(frames, points, level)
+    plain = replace(free, level=replace(level, weights=(1.0,)))
+    X = free.problem.shapes(free.point(x))
+    sigma = np.linalg.svd((X - X.mean(axis=0)).reshape(frames, -1), compute_uv=False)
+    saved = frames / 2 * np.log1p(sigma[:2] ** 2 / (0.01 * frames)).sum()
+    values = [each.value_and_gradient(x)[0] for each in (plain, free)]
+    assert values[0] - values[1] == pytest.approx(saved, rel=1e-9)
 
 
 @pytest.mark.parametrize("weights", [(), (-1.0, 1.0), (2.0, 1.0), (0.0,), (1.0, np.inf), (np.nan, 1.0)])
