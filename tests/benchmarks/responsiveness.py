@@ -66,7 +66,7 @@ def lateness() -> np.ndarray:
         print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
         window.session.set_theme(DARK)
         window.sequence_opening.open_sequence(simulate("paper", frames=FRAMES, points=POINTS))
-        window.session.set_settings(Settings(rank=4, starts=3))
+        window.session.set_settings(Settings(rank=4, starts=3, objective="depths"))
         window.parameters_panel.set_settings(window.session.settings)
         window.show()
         settle(app, 1.5)

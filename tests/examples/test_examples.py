@@ -15,7 +15,7 @@ PRINTED = {
     "fit": "Result('my tracks': 30 frames, 60 points, rank 4",
     "own_penalty": "GeometricWeights(mu=0.002, ratio=4.0):",
     "own_solver": "Alternating: loss 0.04643070",
-    "steer": "'--then=--rank 4 --xi 0.1",
+    "steer": "'--then=--preset bilinear --rank 4 --xi 0.1",
 }
 QUICK = ("compare", "own_solver")
 

@@ -142,7 +142,7 @@ def test_part_of_a_bilinear_solution_is_refused(refined_result):
     with pytest.raises(InputError, match="lacks 'bilinear_C'; a refined result needs the bilinear solution"):
         replace(refined_result, bilinear_C=None)
     with pytest.raises(
-        InputError, match=r"bilinear_B has shape \(5, 3\); accepted is \(F, R\), here \(5, 2\)"
+        InputError, match=r"bilinear_C has shape \(21, 2\); accepted is \(3P, R\), here \(21, 3\)"
     ):
         replace(refined_result, bilinear_B=np.zeros((5, 3)))
     with pytest.raises(InputError, match="lacks 'bilinear_weights'"):
