@@ -50,7 +50,8 @@ def reconstruct(
     sequence
         the tracks and what is known about them.
     settings
-        the parameters: a value, or the name of a preset; by default the preset `recommended`.
+        the parameters: a value, or the name of a preset. Without them `changes` choose the objective: the
+        weighted nuclear norm where one is of it alone, such as `rank`, else the energy of the depths.
     steps
         in place of settings: several steps, each continuing from the last iterate of the one before.
     start
@@ -114,7 +115,8 @@ def iterate(
     start
         an iterate of an earlier run of the same sequence. Where its rotations were chosen, and the settings
         that govern rotations and intrinsics did not change, the run continues from its best point, the rank
-        padded or cut; otherwise it does not use the iterate. Of a problem, factors or a snapshot; by default
+        padded or cut; where only parameters of the depths changed, from its refined shape. Otherwise it does
+        not use the iterate. Of a problem, factors or a snapshot; by default
         its closed form.
     steps, **changes
         as in `reconstruct`.

@@ -2,14 +2,14 @@
 
     python tests/benchmarks/guidance_table.py FILE ... [--hiding tracks blocks ...] [--folds N] [--json FILE]
 
-FILE are tracks with their truth in the Challenge's layout.  Each is reconstructed once without refinement.
+FILE are tracks with their truth in the Challenge's layout. Each is reconstructed once without refinement.
 From there series over one parameter are solved, under the weighted nuclear norm over xi, the rank and eta,
-and under the energy of the depths over its numbers: once with all observations, which gives the 3-D error (mean over frames
-and points after a similarity for each frame, in the unit of the truth), and once for every fold of every kind
-of hiding, which gives the held-out error, root mean square and median.  Printed are Spearman's rank
-correlation of the two, the mean over the sequences, and the 3-D error at the lowest held-out error over the
-lowest one, the geometric mean: over the values of each parameter, over the settings without refinement, over
-those with it, and over all.
+and under the energy of the depths over its numbers: once with all observations, which gives the 3-D error
+(mean over frames and points after a similarity for each frame, in the unit of the truth), and once for every
+fold of every kind of hiding, which gives the held-out error, root mean square and median. Printed are
+Spearman's rank correlation of the two, the mean over the sequences, and the 3-D error at the lowest held-out
+error over the lowest one, the geometric mean: over the values of each parameter, over the settings without
+refinement, over those with it, and over all.
 """
 
 from __future__ import annotations
