@@ -176,7 +176,9 @@ def follow_refined(context: RunContext, start: Iterate) -> Iterator[Iterate]:
     settings = context.settings
     options = depth_options(settings, thorough=True)
     followed = _followed(start, options)
-    noise = start.noise / focal_length(start.intrinsics)
+    noise = followed.objective.problem.noise
+    if start.depth is not None and start.depth.objective is not None:
+        noise = start.depth.objective.problem.noise
     if settings.noise != start.settings.noise:
         noise = depth_problem(start.best, settings.noise, context.tracks.intrinsics).noise
     record = HistoryEntry(-1, 0.0, start.best.loss, Phase(PhaseKind.FINEST), best=start.best.loss)

@@ -163,7 +163,7 @@ class Result:
     translations: Floats  # (F, 3)
     B: Floats  # (F, K)
     C: Floats  # (3P, K)
-    weights: Floats  # (K,) of the columns of B; of a low-rank solution (R,), of its cameras' columns
+    weights: Floats  # (K',) of the columns of B; of a low-rank solution of those of its cameras
     eta: float
     loss: float
     history: Floats  # (N, 3) iteration, seconds, loss

@@ -48,9 +48,10 @@ from core.depth import (
     DepthProblem,
     FrameBlock,
     LevelEnergy,
+    followed_part,
     point_subset,
     profile_focal,
-    refine_depths,
+    refine_part,
 )
 from core.evaluation import HoldoutPlan, Views, find_outliers, sweep
 from core.experiments import (
@@ -186,7 +187,7 @@ def depth_values():
     energy = LevelEnergy.about(problem.anchored(point), DepthLevel(0.1, 0.15), point)
     method = LBFGS(max_iterations=3)
     options = DepthOptions()
-    *_, last = refine_depths(problem, {"truth": point}, options)
+    *_, last = refine_part(followed_part(problem, point), point, {"truth": point}, options)
     subset = point_subset(problem, problem.shapes(point), 8)
     return [
         problem,

@@ -56,10 +56,16 @@ def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wron
         {"name": "2", "energy": -12, "distance": 0.1},
     ]
     figures = {"energy": -12.5, "noise_px": 0.3, "isometry": 0.3, "neighbors": 8, "ends": ends}
+    figures |= {"smallest_movement": 0.0025, "mode_weights": [0.0, 1.5]}
     result = replace(refined_result, meta=refined_result.meta | {"refinement": figures})
     lines = as_lines(summary_of(result) | {"output": []})
-    assert "depth refinement: energy -12.5, noise 0.3 px, isometry 0.3, 8 neighbors" in lines
-    assert "end of 2: energy -12, 10 % from the lowest" in lines
+    assert lines[0] == (
+        "energy of the depths -12.5 per observation, noise 0.3 px, isometry 0.3, smallest movement 0.0025, "
+        "8 neighbors, mode weights 0, 1.5"
+    )
+    assert "end of 2: energy -12 where ends are compared, 10 % from the lowest" in lines
+    (start,) = [line for line in lines if line.startswith("its start: log10 loss")]
+    assert start.endswith(f"rank {refined_result.rank}")
     assert "note: It jumps at frame 2." in lines
 
 
