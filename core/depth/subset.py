@@ -66,8 +66,10 @@ class DepthSubset:
         """Return the value of the part's unknowns, of geometric mean depth 1 if perspective."""
         if self.complete:
             return point
-        Y = point.camera_points()[:, :, self.points]
-        return DepthPoint.of_shapes(Y, point.rotations, affine=point.affine)
+        depths = point.depths[:, self.points]
+        if not point.affine:
+            depths = depths / np.exp(np.log(depths).mean())
+        return DepthPoint(point.rotations, depths, point.rays[:, :, self.points], point.affine)
 
     def extend(
         self, point: DepthPoint, rays: Floats, *, isometry: float = 0.0, neighbors: int = 0
