@@ -143,6 +143,8 @@ def test_explicit_weights_set_the_rank(tracks, tmp_path):
         "truth",
         "--weights",
         "0.01,0.02,0.05",
+        "--refine",
+        "none",
         "--quiet",
         "-o",
         str(path),

@@ -39,6 +39,7 @@ def test_the_energy_is_least_near_the_true_focal_length(scene, ratio):
     assert profile.deviation < 0.2
 
 
+@pytest.mark.slow
 def test_an_object_that_does_not_turn_far_from_the_camera_does_not_determine_it():
     rng = np.random.default_rng(3)
     shapes = rng.normal(size=(3, 30)) + 0.05 * rng.normal(size=(10, 3, 30))

@@ -101,6 +101,7 @@ def test_the_preconditioner_saves_iterations():
     assert good <= stale + 1e-3 * abs(stale)
 
 
+@pytest.mark.slow
 def test_tracks_of_two_modes_with_noise_are_refined_better_where_they_may_leave_their_rays(error):
     frames, points, noise = 60, 30, 2e-3
     rng = np.random.default_rng(0)

@@ -132,6 +132,7 @@ def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
     np.testing.assert_allclose(point.B.T @ point.B, flat @ flat.T, atol=1e-9 * point.gamma().max())
 
 
+@pytest.mark.slow
 def test_methods_on_the_factors_agree_on_the_minimum():
     start = bilinear_start(CASE.pose())
     ends = [measure_method(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
@@ -202,6 +203,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     assert json.loads(line)["method"] == "bilinear"
 
 
+@pytest.mark.slow
 def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
     with JobStore(tmp_path) as store:
         first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)

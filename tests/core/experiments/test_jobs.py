@@ -192,6 +192,7 @@ def Ending(tmp_path_factory):
     del sys.modules["endings_of_test"]
 
 
+@pytest.mark.slow
 def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError(), TypeError("a defect")]
     jobs = [

@@ -82,6 +82,7 @@ def test_refined_shapes_have_points_where_observations_are_hidden(sequence, mask
     assert np.isfinite(result.points).all()
 
 
+@pytest.mark.slow
 def test_a_refinement_that_continues_keeps_the_rays_of_what_it_sees(sequence, refined):
     *_, back = iterate(sequence, REFINED, start=refined)
     missed = np.linalg.norm(back.result().reprojections() - sequence.tracks, axis=1)[sequence.visible]

@@ -120,6 +120,7 @@ def test_a_page_begins_with_the_main_numbers(solved):
         assert expected in page
 
 
+@pytest.mark.slow
 def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts, sequence, add_solved_run):
     settings = Settings(rank=2, rotations="truth", starts=1, isometry=0.2, noise=0.0)
     run = add_solved_run(parts.session, sequence, settings)
