@@ -235,7 +235,7 @@ def align(
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth", refine="none")
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
     >>> similarity = core.align(result.points, sequence.truth)
     >>> similarity.apply(result.points).shape
     (12, 3, 20)
