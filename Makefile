@@ -39,8 +39,9 @@ test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtua
 	@.ci/system-packages
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not slow" $(TESTS)
 
-test-all: test  ## Run the slow tests, too: experiments from end to end, long random input
-	$(PYTEST) -n $(WORKERS) --dist load -m "slow and not kernels" $(TESTS)
+test-all: $(INSTALLED)  ## Run the slow tests, too: experiments from end to end, long random input
+	@.ci/system-packages
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not kernels" $(TESTS)
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
 	@.ci/system-packages
