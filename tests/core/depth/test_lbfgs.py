@@ -31,7 +31,7 @@ def simulated(*, affine=False, noise=0.3, occlusion=0.5, seed=0):
     return problem.anchored(start), truth, start
 
 
-@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("affine", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine, error):
     problem, truth, start = simulated(affine=affine)
     before = error(problem, start, truth)

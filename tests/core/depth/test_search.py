@@ -204,6 +204,7 @@ def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
     assert steps[-1].ends and not steps[-2].ends
 
 
+@pytest.mark.slow
 def test_the_same_refinement_gives_the_same_numbers(repaired):
     problem, _, start, steps = repaired
     again = list(refine_depths(problem, {"mirrored": start}, DepthOptions()))

@@ -215,6 +215,7 @@ def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
         assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
     def die(*_arguments, **_options):
         raise ProcessDied(-9)

@@ -225,6 +225,7 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
     assert searched == [first, again, again, first]
 
 
+@pytest.mark.slow
 def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
     steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
     assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)

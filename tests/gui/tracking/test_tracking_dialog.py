@@ -106,6 +106,7 @@ def test_points_are_followed_in_the_rectangle_that_was_drawn(followed):
     assert followed._frame.text().startswith("frame 1 / 12")
 
 
+@pytest.mark.slow
 def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
     open_sample(qtbot, dialog, frames=3)
     dialog._region.set_key(LASSO)

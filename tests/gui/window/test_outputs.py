@@ -159,6 +159,7 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
     assert result.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "input.npz"
