@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QCursor, QFont, QKeyEvent, QKeySequence
 from PyQt6.QtTest import QTest
@@ -420,7 +421,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window, theme):
         around = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()).adjusted(-4, -4, 4, 4)
         before = window.grab(around).toImage()
         widget.setFocus(Qt.FocusReason.TabFocusReason)
-        end = time.monotonic() + 30  # the server may take a while to say that the window is active
+        end = time.monotonic() + PATIENCE  # the server may take a while to say that the window is active
         while (same := window.grab(around).toImage() == before) and time.monotonic() < end:
             qtbot.wait(1)
         if same:
