@@ -101,7 +101,7 @@ def test_the_table_distinguishes_bounds_from_what_is_never_reached():
     assert admm[3:7] == ["-", "-", "-", "-"]
 
 
-@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+@pytest.mark.parametrize("problem", ["nonrigid", pytest.param("lowrank", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", list(BENCHMARK_METHODS))
 def test_every_method_runs_to_its_end_or_its_limit(method, problem):
     case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)

@@ -103,6 +103,7 @@ def test_seeds_and_shards_are_read():
             parse_shard(text)
 
 
+@pytest.mark.slow
 def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, capsys):
     words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", *QUICK, "--rank", "1"]
     words += ["--set", "penalty=nn,wnn", "mu=0.01,0.1", "xi=0.1,0.5,1", "method=bilinear,bmm"]
@@ -503,6 +504,7 @@ def test_runs_that_are_no_ordinary_file_are_refused_at_once(tmp_path, data, caps
 # -- orders --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_best_first_tries_every_value_and_then_follows_the_least_errors(folder, tmp_path):
     words = ["sweep", str(folder), "--camera", "perspective", *QUICK, "--jobs", "1", "--order", "best-first"]
     assert main([*words, "--set", "rank=1,3", "xi=0.1,0.5,100", "-o", str(tmp_path)]) == 0

@@ -76,6 +76,7 @@ def test_a_run_that_continues_leaves_the_observations_out_from_its_present_shape
     assert back.best.loss == pytest.approx(all_seen.best.loss, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_refined_shapes_have_points_where_observations_are_hidden(sequence, mask, refined):
     result = refined.result()
     assert np.array_equal(result.visible, sequence.visible & ~mask)

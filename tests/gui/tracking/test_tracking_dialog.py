@@ -145,6 +145,7 @@ def test_a_point_is_deleted_and_that_is_undone(followed):
     assert followed.sequence is before and not button(followed, "Undo").isEnabled()
 
 
+@pytest.mark.slow
 def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(5)
@@ -160,6 +161,7 @@ def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
 
 
+@pytest.mark.slow
 def test_a_point_is_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(4)

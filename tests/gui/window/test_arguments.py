@@ -129,6 +129,7 @@ def run_application(*arguments: str, folder: Path, **variables: str) -> subproce
     )
 
 
+@pytest.mark.slow
 def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)

@@ -30,6 +30,7 @@ def run(qtbot, window):
     return window.session.shown
 
 
+@pytest.mark.slow
 def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_scene, tmp_path, near):
     window = make_window(rigid_scene, settings=LOW_RANK)
     shown = run(qtbot, window)

@@ -771,7 +771,9 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
     assert not changes  # nothing is saved that would be offered at the next start
 
 
-@pytest.mark.parametrize(("words", "shown"), [([], "light"), (["--theme", "dark"], "dark")])
+@pytest.mark.parametrize(
+    ("words", "shown"), [pytest.param([], "light", marks=pytest.mark.slow), (["--theme", "dark"], "dark")]
+)
 def test_a_theme_of_the_command_line_goes_before_that_of_a_session(
     qtbot, make_window, words, shown, session_file
 ):
