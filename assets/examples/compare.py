@@ -3,7 +3,7 @@
 import core as nrsfm
 
 sequence = nrsfm.simulate("balloon", frames=20, points=40, noise=0.5, seed=4)
-shared = {"rank": 3, "rotations": "truth", "starts": 1, "refine": "none"}
+shared = {"rank": 3, "rotations": "truth", "starts": 1, "objective": "wnn"}
 penalty = nrsfm.WeightedNuclearNorm(5e-3)
 print(f"{'method':>14}  {'log10 loss':>10}  {'mm':>6}  {'iterations':>10}")
 results = {}

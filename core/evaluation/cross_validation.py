@@ -531,7 +531,7 @@ def cross_validate(
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> settings = core.Settings(rank=2, starts=1, rotations="truth", refine="none")
+    >>> settings = core.Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     >>> curve = core.cross_validate(sequence, settings, over="rank", values=(1, 2), folds=1)
     >>> curve.values
     array([1., 2.])

@@ -232,8 +232,8 @@ def _write_store(folder: Path, sequence: Sequence) -> None:
         "eta=0.05,0.2",
         "--rotations",
         "truth",
-        "--refine",
-        "none",
+        "--objective",
+        "wnn",
     ]
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as problem:
         if main([*words, "--starts", "1", "--jobs", "1", "-o", str(folder)]):

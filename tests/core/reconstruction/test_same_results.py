@@ -27,12 +27,12 @@ def without_seconds(name, values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("objective", ["none", "depth"])
-def test_results_are_the_same_bit_for_bit_from_run_to_run(refine, tmp_path):
+@pytest.mark.parametrize("objective", ["wnn", "depths"])
+def test_results_are_the_same_bit_for_bit_from_run_to_run(objective, tmp_path):
     found = []
     for threads, seed in (("1", "0"), ("2", "1")):
         variables = {"OPENBLAS_NUM_THREADS": threads, "PYTHONHASHSEED": seed}
-        path = solve(tmp_path / f"{threads}.npz", variables, "--refine", refine)
+        path = solve(tmp_path / f"{threads}.npz", variables, "--objective", objective)
         with np.load(path) as arrays:
             found.append(
                 {name: without_seconds(name, arrays[name]) for name in arrays.files if name != "meta"}
