@@ -6,7 +6,7 @@ sequence = nrsfm.read_sequence("sample:paper/circle")
 
 for step in nrsfm.iterate(sequence, rank=3, starts=4):
     if step.iteration % 100 == 0:
-        print(f"{step.iteration:4d}  {step.phase!s:<50} loss {step.loss:.6f}")
+        print(f"{step.iteration:4d}  {step.phase!s:<44} loss {step.loss:.6f}")
     if step.rotations_chosen and step.iteration >= 60:
         break  # what was found so far is kept
 print(step.result())

@@ -35,8 +35,7 @@ LINES = {
     "solve": [
         f"solve tracks.npz {QUICK} -o out.npz",
         f"solve folder/paper --path line {QUICK} -o out.ply --history out.csv --json",
-        "solve tracks.csv --rank 2 --starts 1 --objective wnn --iterates 2 --camera perspective -o a.mat "
-        "--then=--eta=0.1",
+        "solve tracks.csv --rank 2 --objective wnn --iterates 2 --camera perspective -o a.mat --then=--eta=0.1",
     ],
     "guide": ["guide tracks.npz --rank 2 --rotations truth --objective wnn --folds 1 --over eta --values 0.1"],
     "evaluate": ["evaluate result.npz --json", "evaluate result.npz --align sequence --truth truth.npz"],

@@ -70,7 +70,6 @@ def test_the_table_marks_the_best_value(tracks, capsys):
     assert rows[marked] <= min(rows.values()) * 1.001
 
 
-@pytest.mark.slow
 def test_words_are_values_of_refine(tracks, capsys):
     words = [*OPTIONS, "--over", "objective", "--values", "wnn,depths", "--folds", "1", "--hiding", "blocks"]
     assert main(["guide", tracks, *words, "--json"]) == 0
