@@ -5,7 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
-WORKERS ?= 2
+# For two processors: a quarter of the time, tests wait for windows, timers and other programs.
+WORKERS ?= 3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e
 PYTEST := OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python -m pytest
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
