@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--order-seed", type=int, help="shuffle the files, and the tests of each, by this seed")
     parser.addoption("--lines", type=int, default=200, help="how many absurd command lines are tried")
     parser.addoption(
-        "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 2 and 8 s"
+        "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 1 and 8 s"
     )
 
 

@@ -535,9 +535,8 @@ def cross_validate(
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> curve = core.cross_validate(
-    ...     sequence, over="rank", values=(1, 2), folds=1, rank=2, starts=1, rotations="truth"
-    ... )
+    >>> settings = core.Settings(rank=2, starts=1, rotations="truth", objective="wnn")
+    >>> curve = core.cross_validate(sequence, settings, over="rank", values=(1, 2), folds=1)
     >>> curve.values
     array([1., 2.])
     """

@@ -317,7 +317,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> settings = core.Settings(rank=2, starts=1, rotations="truth")
+    >>> settings = core.Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     >>> iterates = list(core.iterate(sequence, settings))
     >>> result = core.finish(sequence, settings, iterates[-1], [each.record for each in iterates])
     >>> result.loss == iterates[-1].loss

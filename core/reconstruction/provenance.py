@@ -50,7 +50,7 @@ class SolveStep:
     --------
     >>> import core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> first = core.Settings(rank=2, starts=1, rotations="truth")
+    >>> first = core.Settings(rank=2, starts=1, rotations="truth", objective="wnn")
     >>> steps = [core.SolveStep(first, 5), core.SolveStep(first.with_changes(eta=0.2))]
     >>> core.reconstruct(sequence, steps=steps).eta
     0.2

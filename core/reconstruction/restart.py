@@ -59,7 +59,7 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     --------
     >>> import tempfile, pathlib, core
     >>> sequence = core.simulate("paper", frames=12, points=20)
-    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth", objective="wnn")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     start = core.load_start(result.save(pathlib.Path(folder, "result.npz")), sequence)
     >>> core.reconstruct(sequence, start.settings.with_changes(rank=3), start=start).rank

@@ -71,6 +71,7 @@ def test_every_public_name_is_there():
         assert getattr(core, name) is not None
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_readme_and_of_the_package_run(tmp_path):
     """They differ in their last lines alone, and are run as one."""
     (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)

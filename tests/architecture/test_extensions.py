@@ -107,6 +107,7 @@ OPTIONS = (
 )
 
 
+@pytest.mark.slow
 def test_the_command_line_uses_what_a_package_registers(folder):
     said = run(
         folder, IN_COMMANDS, "solve", "tracks.scratch", *OPTIONS, "--json", "--quiet",

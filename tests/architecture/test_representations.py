@@ -277,6 +277,7 @@ def instances(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_every_public_class_is_represented_in_one_line(instances):
     missing = sorted(kind.__name__ for kind in public_classes() - instances.keys())
     assert not missing

@@ -49,7 +49,7 @@ def main() -> int:
             for process in load:
                 process.kill()
                 process.wait()
-        counts = {kind.rstrip("s"): int(number) for number, kind in COUNT.findall(text.splitlines()[-1])}
+        counts = {kind.rstrip("s"): int(number) for number, kind in COUNT.findall(text.rpartition("\n")[2])}
         failed = counts.get("failed", 0) + counts.get("error", 0)
         row = f"{run + 1:4} {seed:6} {counts.get('passed', 0):7} {failed:7} {wall:7.0f} {cpu:7.0f}"
         print(row if code == 0 or failed else f"{row}  pytest ended with code {code}", flush=True)

@@ -17,7 +17,7 @@ PRINTED = {
     "own_solver": "Alternating: loss 0.04643070",
     "steer": "'--then=--preset bilinear --rank 4 --xi 0.1",
 }
-QUICK = ("compare", "own_solver")
+QUICK = ("own_solver",)
 
 
 def test_all_examples_are_known():

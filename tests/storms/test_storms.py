@@ -14,7 +14,10 @@ FOLDER = Path(__file__).parent
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(FOLDER)}
 
 JUMPS = pytest.mark.skipif(shutil.which("faketime") is None, reason="libfaketime is not installed")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the storms are for Linux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="the storms are for Linux"),
+]
 
 
 def python(*arguments):
@@ -30,12 +33,12 @@ def python(*arguments):
 @pytest.mark.parametrize(
     ("name", "moments", "least"),
     [
-        pytest.param("kills", 6, 6, marks=pytest.mark.slow),
-        pytest.param("full-disk", 2, 12, marks=pytest.mark.slow),
-        pytest.param("sweep-kills", 3, 3, marks=pytest.mark.slow),
-        pytest.param("sweep-full-disk", 2, 2, marks=pytest.mark.slow),
-        pytest.param("signals", 4, 4, marks=pytest.mark.slow),
-        pytest.param("clocks", 4, 4, marks=[pytest.mark.slow, JUMPS]),
+        ("kills", 6, 6),
+        ("full-disk", 2, 12),
+        ("sweep-kills", 3, 3),
+        ("sweep-full-disk", 2, 2),
+        ("signals", 4, 4),
+        pytest.param("clocks", 4, 4, marks=JUMPS),
     ],
 )
 def test_a_storm_finds_nothing(name, moments, least):
@@ -85,8 +88,8 @@ with tempfile.TemporaryDirectory() as folder:
     ("how", "what", "column"),
     [
         ("in_place", "export of a page", "half-written"),
-        pytest.param("one_by_one", "export of numbered frames", "half-written", marks=pytest.mark.slow),
-        pytest.param("removed_before", "export of a page", "lost", marks=pytest.mark.slow),
+        ("one_by_one", "export of numbered frames", "half-written"),
+        ("removed_before", "export of a page", "lost"),
     ],
 )
 def test_a_careless_program_is_found_out(how, what, column):

@@ -130,6 +130,7 @@ def test_a_reader_that_goes_ends_the_command_in_silence(words, tmp_path):
     assert (code, said.read_bytes()) == (141, b"")
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_a_sentence_and_closed_errors_change_nothing(tracks, tmp_path):
     path = tmp_path / "a.npz"
     words = ["solve", tracks, *QUICK, "-o", str(path)]

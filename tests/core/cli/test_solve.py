@@ -146,6 +146,8 @@ def test_explicit_weights_set_the_rank(tracks, tmp_path):
         "truth",
         "--weights",
         "0.01,0.02,0.05",
+        "--objective",
+        "wnn",
         "--quiet",
         "-o",
         str(path),

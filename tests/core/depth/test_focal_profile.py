@@ -29,7 +29,8 @@ def at_focal(scene: core.Sequence, ratio: float) -> tuple[DepthProblem, DepthPoi
     return problem, DepthPoint.from_camera_points(problem, Y, scene.rotations)
 
 
-@pytest.mark.parametrize("ratio", [0.7, *(pytest.param(each, marks=pytest.mark.slow) for each in (1.0, 1.5))])
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", [0.7, 1.0, 1.5])
 def test_the_energy_is_least_near_the_true_focal_length(scene, ratio):
     true = scene.intrinsics[0, 0]
     problem, point = at_focal(scene, ratio)
@@ -39,6 +40,7 @@ def test_the_energy_is_least_near_the_true_focal_length(scene, ratio):
     assert profile.deviation < 0.2
 
 
+@pytest.mark.slow
 def test_an_object_that_does_not_turn_far_from_the_camera_does_not_determine_it():
     rng = np.random.default_rng(3)
     shapes = rng.normal(size=(3, 30)) + 0.05 * rng.normal(size=(10, 3, 30))

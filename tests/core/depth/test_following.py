@@ -78,6 +78,7 @@ def test_each_option_of_the_finest_level_moves_the_shape(refined):
     assert np.abs(moved.rays - step.best.rays).max() > 1e-6
 
 
+@pytest.mark.slow
 def test_of_two_minima_the_lower_one_is_kept(refined):
     step = refined[1]
     rng = np.random.default_rng(0)

@@ -31,7 +31,7 @@ def simulated(*, affine=False, noise=0.3, occlusion=0.5, seed=0):
     return problem.anchored(start), truth, start
 
 
-@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("affine", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_disturbed_truth_is_repaired_as_well_as_the_truth_is_kept(affine, error):
     problem, truth, start = simulated(affine=affine)
     before = error(problem, start, truth)
@@ -101,6 +101,7 @@ def test_the_preconditioner_saves_iterations():
     assert good <= stale + 1e-3 * abs(stale)
 
 
+@pytest.mark.slow
 def test_tracks_of_two_modes_with_noise_are_refined_better_where_they_may_leave_their_rays(error):
     frames, points, noise = 60, 30, 2e-3
     rng = np.random.default_rng(0)

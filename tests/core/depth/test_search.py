@@ -168,6 +168,7 @@ def test_a_mirrored_block_is_found_and_repaired(repaired, error):
     assert any("frames 10-16" in step.phase.name for step in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweeps", [0, 3])
 def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypatch, error, sweeps):
     monkeypatch.setattr("core.depth.search.SWEEPS", sweeps)
@@ -181,6 +182,7 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypa
     assert error(problem, last.best, truth) < 0.02 if sweeps else error(problem, last.best, truth) > 0.05
 
 
+@pytest.mark.slow
 def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)
     wrong = reflect_block(problem, truth, mirror_in_depth(truth), FrameBlock(9, 16))
@@ -202,6 +204,7 @@ def test_the_stream_ends_once_and_its_share_never_decreases(repaired):
     assert steps[-1].ends and not steps[-2].ends
 
 
+@pytest.mark.slow
 def test_the_same_refinement_gives_the_same_numbers(repaired):
     problem, _, start, steps = repaired
     again = list(refine_depths(problem, {"mirrored": start}, DepthOptions()))
@@ -209,6 +212,7 @@ def test_the_same_refinement_gives_the_same_numbers(repaired):
     assert np.array_equal(again[-1].best.depths, steps[-1].best.depths)
 
 
+@pytest.mark.slow
 def test_without_a_search_the_lowest_of_the_starts_and_of_the_end_of_the_first_is_followed(simulated, error):
     problem, truth = simulated(frames=12, points=50)
     disturbed = replace(

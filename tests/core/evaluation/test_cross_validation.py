@@ -170,6 +170,7 @@ def test_what_is_hidden_does_not_enter_the_solution(case):
         assert other.held.rms > 100
 
 
+@pytest.mark.slow
 def test_warm_trials_end_where_cold_ones_do(case):
     sequence, iterates = case
     trials = list(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=1)))

@@ -101,7 +101,7 @@ def test_the_table_distinguishes_bounds_from_what_is_never_reached():
     assert admm[3:7] == ["-", "-", "-", "-"]
 
 
-@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+@pytest.mark.parametrize("problem", ["nonrigid", pytest.param("lowrank", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", list(BENCHMARK_METHODS))
 def test_every_method_runs_to_its_end_or_its_limit(method, problem):
     case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)
@@ -132,6 +132,7 @@ def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
     np.testing.assert_allclose(point.B.T @ point.B, flat @ flat.T, atol=1e-9 * point.gamma().max())
 
 
+@pytest.mark.slow
 def test_methods_on_the_factors_agree_on_the_minimum():
     start = bilinear_start(CASE.pose())
     ends = [measure_method(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
@@ -202,6 +203,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     assert json.loads(line)["method"] == "bilinear"
 
 
+@pytest.mark.slow
 def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
     with JobStore(tmp_path) as store:
         first, second = run_benchmark([CASE], ["bilinear", "lm"], 5.0, store=store)
@@ -213,6 +215,7 @@ def test_runs_that_are_in_the_store_are_not_measured_again(tmp_path):
         assert (after.peak_mb, after.process_mb) == (before.peak_mb, before.process_mb)
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_is_measured_again(tmp_path, monkeypatch):
     def die(*_arguments, **_options):
         raise ProcessDied(-9)

@@ -89,10 +89,9 @@ def stop_after_one(standing):
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loky")
-@pytest.mark.parametrize(
-    "workers", ["sequential", *(pytest.param(each, marks=pytest.mark.slow) for each in ("threading", "loky"))]
-)
+@pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
 def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
@@ -192,6 +191,7 @@ def Ending(tmp_path_factory):
     del sys.modules["endings_of_test"]
 
 
+@pytest.mark.slow
 def test_a_job_without_a_result_is_recorded_and_the_others_continue(Ending, tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError(), TypeError("a defect")]
     jobs = [

@@ -32,6 +32,7 @@ def save(path, S, tracks, R=None):
     return path
 
 
+@pytest.mark.slow
 def test_with_true_rotations_a_rank_two_body_is_recovered_by_both_methods(tmp_path, monkeypatch):
     monkeypatch.setattr("core.experiments.mocap.BMM_MAX_ITERATIONS", 300)
     S, R = moving_object()

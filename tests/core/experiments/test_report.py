@@ -169,6 +169,7 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
     assert any(e["procrustes_mm_reference"] > e["procrustes_mm_reference_mirror"] + 1 for e in errors)
 
 
+@pytest.mark.slow
 def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_continue(tmp_path):
     root = write_challenge(tmp_path / "data", "paper", paths=("circle", "line"), frames=9, points=16)
     (root / "sequence" / "orthogonal" / "line.txt").unlink()  # then line has no companion

@@ -103,6 +103,7 @@ def test_seeds_and_shards_are_read():
             parse_shard(text)
 
 
+@pytest.mark.slow
 def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, capsys):
     words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", *QUICK, "--rank", "1"]
     words += ["--set", "penalty=nn,wnn", "mu=0.01,0.1", "xi=0.1,0.5,1", "method=bilinear,bmm"]
@@ -250,15 +251,9 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(data, swept, tmp_path):
     assert comparable(tmp_path) == comparable(swept)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
-@pytest.mark.parametrize(
-    ("kind", "jobs", "code"),
-    [
-        pytest.param("INT", "2", 130, marks=pytest.mark.slow),
-        ("TERM", "1", 143),
-        pytest.param("HUP", "2", 129, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("kind", "jobs", "code"), [("INT", "2", 130), ("TERM", "1", 143), ("HUP", "2", 129)])
 def test_a_signal_keeps_what_has_ended(kind, jobs, code, data, tmp_path):
     command = [sys.executable, "-m", "core", *data, "--seeds", "0:40", "--jobs", jobs, "-o", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
@@ -349,6 +344,7 @@ def test_a_line_that_the_disk_refuses_leaves_the_file_as_it_was(tmp_path):
     assert content.endswith(b"}\n") and len(content.splitlines()) == 7
 
 
+@pytest.mark.slow
 def test_a_result_that_the_disk_refuses_ends_the_sweep_and_is_no_failure_of_its_run(data, swept, tmp_path):
     resource = pytest.importorskip("resource", reason="Windows has no limits")
     done = subprocess.run(
@@ -508,6 +504,7 @@ def test_runs_that_are_no_ordinary_file_are_refused_at_once(tmp_path, data, caps
 # -- orders --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_best_first_tries_every_value_and_then_follows_the_least_errors(folder, tmp_path):
     words = ["sweep", str(folder), "--camera", "perspective", *QUICK, "--jobs", "1", "--order", "best-first"]
     assert main([*words, "--set", "rank=1,3", "xi=0.1,0.5,100", "-o", str(tmp_path)]) == 0

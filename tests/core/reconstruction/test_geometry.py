@@ -70,6 +70,7 @@ def test_a_reason_against_an_upgrade_for_any_k_is_named_once(simulated_low_rank)
     assert reason.count("rank 3") == 1
 
 
+@pytest.mark.slow
 def test_a_failed_upgrade_of_sparse_tracks_does_not_blame_the_cameras(simulated_low_rank):
     """Each point in two neighboring views of 24: the closed form leads to a wrong minimum."""
     problem, _ = simulated_low_rank(frames=24, points=240)

@@ -76,12 +76,14 @@ def test_a_run_that_continues_leaves_the_observations_out_from_its_present_shape
     assert back.best.loss == pytest.approx(all_seen.best.loss, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_refined_shapes_have_points_where_observations_are_hidden(sequence, mask, refined):
     result = refined.result()
     assert np.array_equal(result.visible, sequence.visible & ~mask)
     assert np.isfinite(result.points).all()
 
 
+@pytest.mark.slow
 def test_a_refinement_that_continues_keeps_the_rays_of_what_it_sees(sequence, refined):
     *_, back = iterate(sequence, REFINED, start=refined)
     missed = np.linalg.norm(back.result().reprojections() - sequence.tracks, axis=1)[sequence.visible]

@@ -355,6 +355,7 @@ def test_the_command_line_prints_how_the_cameras_fit(scene, tmp_path, capsys):
     assert np.array_equal(load_result(again).cameras, load_result(out).cameras)
 
 
+@pytest.mark.slow
 def test_the_door_is_solved_with_missing_data_and_becomes_metric(data):
     sequence = read_sequence(data / "real" / "door" / "data.mat")
     result = reconstruct(sequence, settings())

@@ -156,7 +156,10 @@ def test_mergers_are_traced_to_the_last():
     assert follow_merges(5, {5: 3, 3: 1, 2: 0}) == 1 and follow_merges(1, {5: 3}) == 1
 
 
-@pytest.mark.parametrize(("kind", "path", "seed"), [("paper", "zigzag", 1), ("articulated", "flyby", 2)])
+@pytest.mark.parametrize(
+    ("kind", "path", "seed"),
+    [("paper", "zigzag", 1), pytest.param("articulated", "flyby", 2, marks=pytest.mark.slow)],
+)
 def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
     sequence = simulate(kind, path=path, frames=20, points=25, noise=0.3, seed=seed)
     alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss

@@ -140,7 +140,7 @@ def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, it
     assert np.isfinite(result.points).all() and own.rank == 2
 
 
-@pytest.mark.parametrize("method", ["admm", "bmm", "r-bmm"])
+@pytest.mark.parametrize("method", [pytest.param("admm", marks=pytest.mark.slow), "bmm", "r-bmm"])
 def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
     flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.3, seed=1)
     penalty = WeightedNuclearNorm() if method == "r-bmm" else NuclearNorm()

@@ -226,6 +226,7 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
     assert searched == [first, again, again, first]
 
 
+@pytest.mark.slow
 def test_tracks_that_become_orthogonal_do_not_start_from_the_earlier_shape(sequence, refined):
     steps = list(iterate(sequence, REFINED.with_changes(eta=1.0), start=refined[-1]))
     assert steps[-1].status.finished and not any("refined shape" in each.phase.name for each in steps)
@@ -239,6 +240,7 @@ def test_steps_that_end_while_depths_are_refined_are_repeated_bit_for_bit(sequen
     assert one.meta["command"] == two.meta["command"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{"isometry": 0.0}, {"neighbors": 3}])
 def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
     other = reconstruct(sequence, REFINED.with_changes(starts=1, **changes))
@@ -246,6 +248,7 @@ def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
     assert {name: other.meta["refinement"][name] for name in changes} == changes
 
 
+@pytest.mark.slow
 def test_orthogonal_tracks_are_refined_by_additive_depths():
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.0, seed=1)
     *_, last = iterate(sequence, REFINED)
@@ -305,6 +308,7 @@ def test_candidates_give_the_part_of_their_points_that_is_followed(plain, refine
     np.testing.assert_allclose(start.rays, expected.rays, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_run_of_many_points_refines_some_and_has_depths_and_verdicts_of_all(sequence, monkeypatch):
     monkeypatch.setattr("core.depth.search.FOLLOWED", 0)
     monkeypatch.setattr("core.depth.search.FEWEST_FOLLOWED", 10)
@@ -437,7 +441,7 @@ def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, co
 @pytest.mark.parametrize(
     ("step", "sentence"),
     [
-        (SolveStep(REFINED, end=9), "accepted are 1 to"),
+        pytest.param(SolveStep(REFINED, end=9), "accepted are 1 to", marks=pytest.mark.slow),
         (SolveStep(QUICK, end=2), "accepted are 1 to 1"),
         (SolveStep(REFINED, 5, end=2), "step 1 has end 2, and stops after 5 iterates"),
         (SolveStep(REFINED, end=0), "step 1 has end 0"),

@@ -130,7 +130,9 @@ def test_steps_survive_json_and_the_command_line(sequence):
     assert steps_from(parser().parse_args(words[1:])) == steps
 
 
-@pytest.mark.parametrize("name", ["weights changed twice on the way", "low rank"])
+@pytest.mark.parametrize(
+    "name", ["weights changed twice on the way", pytest.param("low rank", marks=pytest.mark.slow)]
+)
 def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp_path, name):
     result, last = steered(sequence, *STEERED[name])
     recipe = last.provenance.flatten()
@@ -142,6 +144,7 @@ def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp
         assert load_result(path).loss == pytest.approx(result.loss, rel=DIGITS, abs=0)
 
 
+@pytest.mark.slow
 def test_a_result_holds_its_provenance_and_a_run_can_continue_from_it(sequence, tmp_path):
     settings = PRESETS["lowrank"].with_changes(starts=3)
     for number, parts in enumerate(([(QUICK, 6)], [(QUICK, None)], [(settings, None)])):

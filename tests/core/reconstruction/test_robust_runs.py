@@ -87,6 +87,7 @@ def test_the_last_phase_lowers_the_robust_objective_and_reports_it(sequence):
     assert last.best.problem.robust.scale == pytest.approx(3.0 / sequence.intrinsics[0, 0])
 
 
+@pytest.mark.slow
 def test_a_refinement_of_depths_does_not_follow_rejected_observations():
     scene = simulate("paper", frames=12, points=18, noise=0.0, seed=1)
     tracks = np.array(scene.tracks)

@@ -38,7 +38,6 @@ AMPLIFIED = tuple(
 BRIEF = (
     *(f"{kind}/zigzag: recommended, true cameras" for kind in ("articulated", "balloon", "paper", "tearing")),
     "stretch/circle/orthogonal: recommended, true cameras",
-    "stretch/circle: paper, true cameras",
     "stretch/circle: lowrank",
 )
 KINDS = ("articulated", "balloon", "paper", "stretch", "tearing")

@@ -126,6 +126,7 @@ def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank):
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_acceleration_and_restarts_save_iterations(convex):
     counts = {
         "plain": solve(convex, IRNN(), full_rank_start(convex)).progress.iteration,

@@ -56,6 +56,7 @@ def test_bmm_never_raises_its_objective_through_all_mu(simulated, missing):
     assert states[-1].change <= 1e-4
 
 
+@pytest.mark.slow
 def test_bmm_ends_at_the_least_nuclear_norm_that_reproduces_the_tracks(orthogonal):
     end = solve(orthogonal, BMM(tolerance=1e-7, tau=1.0, last_mu=1e-3), full_rank_start(orthogonal))
     assert end.status is Status.CONVERGED

@@ -65,6 +65,7 @@ def test_points_in_the_frame_of_the_camera_project_by_the_intrinsics(video):
     np.testing.assert_allclose(places, np.stack([x, y], axis=1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_same_arguments_give_the_same_pixels(video):
     again = render("paper", frames=7, size=(160, 120), noise=0.0, seed=4)
     same = replace(again, texture=video.texture, table=video.table)

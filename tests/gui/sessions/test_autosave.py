@@ -603,9 +603,8 @@ def end(processes):
         process.communicate(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize(
-    "killed", [(0, 1, 2), *(pytest.param(each, marks=pytest.mark.slow) for each in ((), (1,)))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [(0, 1, 2), (), (1,)])
 def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
     folder, names = tmp_path / "data", ["first", "second", "third"]
     sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
@@ -684,14 +683,9 @@ def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
     assert f"The session is saved in {copy}." in process.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, number):
     process, _environment = running
     saved = int(process.stdout.readline().split()[1])

@@ -54,7 +54,7 @@ def test_a_result_is_distinguished_from_a_sequence_and_from_other_files(make_res
 
 @pytest.mark.parametrize(
     "settings",
-    [QUICK, PRESETS["lowrank"].with_changes(starts=1), RANK_3],
+    [QUICK, pytest.param(PRESETS["lowrank"].with_changes(starts=1), marks=pytest.mark.slow), RANK_3],
     ids=["non-rigid", "low rank, metric", "low rank, not metric"],
 )
 def test_without_its_file_the_tracks_come_from_the_result(make_result, settings):

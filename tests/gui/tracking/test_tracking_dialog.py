@@ -106,6 +106,7 @@ def test_points_are_followed_in_the_rectangle_that_was_drawn(followed):
     assert followed._frame.text().startswith("frame 1 / 12")
 
 
+@pytest.mark.slow
 def test_a_lasso_and_the_whole_picture_are_regions_as_well(qtbot, dialog):
     open_sample(qtbot, dialog, frames=3)
     dialog._region.set_key(LASSO)
@@ -144,6 +145,7 @@ def test_a_point_is_deleted_and_that_is_undone(followed):
     assert followed.sequence is before and not button(followed, "Undo").isEnabled()
 
 
+@pytest.mark.slow
 def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(5)
@@ -159,6 +161,7 @@ def test_a_point_is_cut_in_two_at_the_frame_that_is_shown(followed):
     assert followed._message.text() == "the track is seen in frames 1 to 5; it cannot be cut at 1"
 
 
+@pytest.mark.slow
 def test_a_point_is_followed_again_from_a_click(qtbot, followed):
     before, point = followed.sequence, isolated(followed)
     followed._slider.setValue(4)

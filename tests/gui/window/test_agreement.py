@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from patience import PATIENCE
 from PyQt6.QtCore import QCoreApplication, QEventLoop
 from PyQt6.QtWidgets import QLabel
@@ -92,6 +93,7 @@ def pass_time(rng):
         time.sleep(rng.uniform(0, LONGEST / 4))  # for the solver
 
 
+@pytest.mark.slow
 def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_that_is_steered(
     qtbot, make_window
 ):

@@ -129,6 +129,7 @@ def run_application(*arguments: str, folder: Path, **variables: str) -> subproce
     )
 
 
+@pytest.mark.slow
 def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)
@@ -144,6 +145,7 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     assert table.read_text().count("\n") == 1 + 12 * 24
 
 
+@pytest.mark.slow
 def test_a_script_that_fails_ends_the_program_with_a_sentence_and_code_2(tmp_path):
     done = run_application("--exit", "--run", "--method", "bmm", folder=tmp_path)
     assert done.returncode == 2
@@ -185,9 +187,8 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(run_scr
     assert result.rank == result.meta["settings"]["rank"] == 3
 
 
-@pytest.mark.parametrize(
-    ("variables", "width"), [({}, 1500), pytest.param({"QT_SCALE_FACTOR": "1"}, 1000, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
 def test_all_is_as_large_as_preferred_unless_the_environment_shows_otherwise(tmp_path, variables, width):
     kept = tmp_path / ORGANIZATION / f"{APPLICATION}.json"
     kept.parent.mkdir()
@@ -206,7 +207,8 @@ def test_programs_that_are_opened_later_keep_their_size():
     assert environment == {}
 
 
-@pytest.mark.parametrize("renderer", ["opengl", pytest.param("software", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("renderer", ["opengl", "software"])
 def test_both_ways_of_painting_show_the_sample(tmp_path, renderer):
     picture = tmp_path / "window.png"
     done = run_application(

@@ -69,6 +69,7 @@ def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @needs("desktop-file-validate")
 @needs("xdg-mime")
 def test_the_program_installs_an_entry_that_the_desktop_accepts_and_removes_it_again(tmp_path, home):

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QCursor, QFont, QKeyEvent, QKeySequence
 from PyQt6.QtTest import QTest
@@ -201,7 +202,7 @@ def test_chosen_from_the_menu_the_next_click_is_explained_and_does_not_act(qtbot
     window.session.set_live(live)
 
 
-@pytest.mark.parametrize("larger", [0, 3])
+@pytest.mark.parametrize("larger", [pytest.param(0, marks=pytest.mark.slow), 3])
 def test_no_text_is_cut_off(qtbot, full_window, larger):
     window, app = full_window, QApplication.instance()
     usual = app.font()
@@ -299,6 +300,7 @@ def triggered_by(window, specs) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 def test_text_typed_outside_the_views_changes_nothing_else(qtbot, full_window):
     window, tried = full_window, 0
     # What a widget is for: a field of parameters changes them, a row of a table selects its point.
@@ -398,7 +400,7 @@ def test_a_click_into_a_view_gives_it_the_keys_and_escape_leads_back_to_the_shap
         assert window.session.frame == 4, described(clicked)
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("theme", [DARK, pytest.param(LIGHT, marks=pytest.mark.slow)], ids=["dark", "light"])
 def test_where_the_keyboard_is_can_be_seen(qtbot, full_window, theme):
     window = full_window
     window.session.set_theme(theme)
@@ -420,7 +422,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window, theme):
         around = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()).adjusted(-4, -4, 4, 4)
         before = window.grab(around).toImage()
         widget.setFocus(Qt.FocusReason.TabFocusReason)
-        end = time.monotonic() + 30  # the server may take a while to say that the window is active
+        end = time.monotonic() + PATIENCE  # the server may take a while to say that the window is active
         while (same := window.grab(around).toImage() == before) and time.monotonic() < end:
             qtbot.wait(1)
         if same:

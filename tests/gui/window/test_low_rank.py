@@ -30,6 +30,7 @@ def run(qtbot, window):
     return window.session.shown
 
 
+@pytest.mark.slow
 def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_scene, tmp_path, near):
     window = make_window(rigid_scene, settings=LOW_RANK)
     shown = run(qtbot, window)
@@ -53,6 +54,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_s
             window.export_controller.save_reconstruction(tmp_path / f"scene{suffix}")
 
 
+@pytest.mark.slow
 def test_a_low_rank_run_continues_another_and_starts_anew_after_a_non_rigid_one(
     qtbot, make_window, rigid_scene
 ):
@@ -95,7 +97,10 @@ def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_w
     assert "problem lowrank → nonrigid" in shown.history.ticks[0].text
 
 
-@pytest.mark.parametrize("method", ["admm", "irnn", "agd", "paper", "lm"])
+@pytest.mark.parametrize(
+    "method",
+    ["admm", "irnn", "agd", *(pytest.param(each, marks=pytest.mark.slow) for each in ("paper", "lm"))],
+)
 def test_every_method_of_the_low_rank_problem_runs_in_the_window(qtbot, make_window, rigid_scene, method):
     settings = LOW_RANK.with_changes(method=method, max_iterations=40)
     window = make_window(rigid_scene, settings=settings)
@@ -105,6 +110,7 @@ def test_every_method_of_the_low_rank_problem_runs_in_the_window(qtbot, make_win
     assert window.display.scene.reprojected is not None
 
 
+@pytest.mark.slow
 def test_the_copied_command_solves_the_same_problem(qtbot, make_window, rigid_scene, tmp_path, monkeypatch):
     write_npz(rigid_scene, tmp_path / "scene.npz")
     window = make_window(settings=LOW_RANK)

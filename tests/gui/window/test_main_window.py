@@ -54,9 +54,18 @@ def sequence():
     return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
 
 
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory) -> Path:
+    """The folder of a session that is saved once."""
+    return tmp_path_factory.mktemp("sessions")
+
+
 @pytest.fixture
-def session_file(qtbot, make_window, sequence, tmp_path_factory) -> Path:
+def session_file(qtbot, make_window, sequence, sessions) -> Path:
     """The file of a session with two runs and live changes, in the light theme."""
+    path = sessions / "two.nrsfm"
+    if path.exists():
+        return path
     window = make_window()
     window.session.set_settings(QUICK)
     window.sequence_opening.open_sequence(sequence)
@@ -66,7 +75,6 @@ def session_file(qtbot, make_window, sequence, tmp_path_factory) -> Path:
         qtbot.waitUntil(lambda run=run: run.state is RunState.FINISHED)
     window.session.set_live(True)
     window.session.set_theme(LIGHT)
-    path = tmp_path_factory.mktemp("sessions") / "two.nrsfm"
     window.session_saver.save_to(path)
     qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
     return path
@@ -464,6 +472,7 @@ def running_threads() -> list[QThread]:
     return [thread for thread in found if not sip.isdeleted(thread) and thread.isRunning()]
 
 
+@pytest.mark.slow
 def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     """Cancel, pause, resume, re-weight and export at random moments while the real solver runs."""
     errors = []
@@ -762,7 +771,9 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
     assert not changes  # nothing is saved that would be offered at the next start
 
 
-@pytest.mark.parametrize(("words", "shown"), [([], "light"), (["--theme", "dark"], "dark")])
+@pytest.mark.parametrize(
+    ("words", "shown"), [pytest.param([], "light", marks=pytest.mark.slow), (["--theme", "dark"], "dark")]
+)
 def test_a_theme_of_the_command_line_goes_before_that_of_a_session(
     qtbot, make_window, words, shown, session_file
 ):

@@ -1,6 +1,6 @@
 """A monkey at the window: clicks, drags, wheel turns, keys and actions at random, and nothing may break.
 
-`make test` lets it play for two seconds, `make test-all` for eight, `make soak` for ten minutes
+`make test` lets it play for one second, `make test-all` for eight, `make soak` for ten minutes
 (`--soak-seconds 600`). The seed and the last deeds are logged, so that they stand beside a failure. Nothing
 is written outside the test's folder: every file dialog is answered with a path in there, or cancelled.
 """
@@ -243,7 +243,7 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()!r}"
 
 
-@pytest.fixture(params=[2.0, pytest.param(8.0, marks=pytest.mark.slow)], ids=["briefly", "for long"])
+@pytest.fixture(params=[1.0, pytest.param(8.0, marks=pytest.mark.slow)], ids=["briefly", "for long"])
 def soak_seconds(request: pytest.FixtureRequest) -> float:
     """Return how long to play."""
     return float(request.config.getoption("--soak-seconds") or request.param)

@@ -37,6 +37,7 @@ WRITES = {
     "session .nrsfm": lambda window, path: window.session_saver.save_to(path),
     "log .txt": lambda window, path: window.log_controller.save(path),
 }
+BRIEF = ("result .npz", "picture .png", "figure .pdf", "movie .gif", "session .nrsfm")  # of each way one
 
 
 @pytest.fixture
@@ -72,7 +73,10 @@ def refusal_of(qtbot):
 
 
 @unix
-@pytest.mark.parametrize("what", WRITES)
+@pytest.mark.parametrize(
+    "what",
+    [each if each in BRIEF else pytest.param(each, marks=pytest.mark.slow) for each in WRITES],
+)
 def test_nothing_is_written_over_what_must_stay(opened, refusal_of, tmp_path, what):
     window, source = opened
     before, suffix = source.read_bytes(), what.split()[-1]
@@ -159,6 +163,7 @@ def test_a_session_is_saved_where_it_was_opened_and_a_result_is_not_replaced(
     assert result.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "input.npz"

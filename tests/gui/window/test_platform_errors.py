@@ -64,10 +64,15 @@ def test_without_a_display_the_program_shows_how_to_get_one(tmp_path):
     [
         {"DISPLAY": UNREACHABLE},
         {"WAYLAND_DISPLAY": "wayland-1977"},
-        {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
-        {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
-        {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
-        {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (
+                {"WAYLAND_DISPLAY": "wayland-1977", "XDG_RUNTIME_DIR": "/nowhere"},
+                {"WAYLAND_DISPLAY": "wayland-1977", "DISPLAY": UNREACHABLE},
+                {"WAYLAND_DISPLAY": "wayland-1977", "QT_QPA_PLATFORM": "wayland"},
+                {"DISPLAY": UNREACHABLE, "QT_QPA_PLATFORM": "xcb"},
+            )
+        ),
     ],
     ids=" ".join,
 )
@@ -163,13 +168,8 @@ def test_a_qt_that_cannot_be_imported_is_named_with_the_one_that_is_needed(tmp_p
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "offscreen",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("minimal", "offscreen:size=900x700")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["offscreen", "minimal", "offscreen:size=900x700"])
 def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, name):
     done = start(tmp_path, "--exit", QT_QPA_PLATFORM=name, QT_DEBUG_PLUGINS="1")
     assert done.returncode == 0, done.stderr
@@ -180,6 +180,7 @@ def test_help_needs_no_display(tmp_path):
     assert start(tmp_path, "--help").returncode == 0
 
 
+@pytest.mark.slow
 @only_linux
 def test_where_there_is_no_font_a_sentence_names_a_package(tmp_path):
     (tmp_path / "fonts.conf").write_text("<fontconfig></fontconfig>")

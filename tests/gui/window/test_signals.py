@@ -55,8 +55,10 @@ NUMBERS = [
 @pytest.mark.parametrize(
     "place",
     [
-        "nrsfm_gui.app", "nrsfm_gui.model.arguments", "numpy", "PyQt6.QtWidgets", "nrsfm_gui.main_window",
-        "nrsfm_gui.shell.stop_signals", "nrsfm_gui.widgets.plots.plot_export",
+        "nrsfm_gui.app", "nrsfm_gui.model.arguments", "numpy", "nrsfm_gui.main_window",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (
+            "PyQt6.QtWidgets", "nrsfm_gui.shell.stop_signals", "nrsfm_gui.widgets.plots.plot_export",
+        )),
     ],
 )  # fmt: skip
 def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
@@ -82,6 +84,7 @@ sys.exit(run())
 """
 
 
+@pytest.mark.slow
 def test_a_signal_before_the_first_event_closes_the_window(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_LOOP],
@@ -123,6 +126,7 @@ def run_stopped(folder, number, *words):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
     result, table = tmp_path / "result.npz", tmp_path / "table.csv"

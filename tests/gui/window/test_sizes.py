@@ -26,7 +26,8 @@ SIZES = (
 LEAST_WIDTH = 0.5  # of the window that the 3-D view has
 
 
-@pytest.mark.parametrize("scale", [1.0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1.5, 2.0))])
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
 def test_everything_fits_at_all_sizes(scale):
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONWARNINGS": "error", "PYTHONPATH": path}

@@ -122,6 +122,7 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
         assert session.moment is None and session.settings.eta == 0.3
 
 
+@pytest.mark.slow
 def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, known):
     """A run that has seen them, and one that continues it, cannot be judged by them."""
     bare = replace(known.sequence, truth=None)

@@ -14,6 +14,7 @@ pytest.importorskip("cv2", reason="following points needs OpenCV")
 pytest.importorskip("av", reason="videos need PyAV")
 
 
+@pytest.mark.slow
 def test_the_sample_becomes_a_sequence_with_its_video_behind_it(qtbot, make_window):
     window = make_window()
     window.findChild(QAction, "track_video").trigger()

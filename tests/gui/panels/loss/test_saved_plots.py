@@ -86,7 +86,7 @@ def covers(mask: np.ndarray, other: np.ndarray, *, within: int = 4) -> float:
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("theme", [pytest.param(DARK, marks=pytest.mark.slow), LIGHT], ids=["dark", "light"])
 @pytest.mark.parametrize("which", ["loss", "spectrum"])
 def test_vector_plots_show_what_the_picture_shows(
     qtbot, plot, spectrum, tmp_path, suffix, theme, which, near, history, rendered
