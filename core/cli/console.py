@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..evaluation.metrics import METRICS, errors_of
 from ..foundation.exceptions import printable
-from ..foundation.phases import phase_text
+from ..foundation.phases import DEPTHS, phase_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def print_lines(*lines: str, stream: TextIO | None = None) -> None:
 
 
 class ProgressLine:
-    """Estimated time left, iteration, log loss, rate and phase; empty where the stream is no terminal."""
+    """Estimated time left, iteration, objective, rate and phase; empty where the stream is no terminal."""
 
     def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
         self._stream = stream
@@ -69,10 +69,10 @@ def progress_text(iterate: Iterate, elapsed: float) -> str:
         parts.append(f"{100 * iterate.fraction:.0f} %")
         parts.append(f"ETA {elapsed * (1 - iterate.fraction) / iterate.fraction:.0f} s")
     parts.append(f"iteration {record.iteration}")
-    if record.energy is not None:
-        parts.append(f"energy {record.energy:.2f}")
-    elif record.loss > 0:
-        parts.append(f"log10 loss {math.log10(record.loss):.5f}")
+    if record.objective == DEPTHS:
+        parts.append(f"energy {record.value:.5f}")
+    elif record.value > 0:
+        parts.append(f"log10 loss {math.log10(record.value):.5f}")
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
     return "  ".join([*parts, phase_text(iterate.phase)])

@@ -39,7 +39,26 @@ class PhaseKind(Enum):
         return WNN if self is PhaseKind.ROTATIONS or self in _SEARCHING else DEPTHS
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Phases whose values are drawn on one scale; those of two stages do not compare."""
+
+    name: str
+    objective: str  # `WNN` or `DEPTHS`
+    scale: tuple[str | int, ...] = ()  # what distinguishes stages of one name
+
+
 _SEARCHING = (PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)
+_STAGES = {  # names; those of the WNN problem are one
+    PhaseKind.FOCAL: "focal length",
+    PhaseKind.DEPTH_START: "search",
+    PhaseKind.MIRROR: "search",
+    PhaseKind.ALL_POINTS: "all points",
+    PhaseKind.FINE: "fine levels",
+    PhaseKind.FINEST: "finest level",
+    PhaseKind.UNCERTAINTY: "finest level",
+}
+_OF_ATTEMPTS = (PhaseKind.DEPTH_START, PhaseKind.MIRROR, PhaseKind.ALL_POINTS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,20 +101,33 @@ class Phase:
         name = self.name if self.kind is PhaseKind.MATRIX else ""
         return replace(self, name=name, rank=0, part=0, parts=0)
 
+    @property
+    def stage(self) -> Stage:
+        """The stage of the run that the phase belongs to."""
+        name = _STAGES.get(self.kind, "WNN")
+        scale: tuple[str | int, ...] = ()
+        if self.kind is PhaseKind.FINE or (self.kind is PhaseKind.FINEST and self.part < self.parts):
+            name, scale = _STAGES[PhaseKind.FINE], (self.kind.value, self.part)
+        if self.focal:
+            name, scale = PhaseKind.FOCAL.value, (name, *scale)
+        return Stage(name, self.objective, scale)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether values are of the level on which the attempts of the stage are compared."""
+        return self.part == self.parts or self.kind not in _OF_ATTEMPTS
+
     def comparable(self, other: Phase) -> bool:
         """Whether values of two phases compare: they are of the same objective at the same level."""
         return self._scale == other._scale
 
     @property
     def _scale(self) -> tuple[object, ...]:
-        kind, level, candidate = self.kind, (self.part, self.parts), 0
-        if kind in _SEARCHING:
-            kind, level = PhaseKind.REFINE, (0, 0)
-        elif kind is PhaseKind.ROTATIONS:
-            candidate = self.number
-        elif kind is PhaseKind.UNCERTAINTY:
-            kind = PhaseKind.FINEST
-        return kind, level, candidate, self.rank, self.subset, self.focal
+        if self.objective == DEPTHS:
+            level = None if self.ranked else (self.kind, self.part)
+            return self.stage, level
+        candidate = self.number if self.kind is PhaseKind.ROTATIONS else 0
+        return self.stage, candidate, self.rank, self.subset
 
 
 def phase_text(phase: Phase) -> str:

@@ -11,6 +11,7 @@ from .progress import (
     StartReport,
     count_shift,
     finish,
+    phases_to_list,
     run_remarks,
     shift_counts,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "parse_scale",
     "penalty_from_dict",
     "penalty_to_dict",
+    "phases_to_list",
     "preset_name",
     "python_for",
     "reconstruct",

@@ -12,7 +12,7 @@ from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
 from ..depth import DepthProblem
 from ..foundation.exceptions import InputError
-from ..foundation.phases import phase_to_dict
+from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind, phase_to_dict
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from ..penalties import extend_last
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..cameras.intrinsics import IntrinsicsOrigin
     from ..data.sequence import Sequence
     from ..depth import DepthStep
-    from ..foundation.phases import Phase
+    from ..foundation.phases import Stage
     from ..foundation.types import Bools, Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
@@ -64,6 +64,29 @@ class HistoryEntry:
     # The loss of `Iterate.best`, the lowest so far, where it is of the final objective: of all observations,
     # with the chosen rotations and the loss function of the settings. None before there is one.
     best: float | None = None
+
+    @property
+    def objective(self) -> str:
+        """The objective that is being minimized: `WNN`, or `DEPTHS` in the phases that have its energy."""
+        return WNN if self.energy is None else self.phase.objective
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of the run, whose values are on one scale."""
+        known = self.objective == self.phase.objective
+        return self.phase.stage if known else Phase(PhaseKind.REFINE).stage
+
+    @property
+    def value(self) -> float:
+        """The value of the objective that is being minimized: the loss, or the energy per point and frame."""
+        return self.energy if self.energy is not None and self.objective == DEPTHS else self.loss
+
+    @property
+    def candidate(self) -> float | None:
+        """The value that competes for the lowest of its stage, None where it does not compare with others."""
+        if self.objective == WNN:
+            return self.best
+        return self.energy if self.phase.ranked else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +357,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
             B, C = mean_and_modes(geometry.points)
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
-    meta = result_metadata(sequence, settings, last)
+    meta = result_metadata(sequence, settings, last) | {"phases": phases_to_list(records)}
     refined: dict[str, Any] = {}
     if energy is not None:
         meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
@@ -385,6 +408,15 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     )
     metric = (meta.get("low_rank") or {}).get("metric", True)
     return result if settings.scale is None or not metric else result.with_scale(settings.scale)
+
+
+def phases_to_list(records: Iterable[HistoryEntry]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the phases of a history with the index of the record that each begins at, for JSON."""
+    begins: list[tuple[int, Phase]] = []
+    for index, record in enumerate(records):
+        if not begins or begins[-1][1] != record.phase:
+            begins.append((index, record.phase))
+    return [(index, phase_to_dict(phase)) for index, phase in begins]
 
 
 def _energy_of_best(last: Iterate) -> float | None:

@@ -186,7 +186,10 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         subtitle=name + (f" · {run.note}" if run.note else ""),
         date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         tiles=(
-            (summaries.log_loss(shown.loss), "log10 loss"),
+            (
+                summaries.objective_value(found.value, found.objective),
+                summaries.OBJECTIVE_NAMES[found.objective],
+            ),
             (summaries.measure(known.reprojection, sequence.units), "reprojection error, RMS"),
             (
                 summaries.measure(known.error, known.unit) if error else "unknown",

@@ -61,13 +61,14 @@ PARTS = {  # names of fields, where they are others
     "mesh_source": "kind of mesh",
     "point_size": "size of the points",
     "labels": "numbers of points",
+    "log_loss": "scale of the loss",
     "triangulation": "loaded triangulation",
 }
 
 
 @dataclass(frozen=True)
 class Appearance:
-    """Layers, colors, trails, mesh and sizes.
+    """Layers, colors, trails, mesh, sizes and the scale of the loss.
 
     Raises InputError for a value that is none of the accepted ones.
     """
@@ -81,6 +82,7 @@ class Appearance:
     point_size: float = 1.0  # times the size that suits the number of points
     labels: str = "selected"  # a key of LABELS
     follow: bool = True  # whether the view goes along with an object that moves or grows
+    log_loss: bool = True  # whether losses are drawn by their logarithm
     triangulation: Triangulation | None = None  # that was loaded; compared by identity
 
     def __post_init__(self) -> None:
@@ -139,6 +141,7 @@ class Appearance:
             "point_size": self.point_size,
             "labels": self.labels,
             "follow": self.follow,
+            "log_loss": self.log_loss,
         }
 
     @classmethod
@@ -164,8 +167,7 @@ class Appearance:
                 given["trail_frames"] = int(given["trail_frames"])
             if "point_size" in given:
                 given["point_size"] = float(given["point_size"])
-            if "follow" in given:
-                given["follow"] = bool(given["follow"])
+            given |= {name: bool(given[name]) for name in ("follow", "log_loss") if name in given}
             return cls(**given)
         except (TypeError, ValueError) as error:
             if isinstance(error, InputError):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from core.foundation import DEPTHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core import HistoryEntry, Settings
-    from core.foundation import Bools, Floats, Ints, Phase
+    from core.foundation import Bools, Floats, Ints, Phase, Stage
 
+Part = TypeVar("Part")
 FIRST_ROOM = 256
-# Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
-LOWEST_LOSS, HIGHEST_LOSS = 1e-300, 1e300
+HIGHEST = 1e300  # what stands for a value that is not finite
+LEAST_RESIDUAL = 1e-300  # a residual of zero has no logarithm
 STARTS_AGAIN = ": starts again"
 
 
@@ -37,11 +41,12 @@ class History:
     def __init__(self) -> None:
         self.records: list[HistoryEntry] = []
         self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
+        self.stages: list[tuple[int, Stage]] = []  # likewise
         self.ticks: list[Tick] = []
-        # iteration, seconds, log10 of loss, primal and dual residual, energy, log10 of best loss
-        self._columns = np.empty((7, FIRST_ROOM))
+        # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
+        self._columns = np.empty((6, FIRST_ROOM))
+        self._lowest: tuple[object, Floats] = None, np.zeros(0)  # with what it was computed from
         self.has_residuals = False  # whether there is a record with residuals
-        self.has_energies = False  # whether there is a record of the depth refinement
 
     def __len__(self) -> int:
         return len(self.records)
@@ -52,14 +57,14 @@ class History:
             count = len(self.records)
             if not self.phases or self.phases[-1][1] != record.phase:
                 self.phases.append((count, record.phase))
+            if not self.stages or self.stages[-1][1] != record.stage:
+                self.stages.append((count, record.stage))
             if count == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
-            best = np.nan if record.best is None else _log_loss(record.best)
+            candidate = np.nan if record.candidate is None else _finite(record.candidate)
             primal, dual = _logarithm(record.primal), _logarithm(record.dual)
             self.has_residuals = self.has_residuals or bool(np.isfinite(primal))
-            energy = np.nan if record.energy is None else record.energy
-            self.has_energies = self.has_energies or bool(np.isfinite(energy))
-            row = record.iteration, record.seconds, _log_loss(record.loss), primal, dual, energy, best
+            row = record.iteration, record.seconds, _finite(record.value), primal, dual, candidate
             self._columns[:, count] = row
             self.records.append(record)
 
@@ -68,9 +73,9 @@ class History:
         first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
         first.records = self.records[:count]
         first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
+        first.stages = [(begin, stage) for begin, stage in self.stages if begin < count]
         first.ticks = [tick for tick in self.ticks if tick.first < count]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
-        first.has_energies = bool(np.isfinite(first.energies).any())
         return first
 
     def tick(self, iteration: int, text: str, *, before: Settings, restarts: bool = False) -> Tick:
@@ -104,8 +109,8 @@ class History:
         return self._columns[1, : len(self.records)]
 
     @property
-    def log_losses(self) -> Floats:
-        """(N,) base-10 logarithms of the loss, clamped to be finite."""
+    def values(self) -> Floats:
+        """(N,) values of the objective that is being minimized, clamped to be finite."""
         return self._columns[2, : len(self.records)]
 
     @property
@@ -114,37 +119,64 @@ class History:
         return self._columns[3:5, : len(self.records)]
 
     @property
-    def energies(self) -> Floats:
-        """(N,) energies of the depth refinement, NaN where there is none; two phases do not compare."""
-        return self._columns[5, : len(self.records)]
+    def lowest(self) -> Floats:
+        """(N,) the lowest value so far of the stage under the parameters of each record, NaN before one.
 
-    @property
-    def log_best_losses(self) -> Floats:
-        """(N,) base-10 logarithms of the lowest loss so far of the final objective, NaN where unknown."""
-        return self._columns[6, : len(self.records)]
+        That of the WNN problem is of its final objective, see `HistoryEntry.best`; an energy is of one level.
+        """
+        changes = self.changes.tolist()
+        key = len(self.records), changes
+        if self._lowest[0] != key:
+            found = self._columns[5, : len(self.records)].copy()
+            for stage, first, last in self.stage_spans:
+                if stage.objective == DEPTHS:
+                    cuts = [first, *(each for each in changes if first < each <= last), last + 1]
+                    for begin, end in itertools.pairwise(cuts):
+                        np.fmin.accumulate(found[begin:end], out=found[begin:end])
+            self._lowest = key, found
+        return self._lowest[1]
+
+    def stage_of(self, record: int | None) -> Stage:
+        """Return the stage of a record, with None of the last one."""
+        return self.records[-1 if record is None else min(record, len(self.records) - 1)].stage
+
+    def in_stage(self, stage: Stage) -> Bools:
+        """Return which records (N,) belong to a stage."""
+        found = np.zeros(len(self.records), dtype=bool)
+        for each, first, last in self.stage_spans:
+            found[first : last + 1] = each == stage
+        return found
 
     @property
     def phase_spans(self) -> list[tuple[Phase, int, int]]:
         """Every phase with its first and its last record."""
-        ends = [first for first, _ in self.phases[1:]] + [len(self.records)]
-        return [(phase, first, end - 1) for (first, phase), end in zip(self.phases, ends, strict=False)]
+        return self._spans(self.phases)
 
     @property
-    def phase_ends(self) -> Bools:
-        """(N,) whether another phase begins after a record."""
+    def stage_spans(self) -> list[tuple[Stage, int, int]]:
+        """Every stage with its first and its last record; one that was come back to has several spans."""
+        return self._spans(self.stages)
+
+    def _spans(self, begins: list[tuple[int, Part]]) -> list[tuple[Part, int, int]]:
+        ends = [first for first, _ in begins[1:]] + [len(self.records)]
+        return [(part, first, end - 1) for (first, part), end in zip(begins, ends, strict=False)]
+
+    @property
+    def level_ends(self) -> Bools:
+        """(N,) whether the energies after a record do not compare with those up to it."""
         ends = np.zeros(len(self.records), dtype=bool)
-        ends[[first - 1 for first, _ in self.phases[1:]]] = True
+        for (_, before), (first, phase) in itertools.pairwise(self.phases):
+            ends[first - 1] = phase.objective == DEPTHS and not phase.comparable(before)
         return ends
 
 
-def _log_loss(loss: float) -> float:
-    """Return log10 of a loss, clamped to be finite."""
-    finite = loss if np.isfinite(loss) else HIGHEST_LOSS
-    return float(np.log10(min(max(finite, LOWEST_LOSS), HIGHEST_LOSS)))
+def _finite(value: float) -> float:
+    """Return a value, clamped to be finite."""
+    return min(max(value, -HIGHEST), HIGHEST) if value == value else HIGHEST
 
 
 def _logarithm(residual: float | None) -> float:
     """Return log10 of a residual; NaN of none, and of the infinite ones before the first step."""
     if residual is None or not np.isfinite(residual):
         return float("nan")
-    return float(np.log10(max(residual, LOWEST_LOSS)))
+    return float(np.log10(max(residual, LEAST_RESIDUAL)))

@@ -90,15 +90,21 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     reasons = []
     if one.problem != other.problem:
         reasons.append("another problem")
-    if not _same_penalty(one, other):
+    depths = one.refine == other.refine == "depth"
+    if one.refine != other.refine:
+        reasons.append("another objective")
+    if not depths and not _same_penalty(one, other):
         both = isinstance(one.penalty, type(other.penalty))
         reasons.append("other weights" if both else "another penalty")
     cameras = one.camera_of(camera), other.camera_of(camera)
     if cameras[0] is not cameras[1]:
         reasons.append("another camera model")
     orthogonal = CameraModel.ORTHOGONAL in cameras and "nonrigid" in (one.problem, other.problem)
-    if one.eta != other.eta and not orthogonal:  # orthogonal tracks are always solved at 1
+    if one.eta != other.eta and not orthogonal and not depths:  # orthogonal tracks are always solved at 1
         reasons.append("another eta")
+    if depths:  # the energy knows neither eta nor the penalty
+        names = ("isometry", "neighbors", "noise")
+        reasons += [f"another {name}" for name in names if getattr(one, name) != getattr(other, name)]
     if (one.loss, one.loss_scale) != (other.loss, other.loss_scale):
         reasons.append("another robust loss")
     if one.hide != other.hide:

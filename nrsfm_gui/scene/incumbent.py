@@ -1,8 +1,8 @@
 """The incumbent: the best reconstruction of a run so far, which all numbers of the window are of.
 
 The word is that of optimization for the best solution that was found so far. A run tries starts, ranks and
-subsets that are worse than it; these are in the history only. Loss and errors of the incumbent are of the
-same point, and they change together: the errors take time to compute, and the loss waits for them.
+subsets that are worse than it; these are in the history only. Value and errors of the incumbent are of the
+same point, and they change together: the errors take time to compute, and the value waits for them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,28 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.foundation import DEPTHS, WNN, Phase, PhaseKind
+
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.quality import Quality
 
+FINEST = Phase(PhaseKind.FINEST).stage
 SIDES: tuple[Literal["left", "right"], ...] = "left", "right"
 
 
 @dataclass(frozen=True)
 class Incumbent:
-    """The best reconstruction up to a record of a run, with its loss and its errors."""
+    """The best reconstruction up to a record of a run, with the value of its objective and its errors."""
 
     run: int  # number
     record: int  # index into the records of the run's history, -1 where it has none
     iteration: int | None  # of that record
     seconds: float | None  # of computing up to that record
-    loss: float | None  # None until it is one of the final objective, see `core.Iterate.final_loss`
+    objective: str  # that it is a solution of, `WNN` or `DEPTHS`
+    value: float | None  # of its objective; None until that is the final one, and on coarse levels
     errors: Quality | None  # over all frames, None where they are not known
     complete: bool  # whether it is the result of a run that has ended
     newest: bool  # whether it is the newest of its run: no earlier moment, no other solution
@@ -61,17 +65,29 @@ def incumbent_of(run: Run, iterate: Iterate, errors: Quality | None, *, newest: 
     history = run.history
     record = _index(history, iterate.record)
     entry = history.records[record] if len(history) else None
+    refined = iterate.record.energy is not None
     return Incumbent(
         run=run.number,
         record=record,
         iteration=None if entry is None else entry.iteration,
         seconds=None if entry is None else entry.seconds,
-        loss=iterate.final_loss,
+        objective=DEPTHS if refined else WNN,
+        value=_energy(iterate) if refined else iterate.final_loss,
         errors=errors,
         complete=newest and not run.state.alive and iterate is run.last,
         newest=newest,
         iterate=iterate,
     )
+
+
+def _energy(iterate: Iterate) -> float | None:
+    """Return the energy of the shape that is shown at the finest level, None where it is not known there."""
+    record, step = iterate.record, iterate.depth
+    if record.objective == DEPTHS and record.stage != FINEST:
+        return None
+    if step is None or any(step.best_energy == end.energy for end in step.ends[1:]):
+        return record.energy if step is None else None
+    return step.best_energy
 
 
 def _index(history: History, entry: HistoryEntry) -> int:

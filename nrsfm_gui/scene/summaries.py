@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SIZE_MEANING = "the root mean square distance of its points from their centroid, mean over the frames"
 LEAST_PERCENT = 0.001  # of the object's size; less is as good as none
+OBJECTIVE_NAMES = {WNN: "log10 loss", DEPTHS: "energy"}
 ETA_FROM_SECONDS = 1.0  # shorter times are not shown
 COARSER = (20, 1), (60, 5), (600, 10), (float("inf"), 60)  # below so many seconds, what they are rounded to
 
@@ -29,6 +31,19 @@ def log_loss(loss: float | None, digits: int = 4) -> str:
     if loss is None or not loss > 0 or not np.isfinite(loss):
         return NONE
     return signed(float(np.log10(loss)), digits)
+
+
+def objective_value(value: float | None, objective: str, digits: int = 4) -> str:
+    """Return a value of an objective as text: an energy, or log10 of a loss."""
+    if objective == WNN or value is None:
+        return log_loss(value, digits)
+    return signed(value, digits) if np.isfinite(value) else NONE
+
+
+def objective_text(value: float | None, objective: str, digits: int = 4) -> str:
+    """Return a value of an objective with its name: "log10 loss −0.718", "energy −3.345"; "" without one."""
+    name = OBJECTIVE_NAMES[objective]
+    return "" if value is None else f"{name} {objective_value(value, objective, digits)}"
 
 
 def measure(value: float | None, unit: str) -> str:

@@ -26,7 +26,7 @@ from core import (
 )
 from core.cameras import to_pixels
 from core.data import GROUND_TRUTH
-from core.foundation import phase_text
+from core.foundation import phase_from_dict, phase_text
 from core.io.readers import (
     FileContents,
     challenge_file,
@@ -437,17 +437,14 @@ def _opened(result: Result, path: Path) -> OpenedResult:
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
     lowest = [None] * len(result.history) if result.best_losses is None else result.best_losses.tolist()
-    records = tuple(
-        HistoryEntry(
-            int(iteration),
-            seconds,
-            loss,
-            iterate.phase,
-            energy=energies.get(iteration),
-            best=None if best is None or np.isnan(best) else best,
-        )
-        for (iteration, seconds, loss), best in zip(result.history.tolist(), lowest, strict=True)
-    )
+    phases, phase = dict(result.meta.get("phases", ())), iterate.phase
+    records: list[HistoryEntry] = []
+    for (iteration, seconds, loss), best in zip(result.history.tolist(), lowest, strict=True):
+        if len(records) in phases:
+            phase = phase_from_dict(phases[len(records)])
+        known = None if best is None or np.isnan(best) else best
+        energy = energies.get(iteration)
+        records.append(HistoryEntry(int(iteration), seconds, loss, phase, energy=energy, best=known))
     run = SavedRun(
         number=1,
         settings=iterate.settings,
@@ -458,7 +455,7 @@ def _opened(result: Result, path: Path) -> OpenedResult:
         title=f"opened: {path.stem}",
         note="",
         pinned=False,
-        records=records,
+        records=tuple(records),
         ticks=(),
         iterate=iterate,
     )

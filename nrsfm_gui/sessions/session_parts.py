@@ -33,6 +33,7 @@ from core.reconstruction import (
     Verdict,
     penalty_from_dict,
     penalty_to_dict,
+    phases_to_list,
     settings_from_dict,
     settings_to_dict,
     steps_from_list,
@@ -70,16 +71,13 @@ def read_settings(node: Node) -> Settings:
 
 def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> dict[str, Any]:
     """Return the columns of a history and the phases that its records belong to."""
-    lines = []
-    phases: list[tuple[int, Phase]] = []
-    for index, record in enumerate(records):
-        if not phases or phases[-1][1] != record.phase:
-            phases.append((index, record.phase))
+    records, lines = list(records), []
+    for record in records:
         others = (record.primal, record.dual, record.energy, record.best)
         known = (np.nan if value is None else value for value in others)
         lines.append((record.iteration, record.seconds, record.loss, *known))
     columns = np.array(lines, dtype=float).reshape(-1, COLUMNS)
-    return {"columns": archive.name(columns), "phases": [[k, phase_to_dict(phase)] for k, phase in phases]}
+    return {"columns": archive.name(columns), "phases": phases_to_list(records)}
 
 
 def read_history(node: Node) -> tuple[HistoryEntry, ...]:

@@ -44,6 +44,7 @@ class Situation:
     light: bool  # the light theme is chosen
     outliers: bool  # those of the truth count
     follows: bool  # the view moves with the object
+    log_loss: bool  # losses are drawn by their logarithm
     shown: frozenset[str]  # layers, and those of MARKED that are on
 
 
@@ -67,6 +68,7 @@ def resolve_situation(session: Session) -> Situation:
         light=session.theme.name == LIGHT.name,
         outliers=session.alignment.outliers,
         follows=appearance.follow,
+        log_loss=appearance.log_loss,
         shown=appearance.layers | ({appearance.color_by, session.solution} & MARKED),
     )
 
@@ -284,6 +286,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("remove_background", "&View", "Remo&ve the background",
                "Remove the pictures behind the tracks", "background_controller.remove", (),
                with_background),
+    ActionSpec("log_loss", "&View", "Lo&garithm of the loss",
+               "Draw losses by their base-10 logarithm, or as they are; energies are always linear",
+               "loss_controller.set_logarithmic", (), checkable=True, checked=lambda s: s.log_loss),
     ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", "preferences_controller.set_light",
                ("Ctrl+Shift+L",), checkable=True, checked=lambda s: s.light, icon="theme", separated=True),
     ActionSpec("next_panel", "&View", "Next pane&l", "Move the keyboard to the next panel",

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.foundation import WNN
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.sequence_names import error_name, truth_phrase
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import iterations, log_loss, measure, relative_measure, seconds
+from nrsfm_gui.scene.summaries import (
+    OBJECTIVE_NAMES,
+    iterations,
+    measure,
+    objective_text,
+    objective_value,
+    relative_measure,
+    seconds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
+OTHER_OBJECTIVE = "A loss of the WNN problem and an energy of the depths do not compare."
 
 
 @dataclass(frozen=True)
@@ -50,13 +60,19 @@ def compare_rows(
 
 
 def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]) -> CompareRow:
-    losses = [None if known is None else known.loss for known in found]
-    one, two = (log_loss(loss) for loss in losses)
+    values = [None if known is None else known.value for known in found]
+    kinds = {known.objective for known in found if known is not None}
     why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
+    if len(kinds) > 1:
+        one, two = ("" if known is None else objective_text(known.value, known.objective) for known in found)
+        return CompareRow("objective", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
+    kind = next(iter(kinds), WNN)
+    one, two = (objective_value(value, kind) for value in values)
     if why:
-        return CompareRow("log10 loss", one, two, f"These are losses of different objectives: {why}.", True)
+        tip = f"These are values of different objectives: {why}."
+        return CompareRow(OBJECTIVE_NAMES[kind], one, two, tip, True)
     tip = "Of the same objective: the lower one is the better minimum."
-    return CompareRow("log10 loss", one, two, tip, True, _better(losses, SAME_LOSS))
+    return CompareRow(OBJECTIVE_NAMES[kind], one, two, tip, True, _better(values, SAME_LOSS))
 
 
 def _errors(first: Run, found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:

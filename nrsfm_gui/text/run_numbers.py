@@ -9,11 +9,12 @@ import numpy as np
 from core import METHODS
 from core.data import GROUND_TRUTH
 from core.evaluation import fall_sentence
+from core.foundation import DEPTHS
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, run_remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.excluded import excluded
-from nrsfm_gui.model.numbers import MINUS, NONE, LabeledValue
+from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
@@ -24,6 +25,7 @@ from nrsfm_gui.scene.summaries import (
     iterations,
     log_loss,
     measure,
+    objective_value,
     pair,
     relative_measure,
     seconds,
@@ -42,7 +44,10 @@ if TYPE_CHECKING:
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 DEPTH_TIP = "The part of this distance along the ray from the aligned camera to the estimate."
-ENERGY_TIP = "What the depth refinement makes small, per point and frame; that of its last level."
+LOSS_TIP = "The objective: squared pOSE residuals plus the weighted singular values."
+ENERGY_TIP = (
+    "The objective: what the depth refinement makes small, in nats per point and frame, at its finest level."
+)
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
 REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of this run, or may be wrong."
 UNCERTAINTY_TIP = (
@@ -82,8 +87,6 @@ def numbers(
     left out that the panel shows with their actions.
     """
     last, known = (None, None) if found is None else (found.iterate, found.errors)
-    lost = None if found is None else found.loss
-    loss = _loss_text(lost)
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error, truth = NONE, truth_name(sequence)
     if last is not None and known is not None:
@@ -94,9 +97,7 @@ def numbers(
         if known.error is not None:
             error = relative_measure(known.error, known.unit, known.size, short=True)
     rows = [
-        LabeledValue(
-            "loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."
-        ),
+        _objective(found),
         *_lowest_on_the_way(run, found),
         LabeledValue(
             "reprojection RMS", reprojection, "Root mean square over all visible points of all frames."
@@ -152,7 +153,7 @@ def numbers(
             "Of all phases of this run together; pauses are not counted.",
         ),
         *_residual_numbers(run, found),
-        *_energy_numbers(last, "px" if sequence is None else sequence.units),
+        *_noise_numbers(last, "px" if sequence is None else sequence.units),
         LabeledValue(
             "starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)
         ),
@@ -168,15 +169,23 @@ def numbers(
     return rows
 
 
+def _objective(found: Incumbent | None) -> LabeledValue:
+    """Return the value of what a run minimizes at the shape that is shown."""
+    if found is not None and found.objective == DEPTHS:
+        return LabeledValue("energy", objective_value(found.value, DEPTHS), ENERGY_TIP)
+    return LabeledValue("loss", _loss_text(None if found is None else found.value), LOSS_TIP)
+
+
 def _lowest_on_the_way(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
     """Return the lowest loss of a method on the matrix where that of its result, which counts, is higher."""
-    if run is None or found is None or found.loss is None or not (found.complete and found.newest):
+    if run is None or found is None or not (found.complete and found.newest):
         return []
-    method, begins = METHODS[run.settings.method], run.history.changes
-    known = run.history.log_best_losses[begins[-1] if len(begins) else 0 :]
-    known = known[np.isfinite(known)]
-    lowest = float(10.0 ** known.min()) if len(known) else found.loss
-    if not (method.on_matrix and lowest < found.loss) or log_loss(lowest) == log_loss(found.loss):
+    method, begins, loss = METHODS[run.settings.method], run.history.changes, found.iterate.final_loss
+    if loss is None or not method.on_matrix:
+        return []
+    records = run.history.records[begins[-1] if len(begins) else 0 :]
+    lowest = min((record.best for record in records if record.best is not None), default=loss)
+    if not lowest < loss or log_loss(lowest) == log_loss(loss):
         return []
     tip = (
         f"{method.title} works on the matrix X. Its iterates are cut to rank K to be shown, and one of them "
@@ -266,14 +275,11 @@ def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledV
     return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
-def _energy_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
-    """Return the energy of refined depths, and the noise that it expects; nothing before the refinement."""
+def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
+    """Return the noise that the energy of refined depths expects; nothing before the refinement."""
     if last is None or last.record.energy is None:
         return []
-    return [
-        LabeledValue("energy", f"{last.record.energy:.6g}".replace("-", MINUS), ENERGY_TIP),
-        LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP),
-    ]
+    return [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
 
 
 def starts_that_agree(last: Iterate) -> str:

@@ -10,7 +10,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import distinction, option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import log_loss, measure, time_left
+from nrsfm_gui.scene.summaries import measure, objective_value, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run_row(
         else why_losses_differ(run.settings, shown.settings, run.sequence.camera)
     )
     known = None if found is None else found.errors
-    loss = NONE if found is None else log_loss(found.loss, digits=3)
+    loss = NONE if found is None else objective_value(found.value, found.objective, digits=3)
     error = NONE if known is None else _error(known, run.sequence.units)
     return RunRow(
         number=run.number,

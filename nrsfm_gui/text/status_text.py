@@ -15,8 +15,8 @@ from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,
     iterations,
-    log_loss,
     measure,
+    objective_text,
     pair,
     percent_of,
     relative_measure,
@@ -53,7 +53,7 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     if found is None or found.errors is None or sequence is None:
         return HeadlineText()
     known = found.errors
-    loss = "" if found.loss is None else f"log10 loss {log_loss(found.loss, digits=3)}"
+    loss = objective_text(found.value, found.objective, digits=3)
     moment = f"iteration {found.iteration}" if past else ""
     pixels = measure(known.reprojection, sequence.units)
     if known.error is None:
@@ -68,7 +68,8 @@ def headline_text(found: Incumbent | None, sequence: Sequence | None, *, past: b
     forms = (moment, basis, details, loss), (moment, basis, details), (moment, basis), (short,)
     small = dict.fromkeys(" · ".join(dict.fromkeys(part for part in form if part)) for form in forms)
     if loss:
-        loss = f"{loss[:1].upper()}{loss[1:]}, of {_solved_point(found, known)}"
+        of_view = ", of the projective factorization, not of the metric view that is shown"
+        loss = f"{loss[:1].upper()}{loss[1:]}{of_view if known.figures.get('metric') else ''}"
     return HeadlineText(large, tuple(small), _tip(known, sequence, pixels, loss))
 
 
@@ -95,15 +96,6 @@ def _why_no_error(known: Quality, sequence: Sequence) -> str:
     if sequence.truth is None:
         return f"no {GROUND_TRUTH}"
     return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
-
-
-def _solved_point(found: Incumbent, known: Quality) -> str:
-    """Return what the loss is of: where something else is shown, the errors are not of it."""
-    if found.iterate.record.energy is not None:
-        return "the bilinear solution, not of the refined shape that is shown"
-    if known.figures.get("metric"):
-        return "the projective factorization, not of the metric view that is shown"
-    return "the same point"
 
 
 def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyqtgraph as pg
 import pytest
 from patience import PATIENCE
 from PyQt6 import sip
@@ -25,6 +24,7 @@ from PyQt6.QtGui import (
     QImage,
     QPalette,
     QSurfaceFormat,
+    QTextDocumentFragment,
 )
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
@@ -278,12 +278,11 @@ def known() -> Known:
 
 @pytest.fixture
 def legend_of() -> Callable[[LossPlot], list[str]]:
-    """Return a function that reads the legend of a plot of the loss."""
+    """Return a function that reads the names above a plot of the loss."""
 
     def read(plot: LossPlot) -> list[str]:
-        items = plot.plot_widget.scene().items()
-        (legend,) = (item for item in items if isinstance(item, pg.LegendItem))
-        return [label.text for _sample, label in legend.items]
+        text = QTextDocumentFragment.fromHtml(plot._names.text()).toPlainText()
+        return [name.strip() for name in text.replace("\xa0", " ").split("━")[1:]]
 
     return read
 

@@ -56,6 +56,6 @@ def attempts_of(history: History, last: Iterate | None) -> tuple[Attempt, ...]:
     for (candidate, name), records in parts.items():
         if candidate:
             agrees = "chosen" if name == chosen else ""
-            end = float(history.log_losses[records[1]])
+            end = float(np.log10(history.values[records[1]]))
             found.append(Attempt(name, end, agrees, note=OF_ROTATIONS, records=records, candidate=True))
     return tuple(found)

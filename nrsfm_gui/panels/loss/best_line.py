@@ -1,9 +1,9 @@
-"""The line of the lowest loss so far, and the range that shows it. No Qt.
+"""The line of the lowest value so far of a stage, and the range that shows it. No Qt.
 
-Every record has the lowest loss of the final objective so far. A line joins the records of one objective: it
-ends where the parameters were changed, and where there is no loss of the final objective yet. Between two
-records the lowest loss stays what it was, so the line has steps. It never rises: where the result of a method
-on the matrix is worse than its iterates, another line begins.
+Every record has the lowest value of its stage so far. A line joins the records of one objective: it ends
+where the parameters were changed, and where there is no lowest value yet. Between two records the lowest
+value stays what it was, so the line has steps. It never rises: where the result of a method on the matrix is
+worse than its iterates, another line begins.
 """
 
 from __future__ import annotations
@@ -12,26 +12,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import DEPTHS
-
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.history import History
 
 MOST_VERTICES = 2000  # steps of a line: more than a plot has pixels
-ROUNDING = 1e-9  # decades that the lowest loss may rise by, where the end of a phase is preferred
+ROUNDING = 1e-9  # relative, that the lowest value may rise by, where the end of a phase is preferred
 SEEN = 0.9  # share of the time in which a line is inside the range: the first steps lie far above the others
+FLAT, FLAT_SHARE = 0.02, 0.01  # the least span of an axis: of a logarithm or an energy, and of any value
+BELOW = 0.25  # share of what it is widened by that lies below the values, which fall
 
 
-def line_starts(history: History) -> Bools:
-    """Return at which records (N,) a line begins: after none, after a change, or above the one before."""
-    values = history.log_best_losses
+def line_starts(values: Floats, changes: Ints) -> Bools:
+    """Return at which records a line begins: after none, after a change, or above the one before.
+
+    `values`: (N,) the lowest so far, NaN where unknown; `changes`: the records after changes of parameters.
+    """
     known = np.isfinite(values)
     begins = known.copy()
     if len(values):
         with np.errstate(invalid="ignore"):
-            begins[1:] &= ~known[:-1] | (np.diff(values) > ROUNDING)
-        begins[history.changes] = known[history.changes]
+            begins[1:] &= ~known[:-1] | (np.diff(values) > ROUNDING * np.abs(values[:-1]))
+        begins[changes] = known[changes]
     return begins
 
 
@@ -52,16 +54,13 @@ def steps(begin: Floats, end: Floats, values: Floats, starts: Bools) -> tuple[Fl
     return np.column_stack((begin, end)).ravel(), np.repeat(values, 2), joined
 
 
-def best_line(history: History, x: Floats, until: int | None = None) -> tuple[Floats, Floats, Bools]:
-    """Return the line of the lowest loss so far.
+def best_line(x: Floats, values: Floats, begins: Bools) -> tuple[Floats, Floats, Bools]:
+    """Return the line of the lowest value so far.
 
-    `x`: (N,) where its records are. Returns x and base-10 logarithm (M,) of its vertices, and whether each is
-    joined to the next.
+    `x`: (N,) where the records are; `values` and `begins`: see `line_starts`. Returns x and value (M,) of its
+    vertices, and whether each is joined to the next.
     """
-    values, begins = history.log_best_losses, line_starts(history)
-    count = len(values) if until is None else min(until + 1, len(values))
-    values, begins, x = values[:count], begins[:count], x[:count]
-    known = np.isfinite(values)
+    known, count = np.isfinite(values), len(values)
     if not known.any():
         return np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)
     falls = known.copy()
@@ -82,24 +81,29 @@ def _thinned(chosen: Bools) -> Bools:
     return kept
 
 
-def best_range(history: History) -> tuple[float, float] | None:
-    """Return the least and the largest value that the lowest loss has nearly all of the time of each line.
+def best_range(seconds: Floats, values: Floats, begins: Bools) -> tuple[float, float] | None:
+    """Return the least and the largest value that the lowest one has nearly all of the time of each line.
 
-    The time of a refinement, which leaves it as it is, does not count. None where it is not known.
+    `seconds`: (N,) of the records; `values` and `begins`: see `line_starts`. None where none is known.
     """
-    values = history.log_best_losses
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return None
-    lasting = np.diff(history.seconds, append=history.seconds[-1])
-    for phase, first, last in history.phase_spans:
-        if phase.objective == DEPTHS:
-            lasting[first : last + 1] = 0.0
-    begins = np.searchsorted(known, np.flatnonzero(line_starts(history)))
-    spent = np.concatenate(([0.0], np.cumsum(lasting[known])))
-    ends = np.append(begins[1:], len(known))
+    lasting = np.diff(seconds, append=seconds[-1])[known]
+    first = np.searchsorted(known, np.flatnonzero(begins))  # of each line, among those known
+    spent = np.concatenate(([0.0], np.cumsum(lasting)))
+    ends = np.append(first[1:], len(known))
     # A line falls, so that its values are above all later ones: the first of its time is left out.
-    since = spent[begins] + (1 - SEEN) * (spent[ends] - spent[begins])
-    places = np.clip(np.searchsorted(spent, since, side="right") - 1, begins, ends - 1)
-    places = np.where(spent[ends] > spent[begins], places, begins)
+    since = spent[first] + (1 - SEEN) * (spent[ends] - spent[first])
+    places = np.clip(np.searchsorted(spent, since, side="right") - 1, first, ends - 1)
+    places = np.where(spent[ends] > spent[first], places, first)
     return float(values[known].min()), float(values[known][places].max())
+
+
+def widened(low: float, high: float, least: float = 0.0) -> tuple[float, float]:
+    """Return a range about values that is wide enough for two numbers of few digits; more above than below.
+
+    `least`: the least span of its unit.
+    """
+    more = max(least, FLAT_SHARE * max(abs(low), abs(high))) - (high - low)
+    return (low - BELOW * more, high + (1 - BELOW) * more) if more > 0 else (low, high)

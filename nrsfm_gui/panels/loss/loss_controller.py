@@ -77,6 +77,8 @@ class LossController(QObject):
         plot.moment_requested.connect(self.show_record)
         plot.change_chosen.connect(self.show_before_change)
         plot.hold_out_requested.connect(self.hold_out)
+        plot.scale_chosen.connect(self.set_logarithmic)
+        session.appearance_changed.connect(lambda appearance: plot.set_logarithmic(appearance.log_loss))
         self._comparing = False
 
     # -- what is asked for ----------------------------------------------------------------------------------
@@ -192,6 +194,10 @@ class LossController(QObject):
             f"Run {run.number} starts from nothing: {int(held.sum())} of {int(sequence.visible.sum())} "
             "observations are held out (hide). Ctrl+Z shows them to the solver again"
         )
+
+    def set_logarithmic(self, on: bool) -> None:
+        """Draw losses by their base-10 logarithm, or as they are."""
+        self._session.change_appearance(log_loss=on)
 
     def flush(self) -> None:
         """Show at once what has changed."""

@@ -1,4 +1,9 @@
-"""The curves of the loss plot: one per run, the current one in front, a legend, and an axis at the right."""
+"""The curves of the loss plot: one per run, other stages of the current run, and an axis at the right.
+
+The axis at the left is of one stage: that of the newest record, of the moment that is shown, or of the
+attempt that is highlighted. Each other stage of the current run fills the height in its own span, since its
+values do not compare.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +17,28 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsItem
 
-from nrsfm_gui.panels.loss.best_line import best_line
+from core.foundation import WNN
+from nrsfm_gui.panels.loss.best_line import FLAT, best_line, best_range, line_starts, widened
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from core.foundation import Bools, Floats
+    from core.foundation import Bools, Floats, Stage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
 EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
 FAINT_ALPHA = 60  # while two runs are compared
 GHOST_ALPHA = 110  # of what is tried
-LEGEND_ALPHA = 150
-FRONT_WIDTH = 2  # pixels of the line of the lowest loss in front, which has few vertices
-MOST_NAMES = 8  # of runs in the legend, the newest
-LOWEST = "lowest loss"  # the name of the line where there is one run only
-LEAST_WIDTH = 420  # pixels of a plot that has a legend
-LEGEND_TOP, LEGEND_MARGIN, NAME_HEIGHT = 20, 8, 22  # pixels
-MOST_ROOM = 0.25  # of the height of a low plot, for the names of the phases
-LEAST_SPAN_SHARE = 1e-3  # of a value at the right, that its axis holds at least
+FRONT_WIDTH = 2  # pixels of the line of the lowest value in front, which has few vertices
+MOST_NAMES = 8  # of runs, the newest
+NAMES_ROOM = 20  # pixels above the curves, for the names of phases and stages
+MOST_ROOM = 0.25  # of the height of a low plot, for these
 MARGIN = 0.08  # of a range of values, below
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
+LEAST_LOSS = 1e-300  # a loss of zero has no logarithm
 
 
 def below_names(low: float, high: float, height: float) -> tuple[float, float]:
@@ -43,8 +46,45 @@ def below_names(low: float, high: float, height: float) -> tuple[float, float]:
 
     `height`: of the plot, pixels.
     """
-    room = min(LEGEND_TOP / max(height, 1.0), MOST_ROOM)
+    room = min(NAMES_ROOM / max(height, 1.0), MOST_ROOM)
     return low - MARGIN * (high - low), high + room / (1 - room) * (1 + MARGIN) * (high - low)
+
+
+def name_axis(plot: pg.PlotItem, side: str, labels: Collection[str], color: str) -> None:
+    """Label an axis in the color of its curve by the longest label that has room, of the longest first."""
+    axis = plot.getAxis(side)
+    metrics, height = QFontMetricsF(axis.label.font()), plot.getViewBox().height()
+    *_, shortest = labels
+    label = next((each for each in labels if metrics.horizontalAdvance(each) <= height), shortest)
+    axis.setLabel(html.escape(label), color=color)
+    axis.setTextPen(pg.mkPen(color))
+
+
+def _overlay(plot: pg.PlotItem) -> pg.ViewBox:
+    """Return a box in front of that of a plot, with its horizontal axis and a vertical one of its own."""
+    box, below = pg.ViewBox(enableMenu=False), plot.getViewBox()
+    plot.scene().addItem(box)
+    box.setXLink(below)
+    box.setMouseEnabled(x=False, y=False)
+    box.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+    box.setZValue(below.zValue() + 1)
+
+    def follow(*_: object) -> None:
+        box.setGeometry(below.sceneBoundingRect())
+        box.linkedViewChanged(below, pg.ViewBox.XAxis)
+
+    below.sigResized.connect(follow)
+    return box
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """What is drawn of a stage: places (M,), whether each is joined to the next, and the range to be seen."""
+
+    x: Floats
+    y: Floats
+    joined: Bools
+    range: tuple[float, float] | None  # None where there is nothing
 
 
 @dataclass(eq=False)
@@ -53,40 +93,36 @@ class _Curve:
     item: pg.PlotDataItem
     name: str
     drawn: object = None  # what the item shows
+    range: tuple[float, float] | None = None  # of it
 
 
 class LossCurves:
-    """Draws histories: the lowest loss so far against seconds, or everything that was tried.
+    """Draws histories: the lowest value so far against seconds, or everything that was tried.
 
     Where everything is not shown, what the current run tries now is a thin curve behind its line; where there
-    is no lowest loss yet, all that it tried is.
+    is no lowest value of its stage yet, all that it tried is.
     """
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
         self.everything = False
         self.seconds = True  # along the horizontal axis; else iterations
+        self.logarithmic = True  # whether losses are drawn by their base-10 logarithm; energies never are
+        self.moment: int | None = None  # the record that is looked at, None for the newest
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
         self._compared: int | None = None
         self._until: int | None = None
         self._trying = False
         self._marked: tuple[int, int] | None = None
-        self._beside: tuple[pg.PlotDataItem, str] | None = None  # the curve at the right, and its name
         self._theme: Theme | None = None
+        self._others = _OtherStages(plot)
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
         self._highlight = pg.PlotDataItem(connect="all", antialias=False)
         for item, z in ((self._ghost, -2), (self._highlight, 12)):
             QGraphicsItem.setData(item, INTERACTIVE_ONLY, True)  # its own `setData` is another
             item.setZValue(z)
             plot.getViewBox().addItem(item)
-        self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
-        self._legend.setParentItem(plot.getViewBox())
-        self._legend.setData(INTERACTIVE_ONLY, True)  # a figure has the names above the plot
-        self._legend.anchor((1, 0), (1, 0), offset=(-6, LEGEND_TOP))  # below the names of the phases
-        plot.getViewBox().sigResized.connect(lambda _box: self._color())
-        self._legend.setZValue(30)
-        self._legend.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     @property
     def front(self) -> History | None:
@@ -99,19 +135,41 @@ class LossCurves:
         """Those with something in them."""
         return [curve.history for curve in self._curves.values() if len(curve.history)]
 
+    @property
+    def stage(self) -> Stage | None:
+        """The stage that the axis at the left is of."""
+        if self.front is None:
+            return self.histories[-1].stage_of(None) if self.histories else None
+        return self.front.stage_of(self.moment if self._marked is None else self._marked[0])
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether the axis at the left has logarithms."""
+        return self.stage is not None and self._has_logarithms(self.stage)
+
     def x(self, history: History) -> Floats:
         """Return where a history has its records (N,) along the axis."""
         return history.seconds if self.seconds else history.iterations
 
-    def y(self, history: History) -> Floats:
-        """Return the losses (N,) that are drawn of a history, by their base-10 logarithms."""
-        best = history.log_best_losses
-        return (
-            history.log_losses if self.everything else np.where(np.isfinite(best), best, history.log_losses)
-        )
+    def scaled(self, values: Floats, stage: Stage) -> Floats:
+        """Return values of a stage as they are drawn."""
+        return np.log10(np.maximum(values, LEAST_LOSS)) if self._has_logarithms(stage) else values
+
+    def value(self, history: History, index: int) -> float:
+        """Return the value that is drawn of a record, not scaled: the lowest, or what was tried before it."""
+        lowest = history.lowest[index]
+        return float(history.values[index] if self.everything or np.isnan(lowest) else lowest)
+
+    def place(self, index: int) -> float:
+        """Return where a record of the history in front is on the axis at the left."""
+        history = self.front
+        assert history is not None  # it has records
+        stage = history.stage_of(index)
+        y = float(self.scaled(np.array([self.value(history, index)]), stage)[0])
+        return y if stage == self.stage else self._others.place(index, y)
 
     def set_axes(self, *, everything: bool, seconds: bool) -> None:
-        """Draw everything or the lowest loss, over seconds or iterations; `draw` shows it."""
+        """Draw everything or the lowest value, over seconds or iterations; `draw` shows it."""
         self.everything, self.seconds = everything, seconds or not everything
         self._color()
 
@@ -141,37 +199,49 @@ class LossCurves:
         """Let the line of the current run end at a record, with None at its last, and show what it tries."""
         self._until, self._trying = until, trying
 
-    def set_beside(self, beside: tuple[pg.PlotDataItem, str] | None) -> None:
-        """Name a curve at the right in the legend, or none."""
-        if beside != self._beside:
-            self._beside = beside
-            self._color()
-
     def mark(self, records: tuple[int, int] | None) -> None:
         """Highlight the curve between two records of the current run, or none."""
         self._marked = records
 
-    @property
-    def marked_range(self) -> tuple[float, float] | None:
-        """The least and the largest logarithm of what is highlighted, None without it."""
-        if self._marked is None or self.front is None:
-            return None
-        y = self.front.log_losses[self._marked[0] : self._marked[1] + 1]
-        return float(y.min()), float(np.quantile(y, 0.9))
+    def range(self, *, all_runs: bool) -> tuple[float, float]:
+        """Return the least and the largest value on the axis at the left, of the current run or of all."""
+        shown = [curve for n, curve in self._curves.items() if all_runs or n == self._current]
+        ranges = [curve.range for curve in shown if curve.range is not None]
+        history, stage = self.front, self.stage
+        if history is None or stage is None:
+            return 0.0, 1.0
+        if self._marked is not None:
+            y = self.scaled(history.values[self._marked[0] : self._marked[1] + 1], stage)
+            ranges.append((float(y.min()), float(np.quantile(y, 0.9))))
+        if not ranges:
+            y = self.scaled(history.values[history.in_stage(stage)], stage)
+            ranges.append((float(y.min()), float(y.max())))
+        linear = stage.objective == WNN and not self.logarithmic
+        low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
+        return widened(low, high, 0.0 if linear else FLAT)
 
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
+        stage = self.stage
+        if self.front is None:
+            self._others.show([])
         for number, curve in self._curves.items():
             history, until = curve.history, self._until if number == self._current else None
-            state = len(history), until, self.everything, self.seconds, len(history.ticks)
-            if state == curve.drawn or not len(history):
+            changes = sum(1 + len(tick.later) for tick in history.ticks)
+            state = len(history), until, self.everything, self.seconds, self.logarithmic, stage, changes
+            if stage is None or state == curve.drawn or not len(history):
                 continue
             curve.drawn = state
-            if self.everything:
-                curve.item.setData(self.x(history), history.log_losses, connect="all")
-            else:
-                x, y, joined = best_line(history, self.x(history), until)
-                curve.item.setData(x, y, connect=joined if len(x) else "all")
+            end = None if until is None else until + 1
+            line = self._line(history, stage, slice(0, end))
+            curve.range = line.range
+            all_joined = bool(line.joined[:-1].all()) or not len(line.x)
+            curve.item.setData(line.x, line.y, connect="all" if all_joined else line.joined)
+            if number == self._current:
+                spans = [each for each in history.stage_spans if each[0] != stage]
+                self._others.show(
+                    [(a, b, self._line(history, each, slice(a, b + 2))) for each, a, b in spans]
+                )
         self._draw_part(self._ghost, self._tried_part())
         self._draw_part(self._highlight, self._marked)
 
@@ -180,43 +250,52 @@ class LossCurves:
         self._theme = theme
         self._color()
 
-    def named_colors(self) -> list[tuple[str, str]]:
-        """Return the names and colors of the curves that are seen in the range of the axes, for a figure."""
-        if self._theme is None:
-            return []
-        (left, right), (bottom, top) = self._plot.getViewBox().viewRange()
-        shown = []
-        for item, name in self._named():
-            x, y = item.getData()
-            if x is not None and ((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any():
-                shown.append((item, name))
-        shown = [*([] if self._beside is None else [self._beside]), *shown[-MOST_NAMES:]]
-        return [(name, pg.mkPen(item.opts["pen"]).color().name()) for item, name in shown]
+    def names(self) -> list[tuple[pg.PlotDataItem, str]]:
+        """Return the curves of several runs with their names, the current one first, then the newest."""
+        order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
+        shown = [(number, self._curves[number]) for number in order[:MOST_NAMES]]
+        return [(curve.item, f"{number} {curve.name}") for number, curve in shown if len(order) > 1]
+
+    def _has_logarithms(self, stage: Stage) -> bool:
+        return self.logarithmic and stage.objective == WNN
+
+    def _line(self, history: History, stage: Stage, span: slice) -> _Line:
+        """Return what is drawn of a stage between two records."""
+        inside, x = history.in_stage(stage)[span], self.x(history)[span]
+        if self.everything:
+            joined = inside & np.append(inside[1:], False) & ~history.level_ends[span]
+            y = self.scaled(history.values[span][inside], stage)
+            ends = (float(y.min()), float(y.max())) if len(y) else None
+            return _Line(x[inside], y, joined[inside], ends)
+        values = np.where(inside, self.scaled(history.lowest[span], stage), np.nan)
+        changes = history.changes - span.start
+        begins = line_starts(values, changes[(changes >= 0) & (changes < len(values))])
+        return _Line(*best_line(x, values, begins), best_range(history.seconds[span], values, begins))
 
     def _tried_part(self) -> tuple[int, int] | None:
-        """Return the first and last record of what is tried now; of all where there is no lowest loss yet."""
-        history = self.front
+        """Return the first and last record of what is tried now; of all before there is a lowest value."""
+        history, stage = self.front, self.stage
         if history is None or self.everything:
             return None
-        last = len(history) - 1
-        if not np.isfinite(history.log_best_losses).any():
-            return 0, last
-        if not self._trying:
+        _, first, last = [each for each in history.stage_spans if each[0] == stage][-1]
+        if not np.isfinite(history.lowest[first : last + 1]).any():
+            return first, last
+        begin, tried = history.phases[-1]
+        if not self._trying or last < len(history) - 1 or not tried.ranked:
             return None
-        first, tried = history.phases[-1]
-        for begin, phase in reversed(history.phases[:-1]):
+        for earlier, phase in reversed(history.phases[:-1]):
             if not tried.attempt or phase.attempt != tried.attempt:
                 break
-            first = begin
-        return first, last
+            begin = earlier
+        return begin, last
 
     def _draw_part(self, item: pg.PlotDataItem, records: tuple[int, int] | None) -> None:
-        history = self.front
-        if history is None or records is None or records[0] >= len(history):
+        history, stage = self.front, self.stage
+        if history is None or stage is None or records is None or records[0] >= len(history):
             item.setVisible(False)
             return
         part = slice(records[0], records[1] + 1)
-        item.setData(self.x(history)[part], history.log_losses[part])
+        item.setData(self.x(history)[part], self.scaled(history.values[part], stage))
         item.setVisible(True)
 
     def _color(self) -> None:
@@ -230,34 +309,45 @@ class LossCurves:
             wide = (front or beside) and not self.everything
             curve.item.setPen(pg.mkPen(chosen, width=FRONT_WIDTH if wide else 1))
             curve.item.setZValue(10 if front else 5 if beside else 0)
+        self._others.item.setPen(pg.mkPen(self._theme.accent, width=1))
         faint = pg.mkColor(self._theme.muted)
         faint.setAlpha(GHOST_ALPHA)
         self._ghost.setPen(pg.mkPen(faint, width=1))
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
-        self._name_curves(self._theme)
 
-    def _named(self) -> list[tuple[pg.PlotDataItem, str]]:
-        """Return the curves of the runs with their names; one alone has none but beside another curve."""
-        if len(self._curves) > 1:
-            return [(curve.item, f"{number} {curve.name}") for number, curve in sorted(self._curves.items())]
-        return [(curve.item, LOWEST) for curve in self._curves.values() if self._beside is not None]
 
-    def _name_curves(self, theme: Theme) -> None:
-        """Write the legend, where there is more than one curve: that at the right, then those of the runs."""
-        self._legend.clear()
-        ground = pg.mkColor(theme.panel)
-        ground.setAlpha(LEGEND_ALPHA)
-        self._legend.setBrush(pg.mkBrush(ground))
-        self._legend.setLabelTextColor(theme.muted)
-        box = self._plot.getViewBox()
-        most = max(int((box.height() - LEGEND_TOP - LEGEND_MARGIN) // NAME_HEIGHT), 1)
-        runs = self._named()
-        beside = [] if self._beside is None else [self._beside]
-        shown = runs[-min(MOST_NAMES, most) :]
-        for item, name in beside[: most - len(shown)] + shown:
-            self._legend.addItem(item, html.escape(name))
-        # Of nothing its ground would be seen alone; in a narrow plot it would cover the curves.
-        self._legend.setVisible(bool(shown) and box.width() >= LEAST_WIDTH)
+class _OtherStages:
+    """The stages of a run that are not on the axis: each fills the height in its own span."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot, self._box = plot, _overlay(plot)
+        self._spans: list[tuple[int, int, float, float]] = []  # first and last record, and the range
+        self.item = pg.PlotDataItem(antialias=False)
+        self._box.addItem(self.item)
+        plot.getViewBox().sigResized.connect(self._fit)
+
+    def show(self, lines: list[tuple[int, int, _Line]]) -> None:
+        """Draw the lines of stages, each with its first and its last record."""
+        drawn = [(a, b, line, widened(*line.range)) for a, b, line in lines if line.range is not None]
+        self._spans = [(a, b, *ends) for a, b, _, ends in drawn]
+        self._box.setVisible(bool(drawn))
+        if not drawn:
+            return
+        y = [(line.y - low) / (high - low or 1.0) for _, _, line, (low, high) in drawn]
+        joined = [np.append(line.joined[:-1], False) for _, _, line, _ in drawn]
+        x = [line.x for _, _, line, _ in drawn]
+        self.item.setData(np.concatenate(x), np.concatenate(y), connect=np.concatenate(joined))
+        self._fit()
+
+    def place(self, index: int, y: float) -> float:
+        """Return where a value of a record, as it is drawn, is on the axis of the plot."""
+        own = next(((low, high) for a, b, low, high in self._spans if a <= index <= b), (y, y))
+        share = (y - own[0]) / (own[1] - own[0] or 1.0)
+        point = self._box.mapViewToScene(QPointF(0.0, share))
+        return float(self._plot.getViewBox().mapSceneToView(point).y())
+
+    def _fit(self, *_: object) -> None:
+        self._box.setYRange(*below_names(0.0, 1.0, self._plot.getViewBox().height()), padding=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,25 +355,19 @@ class RightValues:
     """What the axis at the right shows."""
 
     x: Floats  # (M,)
-    y: Floats  # (M,) NaN where unknown
+    y: Floats  # (M,)
     joined: Bools  # (M,) whether each is joined to the next
     labels: tuple[str, ...]  # of the axis, the longest first
-    color: str  # the name of a color of a theme
 
 
 class RightCurve:
     """A curve on an axis of its own at the right."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
-        self._plot, self._box = plot, pg.ViewBox(enableMenu=False)
-        self._axis = plot.getAxis("right")
-        self._axis.linkToView(self._box)
-        self._axis.setZValue(-5)
-        plot.scene().addItem(self._box)
-        self._box.setXLink(plot.getViewBox())
-        self._box.setMouseEnabled(x=False, y=False)
-        self._box.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self._box.setZValue(plot.getViewBox().zValue() + 1)  # in front of the loss, which is often flat
+        self._plot, self._box = plot, _overlay(plot)
+        axis = plot.getAxis("right")
+        axis.linkToView(self._box)
+        axis.setZValue(-5)
         self.item = pg.PlotDataItem(antialias=False)
         self._box.addItem(self.item)
         plot.getViewBox().sigResized.connect(self._on_resized)
@@ -297,19 +381,10 @@ class RightCurve:
         self._shown = values
         self._box.setVisible(values is not None)
         self._plot.showAxis("right", values is not None)
-        if values is None:
-            return
-        self.item.setData(values.x, np.where(np.isfinite(values.y), values.y, 0.0), connect=values.joined)
-        self._color()
-        self._on_resized()
-
-    def place(self, index: int) -> float | None:
-        """Return where a value is on the axis at the left; None where there is none."""
-        shown = self._shown
-        if shown is None or not np.isfinite(shown.y[index]):
-            return None
-        point = self._box.mapViewToScene(QPointF(shown.x[index], shown.y[index]))
-        return float(self._plot.getViewBox().mapSceneToView(point).y())
+        if values is not None:
+            self.item.setData(values.x, values.y, connect=values.joined)
+            self._color()
+            self._on_resized()
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
@@ -317,27 +392,14 @@ class RightCurve:
         self._color()
 
     def _color(self) -> None:
-        if self._theme is not None and self._shown is not None:
-            color = getattr(self._theme, self._shown.color)
-            self.item.setPen(pg.mkPen(color, width=1))
-            self._axis.setTextPen(pg.mkPen(color))
-            self._name_axis()
-
-    def _name_axis(self) -> None:
-        """Label the axis; a low panel has room for a short label only."""
-        if self._shown is None or self._theme is None:
-            return
-        metrics, height = QFontMetricsF(self._axis.label.font()), self._plot.getViewBox().height()
-        labels = self._shown.labels
-        fits = (label for label in labels if metrics.horizontalAdvance(label) <= height)
-        label = html.escape(next(fits, labels[-1]))
-        self._axis.setLabel(label, color=getattr(self._theme, self._shown.color))
+        if self._theme is not None:
+            self.item.setPen(pg.mkPen(self._theme.residual, width=1))
+            self._on_resized()
 
     def _on_resized(self, *_: object) -> None:
-        self._name_axis()
-        self._box.setGeometry(self._plot.getViewBox().sceneBoundingRect())
-        self._box.linkedViewChanged(self._plot.getViewBox(), pg.ViewBox.XAxis)
-        self._fit()
+        if self._shown is not None and self._theme is not None:
+            name_axis(self._plot, "right", self._shown.labels, self._theme.residual)
+            self._fit()
 
     def _fit(self, *_: object) -> None:
         """Let the axis hold the values between left and right, whose range the mouse may have changed."""
@@ -345,11 +407,10 @@ class RightCurve:
             return
         x, y = self._shown.x, self._shown.y
         left, right = self._plot.getViewBox().viewRange()[0]
-        seen = y[(x >= left) & (x <= right) & np.isfinite(y)]
+        seen = y[(x >= left) & (x <= right)]
         if seen.size:
-            low, high = float(seen.min()), float(seen.max())
-            span = max(high - low, LEAST_SPAN_SHARE * abs(high)) or LEAST_SPAN_SHARE
-            bottom, top = below_names(low, low + span, self._plot.getViewBox().height())
+            low, high = widened(float(seen.min()), float(seen.max()))
+            bottom, top = below_names(low, high, self._plot.getViewBox().height())
             self._box.setYRange(max(bottom, 0.0) if low >= 0 else bottom, top, padding=0)
 
 

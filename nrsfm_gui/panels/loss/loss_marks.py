@@ -10,12 +10,14 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from core.foundation import DEPTHS, PhaseKind, phase_text
+from core.foundation import DEPTHS, WNN, PhaseKind, phase_text
 from nrsfm_gui.panels.loss.attempts import attempt_parts
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
-    from core.foundation import Floats, Phase
+    from collections.abc import Callable
+
+    from core.foundation import Floats, Phase, Stage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -27,7 +29,8 @@ HANDLE_SIZE = 9
 DOT_SIZE = 7
 TICK_LENGTH = 0.04  # of the height of the plot
 SPAN_ALPHA = 90
-REFINEMENT, COMPARISON = "depth refinement", "rotations"
+COMPARISON = "rotations"
+START = "start (WNN)"  # of a run whose depths are refined, its WNN problem
 
 
 class _Mark:
@@ -170,7 +173,10 @@ class _Span:
 
 
 class SpanMarks:
-    """The spans of a run in which its loss is not lowered, and ticks where a candidate or a start ended."""
+    """The stages of a run with their names, and ticks where a candidate or a start ended.
+
+    Those that are not on the axis at the left are shaded, and so is the comparison of rotations.
+    """
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
@@ -191,16 +197,12 @@ class SpanMarks:
         """Where the ticks are."""
         return list(self._ticks.xvals) if self._ticks.isVisible() else []
 
-    def clear(self) -> None:
-        """Hide everything."""
-        self._ticks.setVisible(False)
-        for span in self._spans:
-            span.region.setVisible(False)
-            span.text.setVisible(False)
+    def place(self, history: History | None, x: Floats, stage: Stage | None, *, named: bool) -> None:
+        """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
 
-    def place(self, history: History, x: Floats) -> None:
-        """Mark the spans of a history and the ends of what it tried; `x` (N,) is where its records are."""
-        found = spans(history)
+        `x` (N,) is where its records are; `stage` is that of the axis at the left.
+        """
+        found = [] if history is None or stage is None else spans(history, stage)
         while len(self._spans) < len(found):
             self._spans.append(_Span(self._plot))
             if self._theme is not None:
@@ -208,22 +210,23 @@ class SpanMarks:
         box = self._plot.getViewBox()
         (left, right), (_bottom, top) = box.viewRange()
         pixel = (right - left) / max(box.width(), 1.0)
-        for k, span in enumerate(self._spans):
-            span.region.setVisible(k < len(found))
-            span.text.setVisible(k < len(found))
-            if k == len(found) or not span.region.isVisible():
-                continue
-            first, last, name = found[k]
-            start, end = float(x[first]), float(x[last])
+        for span in self._spans[len(found) :]:
+            span.region.setVisible(False)
+            span.text.setVisible(False)
+        for span, (first, last, name, shaded) in zip(self._spans, found, strict=False):
+            start, end = float(x[first]), float(x[min(last + 1, len(x) - 1)])
+            span.region.setVisible(shaded)
             span.region.setRegion((start, end))
-            shown_start, shown_end = max(start, left), min(end, right)
+            start, end = max(start, left), min(end, right)
             metrics = QFontMetricsF(span.text.textItem.document().defaultFont())
-            span.text.setVisible(metrics.horizontalAdvance(name) + GAP < (shown_end - shown_start) / pixel)
+            fits = metrics.horizontalAdvance(name) + GAP < (end - start) / pixel
+            span.text.setVisible(named and bool(name) and fits)
             if span.text.toPlainText() != name:
                 span.text.setPlainText(name)
-            span.text.setPos((shown_start + shown_end) / 2, top)
-        self._ticks.setVisible(True)
-        self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
+            span.text.setPos((start + end) / 2, top)
+        self._ticks.setVisible(named and history is not None)
+        if history is not None:
+            self._ticks.setXVals([float(x[last]) for _first, last in attempt_parts(history).values()])
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
@@ -233,16 +236,26 @@ class SpanMarks:
             span.set_colors(theme)
 
 
-def spans(history: History) -> list[tuple[int, int, str]]:
-    """Return the first and the last record of every comparison of rotations and refinement, and its name."""
-    found: list[tuple[int, int, str]] = []
+def spans(history: History, stage: Stage) -> list[tuple[int, int, str, bool]]:
+    """Return the first and the last record of every span, its name, and whether it is shaded.
+
+    `stage`: that of the axis at the left. A run of one stage has no name for it.
+    """
+    found: list[tuple[int, int, str, bool]] = []
+    for each, first, last in history.stage_spans:
+        name, shaded = each.name, each != stage
+        if each.objective == WNN and each.name != stage.name:
+            name = START
+        if found and found[-1][2:] == (name, shaded):
+            first = found.pop()[0]
+        found.append((first, last, name, shaded))
+    found = found if len(found) > 1 else []
     for phase, first, last in history.phase_spans:
-        refines, compares = phase.objective == DEPTHS, phase.kind is PhaseKind.ROTATIONS
-        name = REFINEMENT if refines else COMPARISON if compares else ""
-        if name and found and found[-1][1:] == (first - 1, name):
-            found[-1] = found[-1][0], last, name
-        elif name:
-            found.append((first, last, name))
+        if phase.kind is PhaseKind.ROTATIONS and phase.stage == stage:
+            found = [each for each in found if each[:1] != (first,) or each[3]]  # the names would overlap
+            if found and found[-1][1:] == (first - 1, COMPARISON, True):
+                first = found.pop()[0]
+            found.append((first, last, COMPARISON, True))
     return found
 
 
@@ -266,11 +279,14 @@ class ChangeTicks(QObject):
         """The changes, as text."""
         return self._texts
 
-    def show(self, history: History | None, x: Floats, y: Floats) -> None:
-        """Show the changes of a history, whose records are at x and y, (N,) each; none without one."""
+    def show(self, history: History | None, x: Floats, place: Callable[[int], float]) -> None:
+        """Show the changes of a history, none without one.
+
+        `x`: (N,) where its records are; `place` returns where one is on the vertical axis.
+        """
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self._texts = [tick.text for tick in ticks]
-        places = [(x[tick.first], y[tick.first]) for tick in ticks]
+        places = [(float(x[tick.first]), place(tick.first)) for tick in ticks]
         spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
         self._item.setData(spots)
 

@@ -1,30 +1,34 @@
-"""The panel Loss: the lowest loss so far against seconds, with the error beside it, and what a run tried.
+"""The panel Loss: the objective that a run minimizes, stage by stage, the error beside it, and what it tried.
 
-"Best so far" is the lowest loss of the objective that the run ends with, and, on an axis at the right, the
-3-D error of what was shown at each moment, or the error of observations that the solver does not see.
-"Everything" is the loss of all iterations, of other objectives too, with the phases and the energies of the
-refinement. The visible range follows the current run, or the two that are compared, until the mouse zooms; it
-follows again when another run becomes the current one.
+"Best so far" is the lowest value so far of each stage against seconds, and "Everything" the value of every
+iteration, of other objectives and levels too, with the phases. On an axis at the right is the 3-D error of
+what was shown at each moment, or the error of observations that the solver does not see. The axis at the left
+is of one stage, see `LossCurves`. The visible range follows the current run, or the two that are compared,
+until the mouse zooms; it follows again when another run becomes the current one.
 """
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PyQt6.QtGui import QAction, QActionGroup, QContextMenuEvent, QFontMetrics
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
 
-from core.foundation import phase_text
+from core.foundation import DEPTHS, phase_text
 from nrsfm_gui.panels.loss.attempts_table import AttemptsTable
-from nrsfm_gui.panels.loss.best_line import best_range, objectives, steps
+from nrsfm_gui.panels.loss.best_line import objectives, steps
 from nrsfm_gui.panels.loss.loss_curves import (
     LossCurves,
     ResidualCurves,
     RightCurve,
     RightValues,
     below_names,
+    name_axis,
 )
 from nrsfm_gui.panels.loss.loss_marks import (
     ChangeTicks,
@@ -33,7 +37,7 @@ from nrsfm_gui.panels.loss.loss_marks import (
     PhaseMarks,
     SpanMarks,
 )
-from nrsfm_gui.scene.summaries import duration, measure, signed
+from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_export import StackedFigure
@@ -49,7 +53,6 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyqtgraph as pg
     from PyQt6.QtGui import QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
@@ -61,23 +64,21 @@ if TYPE_CHECKING:
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
-ENERGY_LABELS = ("energy per point and frame", "energy")  # the longest that there is room for is shown
-DIGITS = 4  # of logarithms that are read
+# Of the vertical axis; the longest that there is room for is shown.
+ENERGY_LABELS = ("energy per point and frame (nats)", "energy (nats)", "energy")
+DIGITS = 4  # of values that are read
 NOT_YET = "not of the final objective"
-LEAST_SPAN = 1e-3  # decades of loss that the vertical axis holds at least
+SCALES = {True: "log10 of the loss", False: "loss, linear"}
 PADDING = 0.04
+NAMED, PADDED = "━", 8  # the mark of a name, and pixels beside the names
 NARROW = 560  # pixels of width below which the table is folded
 TABLE_WIDTHS = (190, 270)  # pixels, the least and the usual
 TABLE_SHARE = 0.4  # of the width, usually
 TIP = (
-    "Left: base-10 logarithm of the lowest loss so far; thin and gray: what is tried now. Right: the error "
-    "of what was shown at each moment. Ticks below: ends of candidates and starts, which the table lists.\n"
-    "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move."
-)
-TIP_OF_EVERYTHING = (
-    "Left: base-10 logarithm of the loss of every iteration. Right: the energy of the depth refinement, per "
-    "point and frame; energies of two phases do not compare, so each has a line of its own.\n"
-    "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move."
+    "Left: what is minimized, the loss of the WNN problem or the energy of the depths. Shaded: other stages "
+    "of the run, each in a scale of its own. Thin and gray: what is tried now. Right: the error of what was "
+    "shown at each moment. Ticks below: ends of candidates and starts, which the table lists.\n"
+    "Click to see the shape at this moment; Esc returns. Wheel: zoom; drag: move. Right click: scale."
 )
 EMPTY = "The loss appears here while a run goes on"
 HOLD_OUT = '<a href="hold out">Hold out 5 %</a> of the observations: the error at them is measured'
@@ -182,26 +183,27 @@ class LossPlot(Themed, QWidget):
     moment_requested = pyqtSignal(object)  # the requested record of the current run, None for the newest
     change_chosen = pyqtSignal(int)  # the number of the change of parameters to go back to
     hold_out_requested = pyqtSignal()  # observations are to be held out
+    scale_chosen = pyqtSignal(bool)  # whether losses are to be drawn by their logarithm
 
     GESTURES = (
         ("Click, drag the line", "see the run as it was then"),
         ("Click a triangle", "go back to before a change of the parameters"),
         ("Wheel, right drag", "zoom"),
         ("Left drag", "move"),
+        ("Right click", "logarithmic or linear, fit"),
     )
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._mode, self._axis = BEST, "iterations"
         self._zoomed = self._all = False
-        self._moment: int | None = None
         self._details = RunDetails()
         self._table_wanted: bool | None = None  # None until it was chosen: where there is room
         self._widget = PlainPlot(**{side: PlotAxis(side) for side in ("left", "bottom", "right")})
         self._widget.setAccessibleName("Loss over iterations or seconds")
+        self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.setContentsMargins(0, TOP_MARGIN, 0, BOTTOM_MARGIN)
-        self._plot.setLabel("left", "log10 loss")
         self._phases, self._spans = PhaseMarks(self._plot), SpanMarks(self._plot)
         self._curves = LossCurves(self._plot)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
@@ -213,6 +215,7 @@ class LossPlot(Themed, QWidget):
         box.sigRangeChanged.connect(self._place_marks)
         box.sigResized.connect(lambda _box: self._apply_range())
         box.sigResized.connect(self._place_marks)
+        box.sigResized.connect(lambda _box: self._name_values())
         box.sigRangeChangedManually.connect(lambda _axes: self._set_zoomed(True))
         self._empty = EmptyLabel(EMPTY, self._widget)
         self._residuals = ResidualCurves(self._plot)
@@ -234,7 +237,17 @@ class LossPlot(Themed, QWidget):
         self.header.newest_requested.connect(lambda: self.moment_requested.emit(None))
         self._splitter = QSplitter()
         self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self._widget)
+        self._names = QLabel()
+        self._names.setContentsMargins(PADDED, 0, PADDED, 0)
+        self._names.setMinimumWidth(1)
+        self._names.hide()
+        curves = QWidget()
+        column = QVBoxLayout(curves)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._names)
+        column.addWidget(self._widget, 1)
+        self._splitter.addWidget(curves)
         self._splitter.addWidget(self._table)
         self._splitter.setStretchFactor(0, 1)
         self._table.hide()
@@ -259,7 +272,7 @@ class LossPlot(Themed, QWidget):
     def figure(self) -> StackedFigure:
         """The plot for export, with the names of its curves above."""
         title = str(self._widget.accessibleName())
-        return StackedFigure(title, self, lambda: [(self._widget, 0)], self._curves.named_colors)
+        return StackedFigure(title, self, lambda: [(self._widget, 0)], self._seen_names)
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size in which the curve can be read."""
@@ -293,9 +306,21 @@ class LossPlot(Themed, QWidget):
         self._show_table()
 
     def set_moment(self, record: int | None) -> None:
-        """Set the shown record of the current run, None for the newest."""
-        self._moment = record
-        self._show_cursor()
+        """Set the shown record of the current run, None for the newest; the axis is of its stage."""
+        before = self._curves.stage
+        self._curves.moment = record
+        if self._curves.stage == before:
+            self._show_cursor()
+        else:
+            self._set_zoomed(False)
+            self.refresh()
+
+    def set_logarithmic(self, on: bool) -> None:
+        """Draw losses by their base-10 logarithm, or as they are."""
+        if on != self._curves.logarithmic:
+            self._curves.logarithmic = on
+            self._set_zoomed(False)
+            self.refresh()
 
     def refresh(self) -> None:
         """Draw what the histories gained since the last time."""
@@ -304,19 +329,17 @@ class LossPlot(Themed, QWidget):
         self._empty.setVisible(empty)
         for side in ("left", "bottom"):
             self._plot.showAxis(side, not empty)
-        self._show_ticks()
+        self._name_values()
         self._show_cursor()
         self._show_residuals()
         self._apply_range()
-        self._right.show(values := self._right_values())
-        trace = None if values is None or self._everything else self._details.trace
-        self._curves.set_beside(None if trace is None else (self._right.item, trace.name))
+        self._right.show(self._right_values())
         self._place_marks()
+        self._show_names()
 
     def set_mode(self, mode: str) -> None:
         """Show the lowest loss so far, or everything; one of `MODES`."""
         self._mode = mode
-        self._widget.setToolTip(TIP if mode == BEST else TIP_OF_EVERYTHING)
         self._set_axes()
 
     def set_axis(self, axis: str) -> None:
@@ -338,7 +361,9 @@ class LossPlot(Themed, QWidget):
         marks = (self._ticks, self._cursor, self._reading, self._phases, self._spans)
         for part in (self._curves, self._residuals, self._right, *marks):
             part.set_colors(theme)
+        self._name_values()
         self._place_marks()
+        self._show_names()
 
     # -- drawing --------------------------------------------------------------------------------------------
 
@@ -368,20 +393,42 @@ class LossPlot(Themed, QWidget):
         shown = self._curves.histories if self._all else [history]
         left = min(float(self._curves.x(each)[0]) for each in shown) if self._everything else 0.0
         right = max(float(self._curves.x(each)[-1]) for each in shown)
-        ranges = [self._range_of(each) for each in shown]
-        if self._curves.marked_range is not None:
-            ranges.append(self._curves.marked_range)
-        low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
+        low, high = self._curves.range(all_runs=self._all)
         low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
         self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
-        low, high = below_names(low, max(high, low + LEAST_SPAN), self._plot.getViewBox().height())
-        self._plot.setYRange(low, high, padding=0)
+        self._plot.setYRange(*below_names(low, high, self._plot.getViewBox().height()), padding=0)
 
-    def _range_of(self, history: History) -> tuple[float, float]:
-        """Return the least and the largest logarithm that are to be seen of a history."""
-        best = None if self._everything else best_range(history)
-        y = history.log_losses
-        return (float(y.min()), float(y.max())) if best is None else best
+    def _name_values(self) -> None:
+        """Name what the axis at the left has."""
+        stage = self._curves.stage
+        if stage is not None:
+            losses = ("log10 loss",) if self._curves.logarithmic else ("loss",)
+            labels = ENERGY_LABELS if stage.objective == DEPTHS else losses
+            theme, front = self._theme, self._curves.front
+            name_axis(self._plot, "left", labels, theme.muted if front is None else theme.accent)
+
+    def _seen_names(self) -> list[tuple[str, str]]:
+        """Return the names and colors of the curves that are seen in the range of the axes, for a figure."""
+        shown = []
+        for item, name in self._curves.names():
+            (left, right), (bottom, top) = item.getViewBox().viewRange()
+            x, y = item.getData()
+            if x is not None and ((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any():
+                shown.append((name, pg.mkPen(item.opts["pen"]).color().name()))
+        return shown
+
+    def _show_names(self) -> None:
+        """Write above the plot the names that there is room for, or nothing."""
+        metrics, room = QFontMetrics(self._names.font()), self._widget.width() - 2 * PADDED
+        shown: list[str] = []
+        for item, name in self._curves.names():
+            room -= metrics.horizontalAdvance(f"{NAMED} {name}   ")
+            if room < 0 and shown:
+                break
+            color = pg.mkPen(item.opts["pen"]).color().name()
+            shown.append(f'<span style="color: {color}">{NAMED}</span>&nbsp;{html.escape(name)}')
+        self._names.setText("&nbsp;&nbsp; ".join(shown))
+        self._names.setVisible(bool(shown))
 
     def _show_table(self) -> None:
         there = len(self._details.attempts) > 1
@@ -395,54 +442,43 @@ class LossPlot(Themed, QWidget):
             self._splitter.setSizes([max(self.width() - width, 1), width])
         self._table.setVisible(shown)
 
-    def _show_ticks(self) -> None:
-        history = self._curves.front
-        none = np.zeros(0)
-        self._ticks.show(
-            history,
-            none if history is None else self._curves.x(history),
-            none if history is None else self._curves.y(history),
-        )
-
     def _show_cursor(self) -> None:
         """Place the cursor at the shown moment, with its number."""
-        history = self._curves.front
-        self._cursor.show(None if history is None else self._curves.x(history), self._moment)
+        history, moment = self._curves.front, self._curves.moment
+        self._cursor.show(None if history is None else self._curves.x(history), moment)
         text = ""
-        if history is not None:
-            last = history.records[-1]
-            seen = last if self._moment is None else history.records[min(self._moment, len(history) - 1)]
+        if history is not None and moment is not None:
+            last, seen = history.records[-1], history.records[min(moment, len(history) - 1)]
             if self._everything:
                 text = f"iteration {seen.iteration} of {last.iteration}"
             else:
                 text = f"{duration(seen.seconds)} of {duration(last.seconds)}"
-        self._cursor.set_text("" if self._moment is None else text)
-        self.header.set_moment("" if self._moment is None else text, newest=self._moment is None)
+        self._cursor.set_text(text)
+        self.header.set_moment(text, newest=moment is None)
 
     def _show_residuals(self) -> None:
         """Draw the residuals of the current run, if it has some and they are switched on."""
         history = self._curves.front
         there = self._everything and history is not None and history.has_residuals
+        there = there and self._curves.is_logarithmic
         self.header.offer_residuals(there)
         shown = history if there and self.header.residuals else None
         self._residuals.show(shown, None if shown is None else self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:
         """Return what is drawn over the axis at the right."""
-        history = self._curves.front
-        if history is None:
-            return None
-        if self._everything:
-            return _energies(history, self._curves.x(history)) if history.has_energies else None
-        return None if self._details.trace is None else _errors(history, self._details.trace)
+        history, trace = self._curves.front, self._details.trace
+        return None if history is None or trace is None else _errors(history, self._curves.x(history), trace)
 
     def _place_marks(self, *_: object) -> None:
         history = self._curves.front
-        for marks, shown in ((self._phases, self._everything), (self._spans, not self._everything)):
-            if history is None or not shown:
-                marks.clear()
-            else:
-                marks.place(history, self._curves.x(history))
+        x = np.zeros(0) if history is None else self._curves.x(history)
+        if history is None or not self._everything:
+            self._phases.clear()
+        else:
+            self._phases.place(history, x)
+        self._spans.place(history, x, self._curves.stage, named=not self._everything)
+        self._ticks.show(history, x, self._curves.place)
 
     def _on_attempts_requested(self, shown: bool) -> None:
         self._table_wanted = shown
@@ -462,43 +498,61 @@ class LossPlot(Themed, QWidget):
             return
         x = self._curves.x(history)
         index = int(np.abs(x - box.mapSceneToView(position).x()).argmin())
-        y, record = float(self._curves.y(history)[index]), history.records[index]
-        loss = signed(float(history.log_losses[index]), DIGITS)
+        record, spent = history.records[index], duration(history.records[index].seconds)
+        value = objective_text(self._curves.value(history, index), record.objective, DIGITS)
+        phase = phase_text(record.phase)
         if self._everything:
             residuals = (
-                f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
+                "" if record.primal is None else f" · residuals {record.primal:.1e}, {record.dual:.1e}"
             )
-            energy = "" if record.energy is None else f"energy {signed(record.energy, 5)}"
-            more = f" · {energy}" if energy else ""
-            doing, spent = phase_text(record.phase), f"{record.seconds:.3g} s"
-            self.header.set_reading(f"{record.iteration}: {loss}{more} · {doing} · {spent}{residuals}")
-            place = self._right.place(index)
-            self._reading.show(
-                float(x[index]), y if place is None else place, f"{record.iteration}: {energy or loss}"
-            )
-            return
-        parts = [signed(y, DIGITS)] if np.isfinite(history.log_best_losses[index]) else []
-        trace = self._details.trace
-        if trace is not None and parts:
-            near, error = trace.nearest(index)
-            if len(set(objectives(history, np.array([near, index])))) == 1:
-                parts.append(measure(error, trace.unit))
-        self._reading.show(float(x[index]), y, f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET}")
-        tried = record.phase.attempt or phase_text(record.phase)
-        self.header.set_reading(
-            f"{duration(record.seconds)}: {' · '.join(parts) or NOT_YET} · {tried}, {loss}"
-        )
+            self.header.set_reading(f"{record.iteration}: {value} · {phase} · {spent}{residuals}")
+            text = f"{record.iteration}: {value}"
+        else:
+            parts, trace = [value] if np.isfinite(history.lowest[index]) else [], self._details.trace
+            if trace is not None and parts:
+                near, error = trace.nearest(index)
+                if len(set(objectives(history, np.array([near, index])))) == 1:
+                    parts.append(measure(error, trace.unit))
+            text = f"{spent}: {' · '.join(parts) or NOT_YET}"
+            tried = objective_text(record.value, record.objective, DIGITS)
+            self.header.set_reading(f"{text} · {record.phase.attempt or phase}, {tried}")
+        self._reading.show(float(x[index]), self._curves.place(index), text)
 
     def _clear_reading(self) -> None:
         self.header.set_reading("")
         self._reading.hide()
 
     def _on_mouse_clicked(self, click: MouseClickEvent) -> None:
-        """Request the clicked moment, unless a change of parameters was clicked."""
+        """Request the clicked moment, unless a change of parameters was clicked; the right button: a menu."""
         box = self._plot.getViewBox()
-        inside = box.sceneBoundingRect().contains(click.scenePos())
-        if inside and click.button() == Qt.MouseButton.LeftButton and not click.isAccepted():
+        if not box.sceneBoundingRect().contains(click.scenePos()) or click.isAccepted():
+            return
+        if click.button() == Qt.MouseButton.RightButton:
+            self.menu().popup(click.screenPos().toPoint())
+        elif click.button() == Qt.MouseButton.LeftButton:
             self._cursor.go_to(box.mapSceneToView(click.scenePos()).x())
+
+    def menu(self) -> QMenu:
+        """Return the menu of the plot, which is deleted when it closes."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        scales = QActionGroup(menu)
+        for logarithmic, title in SCALES.items():
+            action = QAction(title, scales)
+            action.setCheckable(True)
+            action.setChecked(logarithmic == self._curves.logarithmic)
+            action.triggered.connect(lambda _on, chosen=logarithmic: self.scale_chosen.emit(chosen))
+            menu.addAction(action)
+        menu.addSeparator()
+        fit = QAction("Fit", menu)
+        fit.triggered.connect(lambda _checked: self.fit())
+        menu.addAction(fit)
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Open the menu by its key; the right button does when it has not dragged."""
+        if event is not None and event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self.menu().popup(self.mapToGlobal(self.rect().center()))
 
     def leaveEvent(self, event: object) -> None:
         """Clear what belongs to the point under the mouse."""
@@ -509,26 +563,25 @@ class LossPlot(Themed, QWidget):
         super().resizeEvent(event)
         self._empty.fill()
         self._show_table()
+        self._show_names()
 
 
-def _energies(history: History, x: Floats) -> RightValues:
-    """Return the energies of a refinement, one line per phase; `x` (N,) is where the records are."""
-    known = np.isfinite(history.energies)
-    joined = known & np.append(known[1:], False) & ~history.phase_ends
-    return RightValues(x, history.energies, joined, ENERGY_LABELS, "energy")
+def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | None:
+    """Return the errors of what was shown since there is a loss of the final objective.
 
-
-def _errors(history: History, trace: ErrorTrace) -> RightValues | None:
-    """Return the errors of what was shown since there is a loss of the final objective, by seconds."""
-    records = trace.records[trace.records < len(history)]
-    shown = np.isfinite(history.log_best_losses[records])
-    records, errors = records[shown], trace.errors[: len(shown)][shown]
+    `x`: (N,) where the records are.
+    """
+    known = trace.records < len(history)
+    records, errors = trace.records[known], trace.errors[known]
+    entries = [history.records[record] for record in records.tolist()]
+    shown = np.array([each.best is not None or each.objective == DEPTHS for each in entries], dtype=bool)
+    records, errors = records[shown], errors[shown]
     if not len(records):
         return None
     changed = objectives(history, records)
     starts = np.append(True, np.diff(changed) != 0)
     until = np.append(records[1:], len(history) - 1)  # an error lasts until the next, or until a change
     until = np.minimum(until, np.append(history.changes, len(history) - 1)[changed])
-    x, y, joined = steps(history.seconds[records], history.seconds[until], errors, starts)
+    begin, y, joined = steps(x[records], x[until], errors, starts)
     labels = (f"{trace.name} ({trace.unit})", f"error ({trace.unit})", trace.unit)
-    return RightValues(x, y, joined, labels, "residual")
+    return RightValues(begin, y, joined, labels)

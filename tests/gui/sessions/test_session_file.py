@@ -110,7 +110,7 @@ def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_save
     assert again.history.records == run.history.records
     assert again.history.ticks == run.history.ticks
     assert again.history.phases == run.history.phases
-    assert np.array_equal(again.history.log_losses, run.history.log_losses)
+    assert np.array_equal(again.history.values, run.history.values)
     assert (again.title, again.note, again.pinned, again.number) == ("mine", "a\nb", True, 3)
     assert again.state is (RunState.FINISHED if run.last.status.finished else RunState.STOPPED)
     assert again.last.provenance.flatten() == run.last.provenance.flatten()

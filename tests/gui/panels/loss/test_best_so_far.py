@@ -11,13 +11,13 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 
 from core import HistoryEntry, Settings
-from core.foundation import Phase, PhaseKind
+from core.foundation import Phase, PhaseKind, Stage
 from core.reconstruction import StartReport
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.attempts import Attempt, attempts_of
 from nrsfm_gui.panels.loss.attempts_table import LOSS, AttemptsTable
-from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range
+from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
 from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
 from nrsfm_gui.scene.error_traces import ErrorTrace
 
@@ -68,11 +68,29 @@ def best_plot(plot) -> LossPlot:
     return plot
 
 
+def lowest_of(history: History, stage: Stage = REFINE.stage) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest values of a stage, and where lines begin."""
+    values = np.where(history.in_stage(stage), history.lowest, np.nan)
+    return values, line_starts(values, history.changes)
+
+
+def vertices_of(history: History, until: int | None = None) -> tuple[np.ndarray, ...]:
+    """Return the vertices of the lines of the WNN problem."""
+    end = None if until is None else until + 1
+    values, begins = lowest_of(history)
+    return best_line(history.seconds[:end], values[:end], begins[:end])
+
+
+def range_of(history: History) -> tuple[float, float] | None:
+    """Return the range of the lines of the WNN problem."""
+    return best_range(history.seconds, *lowest_of(history))
+
+
 def line_of(history: History, until: int | None = None) -> list[list[tuple[float, float]]]:
-    """Return the lines, each as its corners."""
-    x, y, joined = best_line(history, history.seconds, until)
+    """Return the lines of the WNN problem, each as its corners."""
+    x, y, joined = vertices_of(history, until)
     ends = np.flatnonzero(~joined) + 1
-    points = list(zip(np.round(x, 6).tolist(), np.round(10**y, 6).tolist(), strict=True))
+    points = list(zip(np.round(x, 6).tolist(), np.round(y, 6).tolist(), strict=True))
     parts = [points[a:b] for a, b in itertools.pairwise([0, *ends])]
     return [list(dict.fromkeys(part)) for part in parts]
 
@@ -80,7 +98,7 @@ def line_of(history: History, until: int | None = None) -> list[list[tuple[float
 def test_the_line_has_steps_begins_with_the_final_objective_and_never_rises(searched):
     (line,) = line_of(searched)
     falls = [(0.8, 1.0), (0.9, 1.0), (0.9, 0.1), (1.2, 0.1), (1.2, 0.05), (1.3, 0.05), (1.3, 0.02)]
-    assert line == [*falls, (1.4, 0.02), (1.4, 0.01), (3.4, 0.01)]
+    assert line == [*falls, (1.4, 0.02), (1.4, 0.01), (1.5, 0.01)]  # the refinement begins
     assert line_of(searched, until=11) == [[*falls[:3], (1.1, 0.1)]]
     assert line_of(searched, until=3) == []
 
@@ -111,35 +129,36 @@ def test_a_line_ends_where_rotations_are_compared_again(searched):
     )
     searched.extend(records([0.5, 0.4], [0.5, 0.4], REFINE, first=count + 5))
     first, second = line_of(searched)
-    assert first[-1] == (3.5, 0.01) and second[0] == (4.0, 0.5)
+    assert first[-1] == (1.5, 0.01) and second[0] == (4.0, 0.5)
 
 
 def test_a_line_of_many_records_has_few_vertices_and_both_ends(history):
     made = history(20_000)
-    x, y, joined = best_line(made, made.seconds)
+    x, y, joined = vertices_of(made)
     assert len(x) <= 2 * MOST_VERTICES + 4 and joined.sum() == len(x) - 1
     assert (x[0], x[-1]) == (0.0, made.seconds[-1])
-    assert (y[0], y[-1]) == (made.log_losses[0], made.log_losses[-1]) and (np.diff(y) <= 0).all()
+    assert (y[0], y[-1]) == (made.values[0], made.values[-1]) and (np.diff(y) <= 0).all()
 
 
 def test_the_range_is_of_the_line_without_its_first_steps_and_without_the_time_of_the_refinement(searched):
-    low, high = best_range(searched)
-    assert low == -2.0 and -1.0 <= high <= 0.0
+    low, high = range_of(searched)
+    assert low == 0.01 and 0.1 <= high <= 1.0
     slow = History()
     slow.extend(records(bests := [1e6, *[0.1] * 50, 0.05], bests, REFINE))
-    assert best_range(slow) == (pytest.approx(np.log10(0.05)), pytest.approx(-1.0))
-    assert best_range(History()) is None
+    assert range_of(slow) == (pytest.approx(0.05), pytest.approx(0.1))
+    assert range_of(History()) is None
 
 
 def test_the_default_shows_the_line_of_the_final_objective_over_seconds(qtbot, best_plot, searched, near):
     best_plot.set_histories({1: searched}, 1)
+    best_plot.set_moment(14)
     box = best_plot.plot_widget.getPlotItem().getViewBox()
     (left, right), (bottom, top) = box.viewRange()
     assert left <= 0 and 3.4 <= right < 3.7 and -2.3 < bottom < -2.0 and top < 1.0
     qtbot.wait(30)
     blue = near(best_plot.plot_widget.grab().toImage(), DARK.accent)
     assert np.ptp(np.flatnonzero(blue.any(axis=1))) > 0.4 * box.height()
-    assert best_plot._spans.names == ["rotations", "depth refinement"]
+    assert best_plot._spans.names == ["fine levels", "rotations"]
     assert best_plot._spans.ticks == pytest.approx([0.3, 0.7, 0.9, 1.2])
     assert not best_plot._phases.names
 
@@ -161,9 +180,7 @@ def trace(at, errors, name="3-D error", unit="mm") -> ErrorTrace:
     return ErrorTrace(name, unit, np.array(at), np.array(errors))
 
 
-def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(
-    best_plot, searched, legend_of
-):
+def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change(best_plot, searched):
     searched.tick(16, "eta 0.05 → 0.3", before=Settings())
     axis = best_plot.plot_widget.getPlotItem().getAxis("right")
     best_plot.set_details(RunDetails(trace=trace([2, 9, 14, 18, 30], [40.0, 8.0, 7.0, 3.0, 2.0])))
@@ -177,10 +194,9 @@ def test_the_error_has_an_axis_of_its_own_and_breaks_where_the_parameters_change
     best_plot.set_details(RunDetails(trace=trace([9, 18], [0.4, 0.3], "held-out error", "px")))
     best_plot.refresh()
     assert axis.labelText == "held-out error (px)"
-    assert legend_of(best_plot) == ["held-out error", "lowest loss"]
     best_plot.set_details(RunDetails())
     best_plot.refresh()
-    assert not axis.isVisible() and legend_of(best_plot) == []
+    assert not axis.isVisible()
 
 
 def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(qtbot, best_plot, searched):
@@ -188,14 +204,16 @@ def test_loss_and_error_are_read_under_the_mouse_and_a_click_goes_to_the_moment(
     best_plot.set_histories({1: searched}, 1)
     qtbot.wait(30)
     box = best_plot.plot_widget.getPlotItem().getViewBox()
-    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(2.0, -1.5)))
-    assert best_plot._reading.text == "2.00 s: −2.0000 · 3.00 mm"
-    assert best_plot.header.reading.full_text.startswith("2.00 s: −2.0000 · 3.00 mm · depth, fine")
-    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(0.3, -1.5)))
+    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(2.0, -3.0)))
+    assert best_plot._reading.text == "2.00 s: energy −3.0000 · 3.00 mm"
+    assert best_plot.header.reading.full_text.startswith("2.00 s: energy −3.0000 · 3.00 mm · depth, fine")
+    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(1.3, -3.0)))
+    assert best_plot._reading.text == "1.30 s: log10 loss −1.6990 · 8.00 mm"
+    best_plot._on_mouse_moved(box.mapViewToScene(QPointF(0.3, -3.0)))
     assert best_plot._reading.text == "0.30 s: not of the final objective"
     requests: list[object] = []
     best_plot.moment_requested.connect(requests.append)
-    place = best_plot.plot_widget.mapFromScene(box.mapViewToScene(QPointF(1.1, -1.5)))
+    place = best_plot.plot_widget.mapFromScene(box.mapViewToScene(QPointF(1.1, -3.0)))
     qtbot.mouseClick(best_plot.plot_widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert requests == [11]
     best_plot._clear_reading()
@@ -247,7 +265,7 @@ def test_the_table_folds_where_it_is_narrow_until_it_is_asked_for(qtbot, best_pl
 
 def test_a_run_of_an_earlier_program_is_shown_as_it_was_recorded(best_plot, searched):
     old = History()
-    old.extend(replace(record, best=None) for record in searched.records)
+    old.extend(replace(record, best=None) for record in searched.records[:15])
     best_plot.set_histories({1: old}, 1)
     assert len(best_plot._curves._ghost.getOriginalDataset()[0]) == len(old)
     _, (bottom, top) = best_plot.plot_widget.getPlotItem().getViewBox().viewRange()
@@ -278,6 +296,6 @@ def test_the_range_of_several_objectives_has_what_each_line_has_nine_tenths_of_i
         shares = [lasting[values <= value].sum() / lasting.sum() for value in values]
         upper.append(min(value for value, share in zip(values, shares, strict=True) if share > 0.9 - 1e-9))
         first += len(values)
-    low, high = best_range(made)
-    assert low == pytest.approx(np.log10(min(map(np.min, lines))), rel=1e-12)
-    assert high == pytest.approx(np.log10(max(upper)), rel=1e-12)
+    low, high = range_of(made)
+    assert low == pytest.approx(min(map(np.min, lines)), rel=1e-12)
+    assert high == pytest.approx(max(upper), rel=1e-12)

@@ -156,7 +156,7 @@ def test_all_views_show_the_moment(qtbot, parts):
     run = parts.session.shown
     parts.loss_controller.show_record(0)
     qtbot.waitUntil(lambda: parts.display.drawn is run.snapshots.at(0)[1])
-    qtbot.waitUntil(lambda: parts.display.errors.incumbent.loss == run.snapshots.at(0)[1].best.loss)
+    qtbot.waitUntil(lambda: parts.display.errors.incumbent.value == run.snapshots.at(0)[1].best.loss)
     estimate = parts.display.scene.estimate
     parts.loss_controller.show_record(None)
     qtbot.waitUntil(lambda: parts.display.drawn is run.last)
@@ -224,7 +224,7 @@ def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts
     plot.set_mode(BEST)
     incumbent = parts.display.errors.incumbent
     x, y = plot._curves._curves[run.number].item.getOriginalDataset()
-    assert (x[-1], y[-1]) == (incumbent.seconds, pytest.approx(np.log10(incumbent.loss)))
+    assert (x[-1], y[-1]) == (incumbent.seconds, pytest.approx(np.log10(incumbent.value)))
     qtbot.waitUntil(lambda: plot._right_values() is not None and len(plot._right_values().y) > 3)
     assert plot._right_values().y[-1] == pytest.approx(incumbent.error, rel=1e-12)
     run.state = RunState.RUNNING

@@ -11,7 +11,8 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtWidgets import QToolButton
+from PyQt6.QtGui import QContextMenuEvent
+from PyQt6.QtWidgets import QApplication, QToolButton
 
 from core import HistoryEntry, Settings
 from core.foundation import Phase, PhaseKind
@@ -19,6 +20,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
 from nrsfm_gui.panels.loss.loss_marks import short_phases
+from nrsfm_gui.panels.loss.loss_plot import BEST
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
@@ -40,12 +42,12 @@ def ranges(plot: LossPlot) -> list[list[float]]:
 def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
-    assert made.log_losses[99] == pytest.approx(-2.0)
+    assert made.values[99] == pytest.approx(0.01)
     made.extend(
         [HistoryEntry(1000, 10.0, 0.0, OTHER, best=0.01), HistoryEntry(1001, 10.1, float("nan"), OTHER)]
     )
-    assert np.isfinite(made.log_losses).all()
-    assert made.log_best_losses[[99, 1000]] == pytest.approx(-2.0) and np.isnan(made.log_best_losses[1001])
+    assert np.isfinite(made.values).all()
+    assert made.lowest[[99, 1000]] == pytest.approx(0.01) and np.isnan(made.lowest[1001])
     assert made.phases == [(0, REFINE), (1000, OTHER)]
 
 
@@ -64,7 +66,8 @@ def test_the_beginning_of_a_history_stays_what_it_was(history, count):
     made.extend(HistoryEntry(k, 0.01 * k, 9.0, OTHER, primal=0.1, dual=0.1) for k in range(10, 600))
     made.tick(400, "rank 2 → 3", before=Settings())
     assert len(first) == count and first.iterations.tolist() == list(range(count))
-    np.testing.assert_array_equal(first.log_losses, made.log_losses[:count])
+    np.testing.assert_array_equal(first.values, made.values[:count])
+    np.testing.assert_array_equal(first.lowest, made.lowest[:count])
     assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
     assert [phase for _, phase in first.phases] == [REFINE]
     assert made.has_residuals and not first.has_residuals
@@ -129,29 +132,136 @@ def refined_history() -> History:
 
 def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
     made = refined_history()
-    assert made.has_energies and np.isnan(made.energies[:20]).all()
-    np.testing.assert_allclose(made.energies[[20, 29, 30, 39]], [-2.0, -2.9, 7.0, 6.1])
-    assert np.flatnonzero(made.phase_ends).tolist() == [19, 29]
-    assert not made.until(20).has_energies and made.until(21).has_energies
+    np.testing.assert_allclose(made.values[[19, 20, 29, 30, 39]], [0.05, -2.0, -2.9, 7.0, 6.1])
+    assert np.flatnonzero(made.level_ends).tolist() == [19, 29]
+    assert [(stage.name, first, last) for stage, first, last in made.stage_spans] == [
+        ("WNN", 0, 19),
+        ("fine levels", 20, 29),
+        ("fine levels", 30, 39),
+    ]
+    assert len(made.until(20).stages) == 1 and len(made.until(21).stages) == 2
 
 
-def test_the_energy_has_an_axis_of_its_own_and_a_line_for_each_phase(qtbot, plot, near, history):
+def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in_its_own_span(
+    qtbot, plot, near, history
+):
     plot.set_histories({1: history(40)}, 1)
     item = plot.plot_widget.getPlotItem()
-    assert not item.getAxis("right").isVisible()
+    axis, box = item.getAxis("left"), item.getViewBox()
+    assert axis.labelText == "log10 loss" and not plot._curves._others._box.isVisible()
     plot.set_histories({1: history(40), 2: refined_history()}, 2, {1: "one", 2: "two"})
     qtbot.wait(50)
-    axis = item.getAxis("right")
-    assert axis.isVisible() and axis.labelText == "energy per point and frame"
+    assert axis.labelText.startswith("energy per point and frame")
     low, high = axis.range
-    assert low < -2.9 and high > 7.0
-    shown = near(plot.plot_widget.grab().toImage(), DARK.energy)
-    box = item.getViewBox().sceneBoundingRect()
-    inside = shown[int(box.top()) : int(box.bottom()), int(box.left()) : int(box.right())]
-    filled = np.flatnonzero(inside.any(axis=1)) / len(inside)
-    assert len(filled) and ((filled < 0.3) | (filled > 0.7)).all()  # nothing joins the two levels
-    plot.set_histories({1: history(40)}, 1)
-    assert not axis.isVisible()
+    assert 5.8 < low < 6.1 and 7.0 < high < 7.4
+    picture = plot.plot_widget.grab().toImage()
+    area = box.sceneBoundingRect()
+    inside = near(picture, DARK.accent, tolerance=60)[
+        int(area.top()) : int(area.bottom()), int(area.left()) : int(area.right())
+    ]
+    for first, last in ((0, 19), (20, 29), (30, 39)):
+        left, right = (round(box.mapViewToScene(QPointF(x, 6.5)).x() - area.left()) for x in (first, last))
+        rows = np.flatnonzero(inside[:, left + 1 : right].any(axis=1)) / len(inside)
+        assert np.ptp(rows) > 0.7
+
+
+def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highlighted_attempt(plot):
+    plot.set_histories({1: refined_history()}, 1)
+    axis = plot.plot_widget.getPlotItem().getAxis("left")
+    for record, name, values in (
+        (10, "log10 loss", (-1.3, 0.0)),
+        (25, "energy", (-2.9, -2.0)),
+        (None, "energy", (6.1, 7.0)),
+    ):
+        plot.set_moment(record)
+        low, high = axis.range
+        assert axis.labelText.startswith(name)
+        assert low <= values[0] <= values[1] <= high and high - low < 1.5 * (values[1] - values[0])
+    plot._curves.mark((3, 9))
+    plot.refresh()
+    assert axis.labelText == "log10 loss"
+
+
+def test_the_lowest_energy_is_of_one_level_and_of_one_set_of_parameters():
+    made = History()
+    starts = [Phase(PhaseKind.DEPTH_START, k, 2, part=part, parts=2) for k in (1, 2) for part in (1, 2)]
+    trial = [Phase(PhaseKind.MIRROR, name="frames 3-8", part=part, parts=2) for part in (1, 2)]
+    settled = Phase(PhaseKind.MIRROR, name="frames 3-8", part=1, parts=1)
+    finest = Phase(PhaseKind.FINEST, part=3, parts=3)
+    steps = [
+        *zip(starts, (-5.0, -3.0, -6.0, -2.0), strict=True),
+        *zip(trial, (-7.0, -2.5), strict=True),
+        (settled, -3.5),
+        (Phase(PhaseKind.FINEST, part=2, parts=3), -9.0),
+        *((finest, energy) for energy in (-1.0, -1.5, -1.2)),
+        (replace(finest, kind=PhaseKind.UNCERTAINTY), -1.5),
+    ]
+    made.extend(
+        HistoryEntry(k, 0.1 * k, 0.05, phase, energy=energy) for k, (phase, energy) in enumerate(steps)
+    )
+    assert [stage.name for _, stage in made.stages] == ["search", "fine levels", "finest level"]
+    found = made.lowest.tolist()
+    assert np.isnan(found[0]) and found[1:] == [-3, -3, -3, -3, -3, -3.5, -9, -1, -1.5, -1.5, -1.5]
+    made.tick(10, "isometry 0.3 → 0.5", before=Settings())
+    assert made.lowest.tolist()[8:] == [-1.0, -1.5, -1.2, -1.5]
+
+
+def test_a_run_that_goes_on_from_a_refined_shape_minimizes_a_loss_until_its_own_search():
+    record = HistoryEntry(3, 0.1, 0.05, REFINE, energy=-3.0, best=0.05)
+    assert (record.value, record.candidate, record.stage.name) == (0.05, 0.05, "WNN")
+    before = HistoryEntry(3, 0.1, 0.05, Phase(PhaseKind.FINEST), best=0.04)  # of a file without phases
+    assert (before.value, before.candidate, before.stage.name) == (0.05, 0.04, "WNN")
+
+
+def test_a_flat_line_has_two_ticks_of_few_digits(qtbot, plot):
+    for value, energy in ((0.17211, None), (0.17211, -3.34456), (0.17211, -14.14973), (0.17211, 0.0)):
+        phase = REFINE if energy is None else Phase(PhaseKind.FINEST)
+        made = History()
+        made.extend(HistoryEntry(k, 0.1 * k, value, phase, energy=energy, best=value) for k in range(50))
+        plot.set_mode(BEST)
+        plot.set_histories({1: made}, 1)
+        for height in (150, 360, 900):
+            plot.resize(640, height)
+            qtbot.wait(10)
+            axis = plot.plot_widget.getPlotItem().getAxis("left")
+            low, high = axis.range
+            levels = axis.tickValues(low, high, axis.size().height())
+            names = axis.tickStrings(levels[0][1], 1.0, levels[0][0])
+            assert len(names) >= 2, (value, energy, height, low, high)
+            assert all(len(name.strip("−").replace(".", "")) <= 4 for name in names), names
+
+
+def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_as_they_are(plot):
+    menu = plot.menu()
+    chosen: list[bool] = []
+    plot.scale_chosen.connect(chosen.append)
+    logarithm, linear, *_ = menu.actions()
+    assert logarithm.isChecked() and not linear.isChecked()
+    linear.trigger()
+    menu.close()
+    assert chosen == [False]
+    plot.set_histories({1: refined_history()}, 1)
+    plot.set_moment(5)
+    axis = plot.plot_widget.getPlotItem().getAxis("left")
+    assert axis.labelText == "log10 loss" and axis.range[0] < -1.3
+    plot.set_logarithmic(False)
+    assert axis.labelText == "loss" and -0.2 < axis.range[0] <= 0.05 and 1.0 <= axis.range[1] < 1.3
+    plot.set_moment(None)
+    assert axis.labelText.startswith("energy") and axis.range[0] > 5.8
+
+
+def test_a_right_click_opens_the_menu_and_so_does_its_key(qtbot, plot):
+    plot.set_histories({1: refined_history()}, 1)
+    qtbot.wait(30)
+    view = plot.plot_widget.viewport()
+    qtbot.mouseClick(view, Qt.MouseButton.RightButton, pos=view.rect().center())
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    QApplication.activePopupWidget().close()
+    center = plot.rect().center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, center, plot.mapToGlobal(center))
+    QApplication.sendEvent(plot, event)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    QApplication.activePopupWidget().close()
 
 
 def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, plot):
@@ -160,13 +270,10 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     qtbot.wait(50)
     plot.plot_widget.grab()
     item = plot.plot_widget.getPlotItem()
-    axis, box = item.getAxis("right"), item.getViewBox()
-    assert axis.labelText == "energy" and axis.label.boundingRect().width() < box.height()
+    axis, box = item.getAxis("left"), item.getViewBox()
+    assert axis.labelText == "energy (nats)" and axis.label.boundingRect().width() < box.height()
     names = [text.sceneBoundingRect() for text in plot._phases.names]
-    highest = [
-        box.mapViewToScene(QPointF(0.0, 0.0)).y(),
-        plot._right._box.mapViewToScene(QPointF(30, 7)).y(),
-    ]
+    highest = [box.mapViewToScene(QPointF(x, plot._curves.place(x))).y() for x in (0, 20, 30)]
     assert len(names) == 2 and max(name.center().y() for name in names) < min(highest)
 
 
@@ -174,26 +281,18 @@ def test_an_exported_plot_has_the_axis_and_the_curve_of_the_energy(plot, tmp_pat
     plot.set_histories({1: refined_history()}, 1)
     save_figure(plot.figure, tmp_path / "plot.svg", FigureSize())
     text = (tmp_path / "plot.svg").read_text("utf-8")
-    assert "energy per point and frame" in text and PAPER.energy in text.lower()
-
-
-def test_the_energy_axis_holds_what_is_seen_of_the_energies(plot):
-    plot.set_histories({1: refined_history()}, 1)
-    item = plot.plot_widget.getPlotItem()
-    item.getViewBox().setXRange(20, 29, padding=0)
-    low, high = item.getAxis("right").range
-    assert -3.2 < low < -2.9 and -2.0 < high < -1.7
+    assert "energy per point and frame (nats)" in text and PAPER.accent in text.lower()
 
 
 def test_the_energy_is_read_under_the_mouse(qtbot, plot):
     plot.set_histories({1: refined_history()}, 1)
     qtbot.wait(50)
     box = plot.plot_widget.getPlotItem().getViewBox()
-    plot._on_mouse_moved(box.mapViewToScene(QPointF(25.0, -1.0)))
-    assert "energy −2.50000 · depth, fine, level 1 of 2" in plot.header.reading.full_text
-    assert plot._reading.text == "25: energy −2.50000"
-    plot._on_mouse_moved(box.mapViewToScene(QPointF(10.0, -1.0)))
-    assert "energy" not in plot.header.reading.full_text and "energy" not in plot._reading.text
+    plot._on_mouse_moved(box.mapViewToScene(QPointF(25.0, 6.5)))
+    assert "energy −2.5000 · depth, fine, level 1 of 2" in plot.header.reading.full_text
+    assert plot._reading.text == "25: energy −2.5000"
+    plot._on_mouse_moved(box.mapViewToScene(QPointF(10.0, 6.5)))
+    assert plot._reading.text == "10: log10 loss −1.0414"
 
 
 def test_losses_of_a_subset_are_named_so():
@@ -232,7 +331,7 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
     assert legend_of(plot) == []  # nothing to tell apart
     plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
-    assert legend_of(plot) == ["1 LM, NN", "2 ADMM, NN", "3 AGD, NN"]
+    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
     plot.set_all(True)
     qtbot.wait(50)
     picture = plot.plot_widget.grab().toImage()
@@ -241,21 +340,18 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     assert len({*DARK.runs, DARK.accent}) == len(DARK.runs) + 1
 
 
-def test_the_legend_has_the_newest_names_that_the_plot_has_room_for(qtbot, plot, legend_of, history):
+def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtbot, plot, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
     plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
-    names = [f"{number} LM" for number in runs]
-    (legend,) = (item for item in plot.plot_widget.scene().items() if isinstance(item, pg.LegendItem))
-    for height, most in ((600, 7), (170, 5)):
-        plot.resize(plot.width(), height)
+    names = [f"{number} LM" for number in reversed(runs)]
+    for width in (250, 640):
+        plot.resize(width, plot.height())
         qtbot.wait(20)
-        plot.plot_widget.grab()
         count = len(legend_of(plot))
-        assert legend_of(plot) == names[-count:] and 1 <= count <= most
-        assert legend.pos().y() + legend.boundingRect().height() <= legend.parentItem().height() + 1
-    plot.resize(plot.width(), 600)
-    qtbot.wait(20)
-    assert legend_of(plot) == names
+        assert legend_of(plot) == names[:count]
+        assert 1 <= count < 7 if width == 250 else count == 7
+        assert plot._names.sizeHint().width() <= width
+        assert plot._names.geometry().bottom() < plot.plot_widget.geometry().top()
 
 
 def test_all_runs_are_shown_together_on_request(plot, history):
@@ -267,7 +363,7 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     plot.set_all(True)
     (left, right), (bottom, top) = ranges(plot)
     assert left <= 0 and 399 <= right < 430
-    assert bottom <= runs[2].log_losses.min() and 3 <= top < 4.5
+    assert bottom <= np.log10(runs[2].values.min()) and 3 <= top < 4.5
     runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, REFINE) for k in range(500)])
     plot.refresh()
     (_left, right), (bottom, _top) = ranges(plot)
@@ -386,7 +482,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     qtbot.wait(30)  # the axes have taken their room
 
     def at(record: int, away: int = 0) -> QPoint:
-        where = box.mapViewToScene(QPointF(made.iterations[record], made.log_losses[record]))
+        where = box.mapViewToScene(QPointF(made.iterations[record], np.log10(made.values[record])))
         return view.mapFromScene(where) + QPoint(0, away)
 
     requests: list[object] = []
@@ -401,8 +497,8 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
         qtbot.mouseMove(view.viewport(), place + QPoint(0, next(moves) % 2))
         return plot._reading.text == words
 
-    qtbot.waitUntil(lambda: reads("60: −1.7853", at(60, -15)))  # log10 of 1/61
-    assert plot.header.reading.full_text.startswith("60: −1.7853 · refine")
+    qtbot.waitUntil(lambda: reads("60: log10 loss −1.7853", at(60, -15)))  # log10 of 1/61
+    assert plot.header.reading.full_text.startswith("60: log10 loss −1.7853 · refine")
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(60, -15))
     assert requests == [60]
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(100, -15))
