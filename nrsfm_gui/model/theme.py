@@ -27,7 +27,6 @@ class Theme:
     measured: str  # measured 2-D points (blue)
     reprojected: str  # reprojected 2-D points (green)
     residual: str  # segments between the two
-    energy: str  # of the depth refinement, on its own axis
     selection: str  # the selected point
     other: str  # the points of a second run
     runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent; not `other`
@@ -52,7 +51,6 @@ DARK = Theme(
     measured="#5aa9ff",
     reprojected="#4fd18b",
     residual="#c9a227",
-    energy="#a8d94a",
     selection="#ffd54a",
     other="#c58af0",
     runs=("#e8925a", "#5fc08a", "#bf9a80", "#e0c25a", "#f2849e", "#5cc3cf"),
@@ -76,7 +74,6 @@ LIGHT = Theme(
     measured="#1565c0",
     reprojected="#1b8a4b",
     residual="#a06a00",
-    energy="#557a00",
     selection="#d18b00",
     other="#8440bd",
     runs=("#c4560f", "#2b8a55", "#7a5638", "#94740a", "#c03560", "#0f7f8c"),

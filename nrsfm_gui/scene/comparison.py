@@ -90,8 +90,9 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     reasons = []
     if one.problem != other.problem:
         reasons.append("another problem")
-    depths = one.refine == other.refine == "depth"
-    if one.refine != other.refine:
+    refined = [each.refine == "depth" for each in (one, other)]
+    depths = all(refined) and one.problem == other.problem == "nonrigid"
+    if one.problem == other.problem and refined[0] != refined[1]:
         reasons.append("another objective")
     if not depths and not _same_penalty(one, other):
         both = isinstance(one.penalty, type(other.penalty))

@@ -48,11 +48,14 @@ PANELS = {
     "color have little weight under a robust loss. Crosses are hidden from the "
     "solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
-    "Loss": "The lowest loss so far of each run against seconds, on a logarithmic scale, and at the right "
+    "Loss": "What a run minimizes, its lowest value so far, against seconds, and at the right "
     "the error of what was shown then: the 3-D error, or without a ground truth that at observations that "
-    "are hidden from the solver. Thin and gray is what the run tries now; the table lists the starts and the "
-    "candidates for the rotations, and how each ended. Everything shows the loss of all iterations, with the "
-    "phases and the energy of the depth refinement. "
+    "are hidden from the solver. A run that refines depths begins with the loss of the WNN problem; then it "
+    "searches and minimizes the energy of the depths, on levels that do not compare. The axis at the left is "
+    "of the newest stage, or of the moment that is looked at; the others are shaded, each in a scale of its "
+    "own. Thin and gray is what the run tries now; the table lists the starts and the "
+    "candidates for the rotations, and how each ended. Everything shows the values of all iterations, with "
+    "the phases. The menu has the logarithm of the loss or the loss itself. "
     "Click the curve, or drag the line, to see the shape at that moment; Newest or Esc leads back. "
     "A triangle is a change of parameters: click it to go back to before it.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "

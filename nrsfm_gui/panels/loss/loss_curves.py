@@ -63,14 +63,14 @@ def name_axis(plot: pg.PlotItem, side: str, labels: Collection[str], color: str)
 def _overlay(plot: pg.PlotItem) -> pg.ViewBox:
     """Return a box in front of that of a plot, with its horizontal axis and a vertical one of its own."""
     box, below = pg.ViewBox(enableMenu=False), plot.getViewBox()
-    plot.scene().addItem(box)
+    box.setParentItem(plot)
     box.setXLink(below)
     box.setMouseEnabled(x=False, y=False)
     box.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
     box.setZValue(below.zValue() + 1)
 
     def follow(*_: object) -> None:
-        box.setGeometry(below.sceneBoundingRect())
+        box.setGeometry(below.geometry())
         box.linkedViewChanged(below, pg.ViewBox.XAxis)
 
     below.sigResized.connect(follow)

@@ -125,7 +125,7 @@ def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts,
     settings = Settings(rank=2, rotations="truth", starts=1, isometry=0.2, noise=0.0)
     run = add_solved_run(parts.session, sequence, settings)
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
-    assert f"{run.last.record.energy:.6g}".replace("-", MINUS) in page and "noise of the tracks" in page
+    assert f"{run.last.record.energy:.4f}".replace("-", MINUS) in page and "noise of the tracks" in page
     assert "<th>isometry</th><td>0.2</td>" in page and "<th>refine</th><td>depth</td>" in page
     assert "--isometry 0.2" in page and "isometry=0.2" in page and "--objective" not in page
 

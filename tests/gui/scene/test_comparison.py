@@ -21,6 +21,8 @@ from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
 from nrsfm_gui.scene.comparison import compare_shapes, why_losses_differ
 from nrsfm_gui.scene.shapes import build_shapes
 
+WNN, DEPTHS = Settings(refine="none"), Settings(refine="depth")
+
 
 def with_points(result, points):
     """Return a result with other shapes, each frame a basis shape of its own."""
@@ -103,19 +105,27 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
 @pytest.mark.parametrize(
     ("one", "other", "camera", "why"),
     [
-        (Settings(), Settings(method="admm", seed=3, starts=1, rank=3), "perspective", ""),
-        (Settings(), Settings(eta=0.1), "perspective", "another eta"),
-        (Settings(), Settings(hide="3:*"), "perspective", "other hidden observations"),
-        (Settings(loss="huber"), Settings(loss="huber", loss_scale=1.0), "orthogonal", "another robust loss"),
-        (Settings(), Settings(eta=0.1), "orthogonal", ""),
-        (Settings(), Settings(penalty=WeightedNuclearNorm(xi=1.0)), "perspective", "other weights"),
+        (WNN, replace(WNN, method="admm", seed=3, starts=1, rank=3), "perspective", ""),
+        (WNN, replace(WNN, eta=0.1), "perspective", "another eta"),
+        (WNN, replace(WNN, hide="3:*"), "perspective", "other hidden observations"),
         (
-            Settings(),
-            Settings(penalty=NuclearNorm(), problem="lowrank"),
+            replace(WNN, loss="huber"),
+            replace(WNN, loss="huber", loss_scale=1.0),
+            "orthogonal",
+            "another robust loss",
+        ),
+        (WNN, replace(WNN, eta=0.1), "orthogonal", ""),
+        (WNN, replace(WNN, penalty=WeightedNuclearNorm(xi=1.0)), "perspective", "other weights"),
+        (
+            WNN,
+            replace(WNN, penalty=NuclearNorm(), problem="lowrank"),
             "perspective",
             "another problem, another penalty",
         ),
-        (Settings(), Settings(intrinsics="gt"), "perspective", "other intrinsics"),
+        (WNN, replace(WNN, intrinsics="gt"), "perspective", "other intrinsics"),
+        (WNN, DEPTHS, "perspective", "another objective"),
+        (DEPTHS, replace(DEPTHS, eta=0.1, penalty=NuclearNorm(), rank=3), "perspective", ""),
+        (DEPTHS, replace(DEPTHS, isometry=0.5, noise=1.0), "perspective", "another isometry, another noise"),
     ],
 )  # fmt: skip
 def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, camera, why):
@@ -125,7 +135,7 @@ def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, came
 
 def test_explicit_weights_compare_where_those_that_both_have_agree():
     settings = [
-        Settings(rank=len(a), penalty=ExplicitWeights(a)) for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
+        replace(WNN, rank=len(a), penalty=ExplicitWeights(a)) for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
     ]
     perspective = CameraModel.PERSPECTIVE
     assert why_losses_differ(settings[0], settings[1], perspective) == ""

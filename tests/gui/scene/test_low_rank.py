@@ -147,7 +147,7 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(rigid_scene, s
     known = make_picture(SceneRequest(rigid_scene, flat, Alignment())).quality
     found = incumbent_of(shown, flat, known)
     loss = flat.best.loss
-    assert loss != state.best.loss and found.loss == loss
+    assert loss != state.best.loss and found.value == loss
     assert value(numbers(shown, found, rigid_scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
     headline = headline_text(found, rigid_scene)
     assert headline.small[0].endswith(f"log10 loss {log_loss(loss, digits=3)}")

@@ -13,6 +13,7 @@ from core import (
     InputError,
     Settings,
     TruncatedNuclearNorm,
+    finish,
     iterate,
     load_result,
     read_sequence,
@@ -111,6 +112,28 @@ def test_a_result_that_is_broken_gives_its_sentence(make_result):
     arrays["B"] = arrays["B"][:-1]
     np.savez(path, **arrays)
     with pytest.raises(InputError, match=r"result\.npz: .* has shape"):
+        read_opened_result(path)
+
+
+def test_a_refined_result_opens_with_the_stages_of_its_run(tmp_path):
+    sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
+    settings = Settings(rank=2, starts=1, rotations="truth", noise=0.25)
+    iterates = list(iterate(sequence, settings))
+    records = [each.record for each in iterates]
+    path = save_result(finish(sequence, settings, iterates[-1], records), tmp_path / "result.npz")
+    opened = read_opened_result(path).run.records
+    for name in ("iteration", "phase", "stage", "value", "candidate"):
+        assert [getattr(each, name) for each in opened] == [getattr(each, name) for each in records]
+    assert len({each.stage for each in opened}) > 4
+
+
+@pytest.mark.parametrize("phases", [[[0, {"kind": "else"}]], [[0, {"part": 1}]], [[0, 3]], [[0]], 5])
+def test_phases_that_cannot_be_read_are_refused_with_the_path(make_result, phases):
+    _sequence, path = make_result(QUICK)
+    result = load_result(path)
+    result.meta["phases"] = phases
+    save_result(result, path)
+    with pytest.raises(InputError, match=r"result\.npz"):
         read_opened_result(path)
 
 

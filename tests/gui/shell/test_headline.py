@@ -10,6 +10,7 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QMenu
 
 from core import Settings
+from core.foundation import DEPTHS, WNN, Phase, PhaseKind
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.quality import Quality
@@ -75,10 +76,10 @@ def test_the_tip_states_what_the_loss_is_of_where_the_errors_are_of_something_el
         return headline_text(found, known.sequence).tip.splitlines()[-3:-1]
 
     pixels = "Reprojection, root mean square: 0.132 px"
-    assert last_lines(found) == [pixels, "Log10 loss −0.222, of the same point"]
-    refined = replace(found.iterate, record=replace(found.iterate.record, energy=-14.0))
-    of = "the bilinear solution, not of the refined shape that is shown"
-    assert last_lines(replace(found, iterate=refined)) == [pixels, f"Log10 loss −0.222, of {of}"]
+    assert last_lines(found) == [pixels, "Log10 loss −0.222"]
+    refined = replace(found, objective=DEPTHS, value=-14.0)
+    assert last_lines(refined) == [pixels, "Energy −14.000"]
+    assert headline_text(refined, known.sequence).small[0].endswith("energy −14.000")
     metric = replace(found, errors=replace(ERRORS, figures={"metric": True}))
     of = "the projective factorization, not of the metric view that is shown"
     assert last_lines(metric) == [pixels, f"Log10 loss −0.222, of {of}"]
@@ -90,8 +91,25 @@ def test_a_loss_of_another_objective_is_not_shown(session, known, make_iterate, 
     run = add_run(session, comparing, Settings())
     run.state = RunState.RUNNING
     found = incumbent_of(run, comparing, ERRORS)
-    assert found.loss is None and not found.complete
+    assert found.value is None and not found.complete
     assert "loss" not in headline_text(found, known.sequence).small[0]
+
+
+def test_the_energy_is_of_the_shape_that_is_shown_at_the_finest_level(session, known, make_iterate, add_run):
+    session.set_sequence(known.sequence)
+    iterate = make_iterate(known, noise=0.1)
+    run = add_run(session, iterate, Settings())
+
+    def energy_in(phase, energy=-14.0):
+        record = replace(iterate.record, phase=phase, energy=energy)
+        found = incumbent_of(run, replace(iterate, record=record), ERRORS)
+        return found.objective, found.value
+
+    assert energy_in(Phase(PhaseKind.FINEST, part=3, parts=3)) == (DEPTHS, -14.0)
+    assert energy_in(Phase(PhaseKind.FINEST, part=2, parts=3)) == (DEPTHS, None)
+    assert energy_in(Phase(PhaseKind.DEPTH_START, 1, 2, part=2, parts=2)) == (DEPTHS, None)
+    assert energy_in(Phase(PhaseKind.REFINE)) == (DEPTHS, -14.0)  # of a refined shape that is gone on from
+    assert energy_in(Phase(PhaseKind.REFINE), None) == (WNN, iterate.final_loss)
 
 
 def test_no_text_is_wider_than_its_place(qtbot, show, found, known):

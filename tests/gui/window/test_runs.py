@@ -80,7 +80,7 @@ def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, win
     write(qtbot, window, "soft corners")
     run = window.session.shown
     assert run.title == "soft corners" and line(window, 3).text(0) == "soft corners"
-    assert legend_of(window.loss_plot)[-1] == "3 soft corners"
+    assert legend_of(window.loss_plot)[0] == "3 soft corners"
     qtbot.keyClick(tree, Qt.Key.Key_F4)
     write(qtbot, window, " ")
     assert run.title == "" and line(window, 3).text(0) == before
@@ -92,4 +92,4 @@ def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
     run.settings = run.settings.with_changes(method="admm")
     window.session.report_run(run)
     window.display.refresh()
-    assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(0)
+    assert "ADMM" in legend_of(window.loss_plot)[0] and "ADMM" in line(window, 3).text(0)

@@ -81,7 +81,7 @@ def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_
         return [label.text() for label in numbers.findChildren(QLabel)]
 
     qtbot.waitUntil(lambda: "energy" in texts())
-    assert f"{MINUS}{-run.last.record.energy:.6g}" in texts() and "0.250 px" in texts()
+    assert f"{MINUS}{-run.last.record.energy:.4f}" in texts() and "0.250 px" in texts()
     assert verdict.sentence in texts()
     run.last = run.snapshots.at(0)[1]
     session.report_run(run)
