@@ -24,7 +24,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from core.foundation import Bools, Floats, Stage
+    from core.foundation import Bools, Floats, Ints, Stage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -33,6 +33,7 @@ FAINT_ALPHA = 60  # while two runs are compared
 GHOST_ALPHA = 110  # of what is tried
 FRONT_WIDTH = 2  # pixels of the line of the lowest value in front, which has few vertices
 MOST_NAMES = 8  # of runs, the newest
+ELSEWHERE = " (another objective)"  # of a run that has no values on the axis
 NAMES_ROOM = 20  # pixels above the curves, for the names of phases and stages
 MOST_ROOM = 0.25  # of the height of a low plot, for these
 MARGIN = 0.08  # of a range of values, below
@@ -56,7 +57,8 @@ def name_axis(plot: pg.PlotItem, side: str, labels: Collection[str], color: str)
     metrics, height = QFontMetricsF(axis.label.font()), plot.getViewBox().height()
     *_, shortest = labels
     label = next((each for each in labels if metrics.horizontalAdvance(each) <= height), shortest)
-    axis.setLabel(html.escape(label), color=color)
+    if (axis.labelText, axis.labelStyle.get("color")) != (html.escape(label), color):  # a label is laid out
+        axis.setLabel(html.escape(label), color=color)
     axis.setTextPen(pg.mkPen(color))
 
 
@@ -145,7 +147,7 @@ class LossCurves:
     @property
     def is_logarithmic(self) -> bool:
         """Whether the axis at the left has logarithms."""
-        return self.stage is not None and self._has_logarithms(self.stage)
+        return self.logarithmic and self.stage is not None and self.stage.objective == WNN
 
     def x(self, history: History) -> Floats:
         """Return where a history has its records (N,) along the axis."""
@@ -153,20 +155,26 @@ class LossCurves:
 
     def scaled(self, values: Floats, stage: Stage) -> Floats:
         """Return values of a stage as they are drawn."""
-        return np.log10(np.maximum(values, LEAST_LOSS)) if self._has_logarithms(stage) else values
+        logarithmic = self.logarithmic and stage.objective == WNN
+        return np.log10(np.maximum(values, LEAST_LOSS)) if logarithmic else values
 
-    def value(self, history: History, index: int) -> float:
-        """Return the value that is drawn of a record, not scaled: the lowest, or what was tried before it."""
-        lowest = history.lowest[index]
-        return float(history.values[index] if self.everything or np.isnan(lowest) else lowest)
+    def values(self, history: History) -> Floats:
+        """Return what is drawn of each record (N,), not scaled: the lowest, or what was tried before it."""
+        lowest = history.lowest
+        return history.values if self.everything else np.where(np.isnan(lowest), history.values, lowest)
 
-    def place(self, index: int) -> float:
-        """Return where a record of the history in front is on the axis at the left."""
-        history = self.front
-        assert history is not None  # it has records
-        stage = history.stage_of(index)
-        y = float(self.scaled(np.array([self.value(history, index)]), stage)[0])
-        return y if stage == self.stage else self._others.place(index, y)
+    def places(self, records: Ints) -> Floats:
+        """Return where records (M,) of the history in front are on the axis at the left."""
+        history, stage = self.front, self.stage
+        if history is None or stage is None:
+            return np.zeros(0)
+        values, inside = self.values(history)[records], history.in_stage(stage)[records]
+        found = np.empty(len(records))
+        found[inside] = self.scaled(values[inside], stage)
+        for other in {each for _, each in history.stages} - {stage}:
+            inside = history.in_stage(other)[records]
+            found[inside] = self._others.places(records[inside], self.scaled(values[inside], other))
+        return found
 
     def set_axes(self, *, everything: bool, seconds: bool) -> None:
         """Draw everything or the lowest value, over seconds or iterations; `draw` shows it."""
@@ -251,13 +259,16 @@ class LossCurves:
         self._color()
 
     def names(self) -> list[tuple[pg.PlotDataItem, str]]:
-        """Return the curves of several runs with their names, the current one first, then the newest."""
-        order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
-        shown = [(number, self._curves[number]) for number in order[:MOST_NAMES]]
-        return [(curve.item, f"{number} {curve.name}") for number, curve in shown if len(order) > 1]
+        """Return the curves of several runs with their names, the current one first, then the newest.
 
-    def _has_logarithms(self, stage: Stage) -> bool:
-        return self.logarithmic and stage.objective == WNN
+        A run without values of the stage is named so.
+        """
+        order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
+        shown = [(number, self._curves[number]) for number in order[:MOST_NAMES] if len(order) > 1]
+        return [
+            (curve.item, f"{number} {curve.name}{'' if curve.range else ELSEWHERE}")
+            for number, curve in shown
+        ]
 
     def _line(self, history: History, stage: Stage, span: slice) -> _Line:
         """Return what is drawn of a stage between two records."""
@@ -339,12 +350,15 @@ class _OtherStages:
         self.item.setData(np.concatenate(x), np.concatenate(y), connect=np.concatenate(joined))
         self._fit()
 
-    def place(self, index: int, y: float) -> float:
-        """Return where a value of a record, as it is drawn, is on the axis of the plot."""
-        own = next(((low, high) for a, b, low, high in self._spans if a <= index <= b), (y, y))
-        share = (y - own[0]) / (own[1] - own[0] or 1.0)
-        point = self._box.mapViewToScene(QPointF(0.0, share))
-        return float(self._plot.getViewBox().mapSceneToView(point).y())
+    def places(self, records: Ints, y: Floats) -> Floats:
+        """Return where values of records (M,), as they are drawn, are on the axis of the plot."""
+        shares = np.zeros(len(records))
+        for first, last, low, high in self._spans:
+            inside = (records >= first) & (records <= last)
+            shares[inside] = (y[inside] - low) / (high - low or 1.0)
+        ends = (self._box.mapViewToScene(QPointF(0.0, share)) for share in (0.0, 1.0))
+        bottom, top = (self._plot.getViewBox().mapSceneToView(end).y() for end in ends)
+        return bottom + shares * (top - bottom)
 
     def _fit(self, *_: object) -> None:
         self._box.setYRange(*below_names(0.0, 1.0, self._plot.getViewBox().height()), padding=0)

@@ -17,7 +17,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.foundation import Floats, Phase, Stage
+    from core.foundation import Floats, Ints, Phase, Stage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -279,16 +279,16 @@ class ChangeTicks(QObject):
         """The changes, as text."""
         return self._texts
 
-    def show(self, history: History | None, x: Floats, place: Callable[[int], float]) -> None:
+    def show(self, history: History | None, x: Floats, places: Callable[[Ints], Floats]) -> None:
         """Show the changes of a history, none without one.
 
-        `x`: (N,) where its records are; `place` returns where one is on the vertical axis.
+        `x`: (N,) where its records are; `places` returns where records are on the vertical axis.
         """
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self._texts = [tick.text for tick in ticks]
-        places = [(float(x[tick.first]), place(tick.first)) for tick in ticks]
-        spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
-        self._item.setData(spots)
+        records = np.array([tick.first for tick in ticks], dtype=np.int64)
+        y = places(records) if len(records) else np.zeros(0)
+        self._item.setData(x=x[records], y=y, data=np.arange(len(records)))
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""

@@ -335,6 +335,9 @@ class LossPlot(Themed, QWidget):
         self._apply_range()
         self._right.show(self._right_values())
         self._place_marks()
+        history = self._curves.front
+        x = np.zeros(0) if history is None else self._curves.x(history)
+        self._ticks.show(history, x, self._curves.places)
         self._show_names()
 
     def set_mode(self, mode: str) -> None:
@@ -478,7 +481,8 @@ class LossPlot(Themed, QWidget):
         else:
             self._phases.place(history, x)
         self._spans.place(history, x, self._curves.stage, named=not self._everything)
-        self._ticks.show(history, x, self._curves.place)
+        if history is not None and len(history.stages) > 1:  # the places of the other stages are of the range
+            self._ticks.show(history, x, self._curves.places)
 
     def _on_attempts_requested(self, shown: bool) -> None:
         self._table_wanted = shown
@@ -499,7 +503,7 @@ class LossPlot(Themed, QWidget):
         x = self._curves.x(history)
         index = int(np.abs(x - box.mapSceneToView(position).x()).argmin())
         record, spent = history.records[index], duration(history.records[index].seconds)
-        value = objective_text(self._curves.value(history, index), record.objective, DIGITS)
+        value = objective_text(float(self._curves.values(history)[index]), record.objective, DIGITS)
         phase = phase_text(record.phase)
         if self._everything:
             residuals = (
@@ -516,7 +520,7 @@ class LossPlot(Themed, QWidget):
             text = f"{spent}: {' · '.join(parts) or NOT_YET}"
             tried = objective_text(record.value, record.objective, DIGITS)
             self.header.set_reading(f"{text} · {record.phase.attempt or phase}, {tried}")
-        self._reading.show(float(x[index]), self._curves.place(index), text)
+        self._reading.show(float(x[index]), float(self._curves.places(np.array([index]))[0]), text)
 
     def _clear_reading(self) -> None:
         self.header.set_reading("")

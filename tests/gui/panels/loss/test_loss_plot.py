@@ -273,7 +273,10 @@ def test_a_low_plot_has_a_short_label_and_room_for_the_names_of_phases(qtbot, pl
     axis, box = item.getAxis("left"), item.getViewBox()
     assert axis.labelText == "energy (nats)" and axis.label.boundingRect().width() < box.height()
     names = [text.sceneBoundingRect() for text in plot._phases.names]
-    highest = [box.mapViewToScene(QPointF(x, plot._curves.place(x))).y() for x in (0, 20, 30)]
+    at = np.array([0, 20, 30])
+    highest = [
+        box.mapViewToScene(QPointF(x, y)).y() for x, y in zip(at, plot._curves.places(at), strict=True)
+    ]
     assert len(names) == 2 and max(name.center().y() for name in names) < min(highest)
 
 
