@@ -119,6 +119,7 @@ class LossCurves:
         self._marked: tuple[int, int] | None = None
         self._theme: Theme | None = None
         self._others = _OtherStages(plot)
+        self._others_drawn: object = None  # what they show
         self._ghost = pg.PlotDataItem(connect="all", antialias=False)
         self._highlight = pg.PlotDataItem(connect="all", antialias=False)
         for item, z in ((self._ghost, -2), (self._highlight, 12)):
@@ -231,8 +232,6 @@ class LossCurves:
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
         stage = self.stage
-        if self.front is None:
-            self._others.show([])
         for number, curve in self._curves.items():
             history, until = curve.history, self._until if number == self._current else None
             changes = sum(1 + len(tick.later) for tick in history.ticks)
@@ -245,11 +244,7 @@ class LossCurves:
             curve.range = line.range
             all_joined = bool(line.joined[:-1].all()) or not len(line.x)
             curve.item.setData(line.x, line.y, connect="all" if all_joined else line.joined)
-            if number == self._current:
-                spans = [each for each in history.stage_spans if each[0] != stage]
-                self._others.show(
-                    [(a, b, self._line(history, each, slice(a, b + 2))) for each, a, b in spans]
-                )
+        self._draw_others()
         self._draw_part(self._ghost, self._tried_part())
         self._draw_part(self._highlight, self._marked)
 
@@ -299,6 +294,19 @@ class LossCurves:
                 break
             begin = earlier
         return begin, last
+
+    def _draw_others(self) -> None:
+        """Draw the other stages of the run in front where they have changed."""
+        history, lines = self.front, []
+        state = (history, self.stage, self.everything, self.seconds, self.logarithmic)
+        if history is not None:
+            spans = [each for each in history.stage_spans if each[0] != self.stage]
+            state = (*state, spans, history.changes.tolist())
+            if state == self._others_drawn:
+                return
+            lines = [(a, b, self._line(history, each, slice(a, b + 2))) for each, a, b in spans]
+        self._others_drawn = state
+        self._others.show(lines)
 
     def _draw_part(self, item: pg.PlotDataItem, records: tuple[int, int] | None) -> None:
         history, stage = self.front, self.stage

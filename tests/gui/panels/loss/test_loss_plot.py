@@ -165,6 +165,19 @@ def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in
         assert np.ptp(rows) > 0.7
 
 
+def test_the_other_stages_are_those_of_the_run_in_front(plot):
+    first, second = refined_history(), refined_history().until(35)
+    runs, shown = {1: first, 2: second}, plot._curves._others
+    for current in (1, 2, 1):
+        plot.set_histories(runs, current)
+        assert len(shown._spans) == 2
+    second = refined_history().until(25)
+    plot.set_histories({1: first, 3: second}, 3)
+    assert [span[:2] for span in shown._spans] == [(0, 19)]
+    plot.set_histories({1: first}, None)
+    assert shown._spans == [] and not shown._box.isVisible()
+
+
 def test_the_axis_is_of_the_stage_of_the_moment_that_is_looked_at_and_of_a_highlighted_attempt(plot):
     plot.set_histories({1: refined_history()}, 1)
     axis = plot.plot_widget.getPlotItem().getAxis("left")
