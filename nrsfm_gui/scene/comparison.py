@@ -15,7 +15,8 @@ import numpy as np
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
-from core.foundation import read_only
+from core.foundation import DEPTHS, read_only
+from core.reconstruction import OBJECTIVE_OF
 from nrsfm_gui.scene.scene import ErrorSeries
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     reasons = []
     if one.problem != other.problem:
         reasons.append("another problem")
-    refined = [each.refine == "depth" for each in (one, other)]
-    depths = all(refined) and one.problem == other.problem == "nonrigid"
-    if one.problem == other.problem and refined[0] != refined[1]:
+    depths = one.objective == other.objective == DEPTHS
+    if one.problem == other.problem and one.objective != other.objective:
         reasons.append("another objective")
     if not depths and not _same_penalty(one, other):
         both = isinstance(one.penalty, type(other.penalty))
@@ -104,8 +104,9 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     if one.eta != other.eta and not orthogonal and not depths:  # orthogonal tracks are always solved at 1
         reasons.append("another eta")
     if depths:  # the energy knows neither eta nor the penalty
-        names = ("isometry", "neighbors", "noise")
-        reasons += [f"another {name}" for name in names if getattr(one, name) != getattr(other, name)]
+        names = [name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS and name != "mirror"]
+        changed = [name for name in names if getattr(one, name) != getattr(other, name)]
+        reasons += [f"other {name.replace('_', ' ')}" for name in changed]
     if (one.loss, one.loss_scale) != (other.loss, other.loss_scale):
         reasons.append("another robust loss")
     if one.hide != other.hide:

@@ -21,7 +21,7 @@ from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
 from nrsfm_gui.scene.comparison import compare_shapes, why_losses_differ
 from nrsfm_gui.scene.shapes import build_shapes
 
-WNN, DEPTHS = Settings(refine="none"), Settings(refine="depth")
+WNN, DEPTHS = Settings(objective="wnn"), Settings(objective="depths")
 
 
 def with_points(result, points):
@@ -125,7 +125,7 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
         (WNN, replace(WNN, intrinsics="gt"), "perspective", "other intrinsics"),
         (WNN, DEPTHS, "perspective", "another objective"),
         (DEPTHS, replace(DEPTHS, eta=0.1, penalty=NuclearNorm(), rank=3), "perspective", ""),
-        (DEPTHS, replace(DEPTHS, isometry=0.5, noise=1.0), "perspective", "another isometry, another noise"),
+        (DEPTHS, replace(DEPTHS, isometry=0.5, mode_weights=(1.0, 2.0)), "perspective", "other mode weights, other isometry"),
     ],
 )  # fmt: skip
 def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, camera, why):
@@ -135,7 +135,8 @@ def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, came
 
 def test_explicit_weights_compare_where_those_that_both_have_agree():
     settings = [
-        replace(WNN, rank=len(a), penalty=ExplicitWeights(a)) for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
+        replace(WNN, rank=len(a), penalty=ExplicitWeights(a))
+        for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
     ]
     perspective = CameraModel.PERSPECTIVE
     assert why_losses_differ(settings[0], settings[1], perspective) == ""
