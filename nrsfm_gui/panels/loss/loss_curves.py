@@ -259,11 +259,13 @@ class LossCurves:
         A run without values of the stage is named so.
         """
         order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
-        shown = [(number, self._curves[number]) for number in order[:MOST_NAMES] if len(order) > 1]
-        return [
-            (curve.item, f"{number} {curve.name}{'' if curve.range else ELSEWHERE}")
-            for number, curve in shown
-        ]
+        found = []
+        for number in order[:MOST_NAMES] if len(order) > 1 else []:
+            curve = self._curves[number]
+            stages = [each for _, each in curve.history.stages]
+            elsewhere = ELSEWHERE if stages and self.stage not in stages else ""
+            found.append((curve.item, f"{number} {curve.name}{elsewhere}"))
+        return found
 
     def _line(self, history: History, stage: Stage, span: slice) -> _Line:
         """Return what is drawn of a stage between two records."""
@@ -297,16 +299,14 @@ class LossCurves:
 
     def _draw_others(self) -> None:
         """Draw the other stages of the run in front where they have changed."""
-        history, lines = self.front, []
-        state = (history, self.stage, self.everything, self.seconds, self.logarithmic)
-        if history is not None:
-            spans = [each for each in history.stage_spans if each[0] != self.stage]
-            state = (*state, spans, history.changes.tolist())
-            if state == self._others_drawn:
-                return
-            lines = [(a, b, self._line(history, each, slice(a, b + 2))) for each, a, b in spans]
-        self._others_drawn = state
-        self._others.show(lines)
+        history, stage = self.front, self.stage
+        spans = [] if history is None else [each for each in history.stage_spans if each[0] != stage]
+        changes = [] if history is None else history.changes.tolist()
+        state = history, spans, changes, self.everything, self.seconds, self.logarithmic
+        if history is None or state != self._others_drawn:
+            self._others_drawn = state
+            found = history and [(a, b, self._line(history, each, slice(a, b + 2))) for each, a, b in spans]
+            self._others.show(found or [])
 
     def _draw_part(self, item: pg.PlotDataItem, records: tuple[int, int] | None) -> None:
         history, stage = self.front, self.stage
@@ -366,7 +366,8 @@ class _OtherStages:
             shares[inside] = (y[inside] - low) / (high - low or 1.0)
         ends = (self._box.mapViewToScene(QPointF(0.0, share)) for share in (0.0, 1.0))
         bottom, top = (self._plot.getViewBox().mapSceneToView(end).y() for end in ends)
-        return bottom + shares * (top - bottom)
+        found: Floats = bottom + shares * (top - bottom)
+        return found
 
     def _fit(self, *_: object) -> None:
         self._box.setYRange(*below_names(0.0, 1.0, self._plot.getViewBox().height()), padding=0)

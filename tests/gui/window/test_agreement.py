@@ -124,7 +124,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
         objectives.add(found and (found.objective, found.value is None, curve_end(window, found) is None))
         if window.run_control.current is None and not steered:
             steered = True
-            window.session.set_settings(replace(SEVERAL, rank=3, objective="wnn"))
+            window.session.set_settings(replace(SEVERAL, isometry=0.6))
     qtbot.waitUntil(lambda: window.display.errors.incumbent.complete)
     assert disagreement(window) == ""
     assert moments >= MOMENTS and steered and window.display.errors.incumbent.run == 2
