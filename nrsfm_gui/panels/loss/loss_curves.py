@@ -59,6 +59,7 @@ def name_axis(plot: pg.PlotItem, side: str, labels: Collection[str], color: str)
     label = next((each for each in labels if metrics.horizontalAdvance(each) <= height), shortest)
     if (axis.labelText, axis.labelStyle.get("color")) != (html.escape(label), color):  # a label is laid out
         axis.setLabel(html.escape(label), color=color)
+        axis.resizeEvent()  # which centers the label
     axis.setTextPen(pg.mkPen(color))
 
 

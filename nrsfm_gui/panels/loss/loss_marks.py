@@ -10,14 +10,14 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from core.foundation import DEPTHS, WNN, PhaseKind, phase_text
+from core.foundation import DEPTHS, Phase, PhaseKind, phase_text
 from nrsfm_gui.panels.loss.attempts import attempt_parts
 from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.foundation import Floats, Ints, Phase, Stage
+    from core.foundation import Floats, Ints, Stage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -243,9 +243,8 @@ def spans(history: History, stage: Stage) -> list[tuple[int, int, str, bool]]:
     """
     found: list[tuple[int, int, str, bool]] = []
     for each, first, last in history.stage_spans:
-        name, shaded = each.name, each != stage
-        if each.objective == WNN and each.name != stage.name:
-            name = START
+        shaded = each != stage
+        name = START if shaded and each == Phase(PhaseKind.REFINE).stage else each.name
         if found and found[-1][2:] == (name, shaded):
             first = found.pop()[0]
         found.append((first, last, name, shaded))

@@ -23,6 +23,7 @@ from core import (
     NuclearNorm,
     Settings,
     WeightedNuclearNorm,
+    iterate,
     load_result,
     read_sequence,
     reconstruct,
@@ -30,6 +31,8 @@ from core import (
     write_npz,
 )
 from core.cli import main, parser, settings_from
+from core.cli.console import progress_text
+from core.foundation import DEPTHS, WNN
 from core.reconstruction import settings_to_dict
 
 FAST = ["--rank", "2", "--rotations", "truth", "--objective", "wnn"]
@@ -89,6 +92,17 @@ def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
     assert said.startswith("log10 loss -") and "reprojection_px" in said and f"wrote {tmp_path}" in said
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_line_of_progress_has_the_objective_that_is_minimized():
+    sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
+    texts = {}
+    for each in iterate(sequence, Settings(rank=2, starts=1, rotations="truth", noise=0.25)):
+        texts[each.phase.objective] = progress_text(each, 1.0), each.record
+    text, record = texts[WNN]
+    assert f"log10 loss {np.log10(record.loss):.5f}" in text and "energy" not in text
+    text, record = texts[DEPTHS]
+    assert f"energy {record.energy:.5f}" in text and "loss" not in text
 
 
 def test_the_command_in_a_result_reproduces_it(solved, tmp_path, monkeypatch):
