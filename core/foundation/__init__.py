@@ -22,7 +22,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
-from .phases import DEPTHS, WNN, Phase, PhaseKind, Stage, phase_from_dict, phase_text, phase_to_dict
+from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_from_dict, phase_text, phase_to_dict
 from .processes import (
     ProcessDied,
     ProcessPool,
@@ -56,8 +56,8 @@ __all__ = [
     "Pixels",
     "ProcessDied",
     "ProcessPool",
+    "RunStage",
     "Similarity",
-    "Stage",
     "WorkerProcess",
     "asset_folder",
     "call_in_process",

@@ -40,7 +40,7 @@ class PhaseKind(Enum):
 
 
 @dataclass(frozen=True)
-class Stage:
+class RunStage:
     """Phases whose values are drawn on one scale; those of two stages do not compare."""
 
     name: str
@@ -102,7 +102,7 @@ class Phase:
         return replace(self, name=name, rank=0, part=0, parts=0)
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> RunStage:
         """The stage of the run that the phase belongs to."""
         name = _STAGES.get(self.kind, "WNN")
         scale: tuple[str | int, ...] = ()
@@ -110,7 +110,7 @@ class Phase:
             name, scale = _STAGES[PhaseKind.FINE], (self.kind.value, self.part)
         if self.focal:
             name, scale = PhaseKind.FOCAL.value, (name, *scale)
-        return Stage(name, self.objective, scale)
+        return RunStage(name, self.objective, scale)
 
     @property
     def ranked(self) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..cameras.intrinsics import IntrinsicsOrigin
     from ..data.sequence import Sequence
     from ..depth import DepthStep
-    from ..foundation.phases import Stage
+    from ..foundation.phases import RunStage
     from ..foundation.types import Bools, Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
@@ -71,7 +71,7 @@ class HistoryEntry:
         return WNN if self.energy is None else self.phase.objective
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> RunStage:
         """The stage of the run, whose values are on one scale."""
         known = self.objective == self.phase.objective
         return self.phase.stage if known else Phase(PhaseKind.REFINE).stage

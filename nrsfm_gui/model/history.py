@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core import HistoryEntry, Settings
-    from core.foundation import Bools, Floats, Ints, Phase, Stage
+    from core.foundation import Bools, Floats, Ints, Phase, RunStage
 
 Part = TypeVar("Part")
 FIRST_ROOM = 256
@@ -41,7 +41,7 @@ class History:
     def __init__(self) -> None:
         self.records: list[HistoryEntry] = []
         self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
-        self.stages: list[tuple[int, Stage]] = []  # likewise
+        self.stages: list[tuple[int, RunStage]] = []  # likewise
         self.ticks: list[Tick] = []
         # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
         self._columns = np.empty((6, FIRST_ROOM))
@@ -136,11 +136,11 @@ class History:
             self._lowest = key, found
         return self._lowest[1]
 
-    def stage_of(self, record: int | None) -> Stage:
+    def stage_of(self, record: int | None) -> RunStage:
         """Return the stage of a record, with None of the last one."""
         return self.records[-1 if record is None else min(record, len(self.records) - 1)].stage
 
-    def in_stage(self, stage: Stage) -> Bools:
+    def in_stage(self, stage: RunStage) -> Bools:
         """Return which records (N,) belong to a stage."""
         found = np.zeros(len(self.records), dtype=bool)
         for each, first, last in self.stage_spans:
@@ -153,7 +153,7 @@ class History:
         return self._spans(self.phases)
 
     @property
-    def stage_spans(self) -> list[tuple[Stage, int, int]]:
+    def stage_spans(self) -> list[tuple[RunStage, int, int]]:
         """Every stage with its first and its last record; one that was come back to has several spans."""
         return self._spans(self.stages)
 

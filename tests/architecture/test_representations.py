@@ -145,7 +145,8 @@ def reconstruction_values(folder):
     trials = list(sweep(scene, last, quick, HoldoutPlan("rank", (1.0, 2.0), folds=1)))
     outliers = find_outliers(np.where(np.outer(np.arange(12), np.arange(20) == 3) > 4, 9.0, 1.0))
     return [
-        scene, scene.observations, entries, last, last.geometry, last.provenance.flatten(), result, low_rank,
+        scene, scene.observations, entries, last, last.phase.stage, last.geometry, last.provenance.flatten(),
+        result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
         Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
         parse_scale("3-17=85mm"),

@@ -24,7 +24,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from core.foundation import Bools, Floats, Ints, Stage
+    from core.foundation import Bools, Floats, Ints, RunStage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -140,7 +140,7 @@ class LossCurves:
         return [curve.history for curve in self._curves.values() if len(curve.history)]
 
     @property
-    def stage(self) -> Stage | None:
+    def stage(self) -> RunStage | None:
         """The stage that the axis at the left is of."""
         if self.front is None:
             return self.histories[-1].stage_of(None) if self.histories else None
@@ -155,7 +155,7 @@ class LossCurves:
         """Return where a history has its records (N,) along the axis."""
         return history.seconds if self.seconds else history.iterations
 
-    def scaled(self, values: Floats, stage: Stage) -> Floats:
+    def scaled(self, values: Floats, stage: RunStage) -> Floats:
         """Return values of a stage as they are drawn."""
         logarithmic = self.logarithmic and stage.objective == WNN
         return np.log10(np.maximum(values, LEAST_LOSS)) if logarithmic else values
@@ -268,7 +268,7 @@ class LossCurves:
             found.append((curve.item, f"{number} {curve.name}{elsewhere}"))
         return found
 
-    def _line(self, history: History, stage: Stage, span: slice) -> _Line:
+    def _line(self, history: History, stage: RunStage, span: slice) -> _Line:
         """Return what is drawn of a stage between two records."""
         inside, x = history.in_stage(stage)[span], self.x(history)[span]
         if self.everything:

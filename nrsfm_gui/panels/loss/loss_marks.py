@@ -17,7 +17,7 @@ from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.foundation import Floats, Ints, Stage
+    from core.foundation import Floats, Ints, RunStage
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
@@ -197,7 +197,7 @@ class SpanMarks:
         """Where the ticks are."""
         return list(self._ticks.xvals) if self._ticks.isVisible() else []
 
-    def place(self, history: History | None, x: Floats, stage: Stage | None, *, named: bool) -> None:
+    def place(self, history: History | None, x: Floats, stage: RunStage | None, *, named: bool) -> None:
         """Mark the spans of a history, of nothing with None, and if `named` their names and the ticks.
 
         `x` (N,) is where its records are; `stage` is that of the axis at the left.
@@ -236,7 +236,7 @@ class SpanMarks:
             span.set_colors(theme)
 
 
-def spans(history: History, stage: Stage) -> list[tuple[int, int, str, bool]]:
+def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
     """Return the first and the last record of every span, its name, and whether it is shaded.
 
     `stage`: that of the axis at the left. A run of one stage has no name for it.

@@ -11,7 +11,7 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 
 from core import HistoryEntry, Settings
-from core.foundation import Phase, PhaseKind, Stage
+from core.foundation import Phase, PhaseKind, RunStage
 from core.reconstruction import StartReport
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
@@ -68,7 +68,7 @@ def best_plot(plot) -> LossPlot:
     return plot
 
 
-def lowest_of(history: History, stage: Stage = REFINE.stage) -> tuple[np.ndarray, np.ndarray]:
+def lowest_of(history: History, stage: RunStage = REFINE.stage) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest values of a stage, and where lines begin."""
     values = np.where(history.in_stage(stage), history.lowest, np.nan)
     return values, line_starts(values, history.changes)
