@@ -219,7 +219,7 @@ def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
     noise = f"noise {figures['noise_px']:.3g} {units}, " if figures["noise_px"] is not None else ""
     weights = ", ".join(f"{weight:g}" for weight in figures["mode_weights"])
     lines = [
-        f"energy of the depths {figures['energy']:.8g} per observation, {noise}isometry "
+        f"energy of the depths {figures['energy']:.8g} per point and frame, {noise}isometry "
         f"{figures['isometry']:g}, smallest movement {figures['smallest_movement']:g}, "
         f"{figures['neighbors']} neighbors, mode weights {weights}"
     ]

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         print(as_json(figures | {"units": units, "truth_units": truth_units}))
         return
     if result.energy is not None:
-        print(f"energy of the depths {result.energy:.8g} per observation; what follows is of its start")
+        print(f"energy of the depths {result.energy:.8g} per point and frame; what follows is of its start")
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
     print(
         f"loss from the four residuals of every observation {numbers['loss_recomputed']:.10g}, "
