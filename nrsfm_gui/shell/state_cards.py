@@ -17,6 +17,7 @@ from core.reconstruction import VERDICT_KINDS
 from core.solvers import Status
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
@@ -281,7 +282,7 @@ def result_sentence(run: Run, known: Incumbent) -> str:
     status = "is over" if last is None else last.status.value
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
-    return f"Run {run.number} {status} in {summaries.seconds(known)}"
+    return f"Run {sentence_name(run)} {status} in {summaries.seconds(known)}"
 
 
 def _copy(text: str) -> None:

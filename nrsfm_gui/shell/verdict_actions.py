@@ -8,6 +8,7 @@ from PyQt6.QtCore import QObject
 
 from core.depth import FrameBlock
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.session import REFINED
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class VerdictActions(QObject):
         names = list(run.last.alternatives)
         ends = sorted(names[1:], key=lambda name: name.partition(": ")[2] not in verdict.sentence)
         if not names:
-            self._session.notifier.inform(f"Run {run.number} holds no other shape to compare with.")
+            self._session.notifier.inform(f"Run {sentence_name(run)} holds no other shape to compare with.")
         else:
             self._compare.compare_solution((ends or names)[0])
 
@@ -89,7 +90,7 @@ class VerdictActions(QObject):
             return
         change = f"{abs(now - before):.3g} {'lower' if now < before else 'higher'}"
         self._session.notifier.inform(
-            f"Run {run.number} has {block} of run {source.number} mirrored: "
+            f"Run {sentence_name(run)} has {block} of run {sentence_name(source)} mirrored: "
             f"its energy is {change} per point and frame.",
-            action=(f"Compare with run {source.number}", lambda: self._compare.compare(source)),
+            action=(f"Compare with run {sentence_name(source)}", lambda: self._compare.compare(source)),
         )

@@ -16,7 +16,7 @@ from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import settings_text
+from nrsfm_gui.model.run_names import sentence_name, settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
@@ -213,7 +213,7 @@ def _parameters(run: Run, settings: Settings) -> LabeledValue:
     """Return whether a run was made with the parameters of the panel, or which of them were others."""
     names = dict.fromkeys(each.name for each in differences(run.settings, settings))
     value = f"not those of the panel: {', '.join(names)}" if names else "those of the panel"
-    tip = f"Of run {run.number}: {settings_text(run.settings)}. The list of runs can put them into the panel."
+    tip = f"Of run {sentence_name(run)}: {settings_text(run.settings)}. A click on the run shows them."
     return LabeledValue("parameters", value, tip)
 
 

@@ -136,7 +136,7 @@ def test_a_run_that_ends_at_its_limit_is_reported_in_a_sentence(
     states.announces = True
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
-    assert messages.text.startswith("Run 1 reached its iteration limit in ")
+    assert ") reached its iteration limit in " in messages.text
     assert display.scene is not None
 
 
@@ -149,7 +149,7 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
-    assert messages.text.startswith("Run 1 converged in ")
+    assert ") converged in " in messages.text
     assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
     press(qtbot, messages, "Go to the worst frame")
     assert asked == ["worst"]
