@@ -149,12 +149,12 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
         ),
         "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
         "reprojection_px": (units, "root mean square reprojection error"),
-        "reprojection_px_metric": (units, "the same of the metric view, which the 3-D errors are of"),
+        "reprojection_px_projective": (units, "the same of the projective cameras before the metric upgrade"),
     }
     lines = []
     for name, value in errors.items():
         unit, text = meaning.get(name) or ("", (METRICS[name].__doc__ or "").partition("\n")[0])
-        lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + text)
+        lines.append(f"{name:26} {value:.5g} {unit}".rstrip().ljust(46) + text)
     return lines
 
 

@@ -309,10 +309,10 @@ def _procrustes_inliers(result: Result) -> float | None:
     return procrustes_mm(result.points, without_outliers(truth)).mean
 
 
-def _metric_reprojection(result: Result) -> float | None:
-    """Return the root mean square reprojection error of the metric view, which 3-D errors are of."""
+def _projective_reprojection(result: Result) -> float | None:
+    """Return the root mean square reprojection error of the projective cameras that a metric view is of."""
     figures = result.meta.get("low_rank") or {}
-    return figures.get("metric_rms") if figures.get("metric") else None
+    return figures.get("projective_rms") if figures.get("metric") else None
 
 
 def _reprojection(result: Result) -> float:
@@ -328,7 +328,7 @@ METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
     "procrustes_mm_inliers": _procrustes_inliers,  # where the truth has outliers: without them
     "reprojection_px": _reprojection,
-    "reprojection_px_metric": _metric_reprojection,  # of a low-rank result with a metric view
+    "reprojection_px_projective": _projective_reprojection,  # of a low-rank result with a metric view
 }
 
 

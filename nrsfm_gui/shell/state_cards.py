@@ -21,6 +21,7 @@ from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
+from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -261,7 +262,8 @@ def outliers_sentence(run: Run) -> str:
     ):
         return ""
     many = "s do" if found.count > 1 else " does"
-    return f"{found.count} observation{many} not fit the shapes ({100 * found.share:.2g} %)"
+    what = status_text.solved_point(run.last) or "the shapes"
+    return f"{found.count} observation{many} not fit {what} ({100 * found.share:.2g} %)"
 
 
 def refinement_sentence(known: Incumbent, bilinear: Quality, sequence: Sequence) -> str:

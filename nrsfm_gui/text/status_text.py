@@ -99,6 +99,13 @@ def _why_no_error(known: Quality, sequence: Sequence) -> str:
     return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
 
 
+def solved_point(iterate: Iterate) -> str:
+    """Return the solution that outliers of an iterate are of, "" where it is what is shown."""
+    if iterate.record.energy is not None:
+        return "the bilinear solution"
+    return "the projective factorization" if iterate.settings.problem == "lowrank" else ""
+
+
 def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
     """Return all numbers, one per line, with what they are."""
     lines = []
