@@ -202,6 +202,7 @@ class PanelWindow(QMainWindow):
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
+        self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
         self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
@@ -44,6 +45,16 @@ class VerdictActions(QObject):
         actions = {"look": self._look, "compare": self._compare_other, "repair": self._repair}
         if verdict.action is not None:
             actions[verdict.action](verdict)
+
+    def dismiss(self, verdict: Verdict) -> None:
+        """Show a verdict on the shown run no more. It can be undone."""
+        session, run = self._session, self._session.shown
+        if run is None:
+            return
+        before, after = run.dismissed, run.dismissed | {verdict.sentence}
+        show = partial(session.set_dismissed, run)
+        session.record_view_change(f"verdict {verdict.sentence}", "remark dismissed", before, after, show)
+        show(after)
 
     def _look(self, verdict: Verdict) -> None:
         """Go to the frames, which are played then, and color by the uncertainty where there is one."""

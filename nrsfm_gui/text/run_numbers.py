@@ -260,8 +260,10 @@ def remarks_on(run: Run | None, *, verdicts: bool = True) -> list[str]:
 
 
 def verdicts_on(run: Run | None) -> tuple[Verdict, ...]:
-    """Return what may be wrong with the result of a run that has ended."""
-    return () if run is None or run.last is None or run.state.alive else run.last.verdicts
+    """Return what may be wrong with the result of a run that has ended, without what was dismissed."""
+    if run is None or run.last is None or run.state.alive:
+        return ()
+    return tuple(verdict for verdict in run.last.verdicts if verdict.sentence not in run.dismissed)
 
 
 def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:

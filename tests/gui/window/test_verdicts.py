@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QPushButton
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 
 from core import Settings, iterate, simulate
 from core.reconstruction import Verdict
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.text.run_rows import run_row
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
@@ -50,6 +52,20 @@ def show_run(make_window, sequence, end):
     return make
 
 
+@pytest.fixture
+def tab_of():
+    """Return whether the tab of the panel Numbers is marked, and its tip."""
+
+    def of(window):
+        window.numbers_controller.flush()
+        bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        places = [(bar, tab) for bar in bars for tab in range(bar.count()) if bar.tabText(tab) == "Numbers"]
+        (bar, tab), *_others = places
+        return not bar.tabIcon(tab).isNull(), bar.tabToolTip(tab)
+
+    return of
+
+
 def button(window, text):
     (found,) = (
         each
@@ -76,6 +92,39 @@ def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(s
     assert not panel.findChildren(QPushButton) or all(
         each.isHidden() or not each.isVisibleTo(panel) for each in panel.findChildren(QPushButton)
     )
+
+
+def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone(show_run, tab_of):
+    window = show_run(JUMP, RIGID)
+    panel, session = window.numbers_panel, window.session
+    assert tab_of(window) == (True, "2 remarks")
+    next(each for each in panel.findChildren(QToolButton) if each.isVisibleTo(panel)).click()
+    window.display.refresh()
+    assert session.shown.dismissed == {JUMP.sentence}
+    assert tab_of(window) == (True, "1 remark")
+    assert run_row(session.shown, None).origin == "1 remark"
+    session.undo()
+    window.display.refresh()
+    assert tab_of(window) == (True, "2 remarks")
+    session.set_dismissed(session.shown, frozenset({JUMP.sentence, RIGID.sentence}))
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers") and run_row(session.shown, None).origin == ""
+    assert not any(each.isVisibleTo(panel) for each in panel.findChildren(QToolButton))
+
+
+def test_remarks_go_with_their_run_and_with_the_solution_that_they_are_on(show_run, tab_of):
+    window = show_run(RIGID)
+    session = window.session
+    assert tab_of(window) == (True, "1 remark")
+    session.set_solution("bilinear")
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers")
+    session.set_solution("refined")
+    window.display.refresh()
+    assert tab_of(window) == (True, "1 remark")
+    session.drop_run(session.shown)
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers")
 
 
 def test_looking_goes_to_the_frames_and_colors_by_the_uncertainty(show_run):
@@ -112,10 +161,13 @@ def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energie
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     *_, expected = iterate(sequence, SETTINGS.with_changes(mirror="4-6"), start=source.last)
     np.testing.assert_allclose(run.last.geometry.points, expected.geometry.points, atol=1e-9)
-    qtbot.waitUntil(lambda: "has frames 4-6 of run 1 mirrored" in window.message_bar.text)
+    name = sentence_name(source)
+    qtbot.waitUntil(lambda: f"has frames 4-6 of run {name} mirrored" in window.message_bar.text)
     assert "higher per point and frame" in window.message_bar.text or "lower" in window.message_bar.text
     (compare,) = (
-        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Compare with run 1"
+        each
+        for each in window.message_bar.findChildren(QPushButton)
+        if each.text() == f"Compare with run {name}"
     )
     compare.click()
     assert session.compared is source
