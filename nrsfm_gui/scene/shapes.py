@@ -30,9 +30,8 @@ from core.evaluation import (
     e3d_global,
     find_truth_outliers,
     is_mirrored,
-    object_size,
 )
-from core.foundation import Similarity, read_only
+from core.foundation import Similarity, object_size, read_only
 from core.io.writers import typical_radius
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
@@ -80,7 +79,7 @@ class Shapes:
     # the tracks; None where there are none.
     held_out: float | None = None
     outliers: Bools | None = None  # (F, P) those of the truth that is drawn; None where it has none
-    truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
+    truth_size: float | None = None  # see `core.foundation.object_size`, of `truth` without its outliers
     # The distance of a typical point from the middle of the object, in `unit`; outliers do not count.
     typical_radius: float = 1.0
     e3d: float | None = None  # normalized as published, see `core.evaluation.e3d_global`

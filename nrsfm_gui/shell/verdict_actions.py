@@ -96,10 +96,10 @@ class VerdictActions(QObject):
         source, block = self._repaired.pop(run)
         if run.state is not RunState.FINISHED or run.last is None or source.last is None:
             return
-        now, before = run.last.record.energy, source.last.record.energy
+        now, before = run.last.energy, source.last.energy
         if now is None or before is None:
             return
-        change = f"{abs(now - before):.3g} {'lower' if now < before else 'higher'}"
+        change = f"{abs(now - before):.2g} {'lower' if now < before else 'higher'}"
         self._session.notifier.inform(
             f"Run {sentence_name(run)} has {block} of run {sentence_name(source)} mirrored: "
             f"its energy is {change} per point and frame.",

@@ -168,11 +168,12 @@ class DockTitle(QWidget):
         window, name = self._dock.parentWidget(), self._dock.windowTitle()
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         bars = [] if window is None else window.findChildren(QTabBar, options=direct)
-        for bar, tab in [(bar, tab) for bar in bars for tab in range(bar.count())]:
-            if bar.tabText(tab) == name:
-                sign = icon("worst", QPalette.ColorRole.BrightText) if self._mark else QIcon()
-                bar.setTabIcon(tab, sign)
-                bar.setTabToolTip(tab, self._mark or name)
+        sign = icon("worst", QPalette.ColorRole.BrightText) if self._mark else QIcon()
+        for bar in bars:
+            for tab in range(bar.count()):
+                if bar.tabText(tab) == name:
+                    bar.setTabIcon(tab, sign)
+                    bar.setTabToolTip(tab, self._mark or name)
 
     def _change_floating(self) -> None:
         self._dock.setFloating(not self._dock.isFloating())

@@ -10,9 +10,11 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 
 from core import Settings, iterate, simulate
+from core.depth import DepthEnd, mirror_in_depth
 from core.reconstruction import Verdict
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.run_rows import run_row
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
@@ -145,6 +147,32 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
     assert session.compared is session.shown and session.compared_solution == other
     window.display.refresh()
     assert window.display.together is not None
+
+
+def test_an_end_is_as_far_and_as_high_in_compare_and_numbers_as_in_the_summary_of_the_command_line(
+    show_run, end
+):
+    mirrored = DepthEnd("rigid", mirror_in_depth(end.depth.best), end.depth.ends[0].energy + 0.0123)
+    end = replace(end, depth=replace(end.depth, ends=(*end.depth.ends, mirrored)), view=None)
+    ends = end.geometry.refinement["ends"]
+    window = show_run()
+    session = window.session
+    session.shown.last = end
+    session.report_run(session.shown)
+    name = list(end.alternatives)[1]
+    window.compare_controller.compare_solution(name)
+    window.display.refresh()
+    apart = percent_of(ends[1]["distance"], 1.0)
+    assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
+    session.set_solution(name)
+    window.display.refresh()
+    higher = ends[1]["energy"] - ends[0]["energy"]
+    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
+    assert rows["above the lowest end"] == f"{higher:.2g}"
+    session.set_solution("refined")
+    window.display.refresh()
+    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
+    assert "above the lowest end" not in rows or not rows["above the lowest end"]
 
 
 @pytest.mark.slow

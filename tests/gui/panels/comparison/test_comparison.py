@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from core import NuclearNorm, Settings
+from core.foundation import relative_distance
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import percent_of
 
 
 def expected_points(parts, run):
@@ -32,7 +34,8 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
     reported = parts.compare_panel._summary.full_text
-    assert reported.startswith(f"Mean distance {mean:.2f} mm · ")
+    apart = percent_of(relative_distance(points[0], points[1]), 1.0)
+    assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
 
 
