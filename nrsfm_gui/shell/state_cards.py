@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,6 @@ from nrsfm_gui.widgets.labels import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from core import Sequence
     from core.reconstruction import Verdict
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
@@ -43,9 +43,18 @@ WIDTH = 460  # pixels
 PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown
 # Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
 MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
-FURTHER = 1.05  # times the error of the bilinear solution: a refined shape above it is worse
+FURTHER = 1.05  # times the error of another solution or moment of a run: its end is worse above it
 NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
+
+
+@dataclass(frozen=True)
+class _Better:
+    """A solution or a moment of a run that is nearer to the ground truth than its end."""
+
+    name: str
+    error: float
+    show: Callable[[], object]
 
 
 class StateCard(QFrame):
@@ -158,6 +167,7 @@ class StateCards(QObject):
         control.ended.connect(self._on_run_ended)
         errors.incumbent_changed.connect(self._announce)
         errors.found.connect(self._announce)
+        errors.traces.changed.connect(self._announce)
 
     # -- reading --------------------------------------------------------------------------------------------
 
@@ -224,14 +234,16 @@ class StateCards(QObject):
         known = self._errors.of_run(run, exact=True)
         if known is None:
             return
+        if known.error is not None and not self._errors.traces.is_complete(run):
+            return  # the run may have passed something better
         self._over, self._announced = None, run
-        if known.error is not None and run.last is not None and "bilinear" in run.last.alternatives:
-            self._errors.find_bilinear(run, partial(self._inform, run, known))
+        if known.error is not None:
+            self._errors.find_alternatives(run, partial(self._inform, run, known))
         else:
-            self._inform(run, known)
+            self._inform(run, known, {})
 
-    def _inform(self, run: Run, known: Incumbent, bilinear: Quality | None = None) -> None:
-        """Announce a run; `bilinear` are the errors of what it was refined from."""
+    def _inform(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> None:
+        """Announce a run; `others` are the errors of its other solutions."""
         if run is not self._session.shown or self._messages.text:
             return  # what is shown there is more important
         parts = [result_sentence(run, known)]
@@ -244,12 +256,32 @@ class StateCards(QObject):
         if wrong:
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
-        further = "" if bilinear is None else refinement_sentence(known, bilinear, run.sequence)
-        if further:  # before what may be elided, with fewer buttons
-            parts.insert(1, further)
-            show = partial(self._session.set_solution, "bilinear")
-            actions = [("Show the bilinear solution", show), actions[0]]
+        better = self._better(run, known, others)
+        if better:  # before what may be elided, with fewer buttons
+            now, least = summaries.measure(known.error, known.unit), better[0]
+            words = ", ".join(f"{each.name} {summaries.measure(each.error, known.unit)}" for each in better)
+            parts.insert(1, f"it is {now} from {truth_phrase(run.sequence.truth_name)} now; {words}")
+            actions = [(f"Show {least.name}", least.show), actions[0]]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
+
+    def _better(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> list[_Better]:
+        """Return what is nearer to the truth than the end of a run, the nearest first.
+
+        The truth does not choose what is shown.
+        """
+        session, passed = self._session, self._errors.traces.lowest_kept(run)
+        found = [
+            _Better(f"the {name} solution" if name == "bilinear" else name, other.error, show)
+            for name, other in others.items()
+            for show in (partial(session.set_solution, name),)
+            if other.error is not None
+        ]
+        if passed is not None:
+            record, error = passed
+            name = f"what it had at {summaries.seconds(run.history.records[record])}"
+            found.append(_Better(name, error, partial(session.set_moment, record)))
+        nearer = [each for each in found if known.error is not None and FURTHER * each.error < known.error]
+        return sorted(nearer, key=lambda each: each.error)
 
 
 def outliers_sentence(run: Run) -> str:
@@ -264,18 +296,6 @@ def outliers_sentence(run: Run) -> str:
     many = "s do" if found.count > 1 else " does"
     what = status_text.solved_point(run.last) or "the shapes"
     return f"{found.count} observation{many} not fit {what} ({100 * found.share:.2g} %)"
-
-
-def refinement_sentence(known: Incumbent, bilinear: Quality, sequence: Sequence) -> str:
-    """Return that the ground truth shows a refined shape to be worse than the bilinear one, "" where not.
-
-    The truth does not choose what is shown.
-    """
-    before, now = bilinear.error, known.error
-    if before is None or now is None or now <= FURTHER * before:
-        return ""
-    refined, plain = summaries.measure(now, known.unit), summaries.measure(before, bilinear.unit)
-    return f"refined {refined} from {truth_phrase(sequence.truth_name)}, bilinear only {plain}"
 
 
 def result_sentence(run: Run, known: Incumbent) -> str:
