@@ -52,8 +52,8 @@ NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sa
 class _Better:
     """A solution or a moment of a run that is nearer to the ground truth than its end."""
 
-    name: str
-    error: float
+    length: str
+    where: str  # "at 9 s", "in bilinear"
     show: Callable[[], object]
 
 
@@ -257,11 +257,11 @@ class StateCards(QObject):
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
         better = self._better(run, known, others)
-        if better:  # before what may be elided, with fewer buttons
-            now, least = summaries.measure(known.error, known.unit), better[0]
-            words = ", ".join(f"{each.name} {summaries.measure(each.error, known.unit)}" for each in better)
-            parts.insert(1, f"it is {now} from {truth_phrase(run.sequence.truth_name)} now; {words}")
-            actions = [(f"Show {least.name}", least.show), actions[0]]
+        if better:  # alone, so that no number is elided
+            now, truth = summaries.measure(known.error, known.unit), truth_phrase(run.sequence.truth_name)
+            words = ", ".join(f"{each.length} {each.where}" for each in better)
+            parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
+            actions = [(f"Show {better[0].length}", better[0].show)]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
 
     def _better(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> list[_Better]:
@@ -270,18 +270,19 @@ class StateCards(QObject):
         The truth does not choose what is shown.
         """
         session, passed = self._session, self._errors.traces.lowest_kept(run)
-        found = [
-            _Better(f"the {name} solution" if name == "bilinear" else name, other.error, show)
+        found: list[tuple[float, str, Callable[[], object]]] = [
+            (other.error, f"in {name}", partial(session.set_solution, name))
             for name, other in others.items()
-            for show in (partial(session.set_solution, name),)
             if other.error is not None
         ]
         if passed is not None:
-            record, error = passed
-            name = f"what it had at {summaries.seconds(run.history.records[record])}"
-            found.append(_Better(name, error, partial(session.set_moment, record)))
-        nearer = [each for each in found if known.error is not None and FURTHER * each.error < known.error]
-        return sorted(nearer, key=lambda each: each.error)
+            where = f"at {summaries.seconds(run.history.records[passed[0]])}"
+            found.append((passed[1], where, partial(session.set_moment, passed[0])))
+        return [
+            _Better(summaries.measure(error, known.unit), where, show)
+            for error, where, show in sorted(found, key=lambda each: each[0])
+            if known.error is not None and FURTHER * error < known.error
+        ]
 
 
 def outliers_sentence(run: Run) -> str:

@@ -10,7 +10,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title, option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import measure, objective_value, time_left
+from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
@@ -74,10 +74,13 @@ def run_row(
 
 
 def _error(known: Quality, pixels: str) -> str:
-    """Return the 3-D error; without one, that of the observations that are held out."""
-    if known.error is None and known.held_out is not None:
+    """Return the 3-D error; without one, that of the observations that are held out, or the uncertainty."""
+    if known.error is not None:
+        return measure(known.error, known.unit)
+    if known.held_out is not None:
         return f"{measure(known.held_out, pixels)} held out"
-    return measure(known.error, known.unit)
+    share = percent_of(known.uncertainty, known.size)
+    return f"± {share}" if share else NONE
 
 
 def _origin(run: Run) -> str:

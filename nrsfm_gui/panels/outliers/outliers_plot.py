@@ -87,8 +87,8 @@ class OutliersPlot(Themed, QWidget):
         if shown != self._shown:
             self._shown = shown
             self._bin(outliers.residuals, suggested)
-            of = f" of {solution}" if solution else ""
-            self._plot.setLabel("bottom", html.escape(f"residual{of} ({unit})"))
+            words = [*solution.split()[1:2], "residual", f"({unit})"]  # the bilinear solution: "bilinear"
+            self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
         self._line.blockSignals(True)
         self._line.setValue(float(np.log10(self._limit)))

@@ -101,13 +101,15 @@ def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel,
 
 
 def test_residuals_of_another_solution_than_the_shown_one_carry_its_name(solved, panel, controller):
-    assert "solution" not in panel.sentence and "solution" not in panel.plot._plot.getAxis("bottom").labelText
+    assert (
+        "solution" not in panel.sentence and panel.plot._plot.getAxis("bottom").labelText == "residual (px)"
+    )
     last = solved.shown.last
     solved.shown.last = replace(last, record=replace(last.record, energy=-14.0))  # its depths are refined
     solved.run_changed.emit(solved.shown)
     controller.show()
     assert panel.sentence.endswith(" px in the bilinear solution")
-    assert "residual of the bilinear solution" in panel.plot._plot.getAxis("bottom").labelText
+    assert "bilinear residual (px)" in panel.plot._plot.getAxis("bottom").labelText
 
 
 def test_a_dragged_threshold_changes_the_list_and_is_put_back(solved, panel):
