@@ -42,10 +42,11 @@ def run_name(settings: Settings) -> str:
 
 def _part(difference: Difference, settings: Settings) -> str:
     """Return what differs from a preset in a word or two."""
-    if difference.key == "weights" and isinstance(settings.penalty, ExplicitWeights):
-        weights = settings.penalty.a
-        more = ", …" if len(weights) > MOST_WEIGHTS else ""
-        return f"weights {', '.join(f'{weight:.3g}' for weight in weights[:MOST_WEIGHTS])}{more}"
+    explicit = settings.penalty.a if isinstance(settings.penalty, ExplicitWeights) else ()
+    weights = {"weights": explicit, "mode_weights": settings.mode_weights}.get(difference.key)
+    if weights:
+        shown = [f"{weight:.3g}" for weight in weights[:MOST_WEIGHTS]]
+        return f"weights {', '.join(shown if len(weights) == len(shown) else [*shown, '…'])}"
     texts = {
         "penalty": penalty_text(settings.penalty),
         "hide": "hidden tracks",

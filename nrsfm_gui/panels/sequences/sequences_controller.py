@@ -71,7 +71,8 @@ class SequencesController(QObject):
     def remember_settings(self) -> None:
         """Store the parameters of the open sequence; mirrored frames and steered weights are a run's."""
         session = self._session
-        settings = session.settings.with_changes(mirror=None, penalty=session.rule)
+        unsteered = {"penalty": session.rule, "mode_weights": Settings().mode_weights}
+        settings = session.settings.with_changes(mirror=None, **unsteered)
         if self.remembers and session.sequence is not None:
             self._store.set_parameters(session.sequence.content, settings)
 

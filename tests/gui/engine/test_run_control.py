@@ -169,6 +169,7 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     qtbot, controls, make_stream
 ):
     session, control = controls(make_stream(pause=0.001))
+    session.set_settings(Settings(objective="wnn"))
     first = control.start(warm=False)
     qtbot.waitUntil(lambda: len(first.history) > 5)
     control.cancel()
@@ -178,7 +179,7 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     second = control.start(warm=False)
     count = len(first.history)
     control.select(first)
-    assert session.shown is first and session.settings == Settings()
+    assert session.shown is first and session.settings == Settings(objective="wnn")
     qtbot.waitUntil(lambda: len(second.history) > 10)
     assert (second.settings, second.state) == (Settings(rank=4), RunState.RUNNING)
     assert session.runs == [first, second] and not second.history.ticks
@@ -187,9 +188,9 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     assert session.runs == [first, second, third] and third.warm_from == first.number
     assert (second.settings, second.state) == (Settings(rank=4), RunState.STOPPED)
     qtbot.waitUntil(lambda: third.settings == Settings(rank=5))
-    assert (len(first.history), first.settings) == (count, Settings())
-    session.set_settings(Settings())  # those that were only shown are followed like any others now
-    qtbot.waitUntil(lambda: third.settings == Settings())
+    assert (len(first.history), first.settings) == (count, Settings(objective="wnn"))
+    session.set_settings(Settings(objective="wnn"))  # those that were only shown are followed like any others now
+    qtbot.waitUntil(lambda: third.settings == Settings(objective="wnn"))
 
 
 def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, make_stream):

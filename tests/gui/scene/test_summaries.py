@@ -25,9 +25,11 @@ def test_names_show_preset_problem_method_and_penalty():
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, rank 2, weights 1, 2"
     assert run_name(PRESETS["lowrank"].with_changes(method="irnn")) == "lowrank, IRNN"
-    assert run_name(Settings(eta=0.1)) == "eta 0.1"
+    assert run_name(Settings(eta=0.1)) == "bilinear, eta 0.1"
+    assert run_name(Settings(isometry=0.5)) == "isometry 0.5"
+    assert run_name(Settings(mode_weights=(1.0, 1.0, 20.0))) == "weights 1, 1, 20"
     assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "Cauchy, loss scale 2"
-    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "eta 0.1, hidden tracks, Huber"
+    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "bilinear, eta 0.1, hidden tracks, Huber"
     assert run_name(PRESETS["bilinear"].with_changes(eta=0.1)) == "bilinear, eta 0.1"
     assert run_name(Settings(intrinsics=(1400.0, 1400.0, 640.0, 480.0))) == "given K"
     loose = (("relaxation", 1.0), ("rho", 0.1))
@@ -36,9 +38,9 @@ def test_names_show_preset_problem_method_and_penalty():
 
 def test_a_name_has_few_parts_and_few_weights():
     many = Settings(rank=6, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.3, 0.4, 0.5)))
-    assert run_name(many) == "weights 0, 0.1, 0.2, 0.3, …"
-    many = Settings(rank=2, eta=0.1, starts=1, seed=3, isometry=0.5, neighbors=4)
-    assert run_name(many) == "rank 2, eta 0.1, starts 1, seed 3, 2 more"
+    assert run_name(many) == "bilinear, weights 0, 0.1, 0.2, 0.3, …"
+    many = Settings(seed=3, starts=1, rotation_rank=2, noise=0.1, isometry=0.5, neighbors=4)
+    assert run_name(many) == "rotation rank 2, starts 1, seed 3, isometry 0.5, 2 more"
 
 
 def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_left():

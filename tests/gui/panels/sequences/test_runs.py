@@ -335,16 +335,17 @@ def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows
     session, tree = parts.session, parts.sequences_panel.tree
     run = session.add_run(Settings(rank=3, eta=0.07))
     parts.runs_controller.flush()
-    assert tree.row(run.number).name == "rank 3, eta 0.07"
-    assert tree.row(run.number).tip.startswith(f"{run.number} rank 3, eta 0.07")
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
+    assert tree.row(run.number).tip.startswith(f"{run.number} bilinear, rank 3, eta 0.07")
     session.add_run(Settings(rank=3))
     session.drop_run(session.runs[0])
     parts.runs_controller.flush()
-    assert tree.row(run.number).name == "rank 3, eta 0.07" and tree.row(run.number + 1).name == "rank 3"
-    run.settings = run.settings.with_changes(isometry=0.5)  # it is steered
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
+    assert tree.row(run.number + 1).name == "bilinear, rank 3"
+    run.settings = run.settings.with_changes(starts=5)  # it is steered
     session.report_run(run)
     parts.runs_controller.flush()
-    assert tree.row(run.number).name == "rank 3, eta 0.07, isometry 0.5"
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.rename_run(run, "mine")
     assert numbered_title(run) == f"{run.number} mine"
 
