@@ -189,7 +189,9 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
     assert (second.settings, second.state) == (Settings(rank=4), RunState.STOPPED)
     qtbot.waitUntil(lambda: third.settings == Settings(rank=5))
     assert (len(first.history), first.settings) == (count, Settings(objective="wnn"))
-    session.set_settings(Settings(objective="wnn"))  # those that were only shown are followed like any others now
+    session.set_settings(
+        Settings(objective="wnn")
+    )  # those that were only shown are followed like any others now
     qtbot.waitUntil(lambda: third.settings == Settings(objective="wnn"))
 
 

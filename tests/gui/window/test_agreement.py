@@ -79,8 +79,11 @@ def recomputed(iterate, sequence):
     reprojected = K[:2, :2] @ seen[:, :2] + K[:2, 2:]
     away = np.linalg.norm(reprojected - sequence.tracks, axis=1)[sequence.visible]
     away[away < 1e-6] = 0.0  # it is rounding
-    loss = iterate.best.problem.loss(iterate.best.factors)
-    final = NONE if iterate.final_loss is None else number(np.log10(loss), 3)
+    if iterate.energy is not None:  # of the last level, which the search reaches at its end
+        final = number(iterate.energy, 3)
+    else:
+        loss = iterate.best.problem.loss(iterate.best.factors)
+        final = NONE if iterate.final_loss is None else number(np.log10(loss), 3)
     return (
         measure(error, sequence.truth_units),
         measure(np.sqrt(np.mean(away**2)), sequence.units),
@@ -98,7 +101,7 @@ def disagreement_with_shape(window):
     if run is None or found.errors is None:
         return ""  # it was just forgotten
     expected, said = recomputed(found.iterate, run.sequence), headline(window)
-    wrong = [] if said == expected else [f"headline {said}"]
+    wrong = [] if said == expected or (said[:2] == expected[:2] and said[2] == NONE) else [f"headline {said}"]
     if numbers(window)[:2] != expected[:2]:
         wrong.append(f"numbers {numbers(window)}")
     scene = window.scene_view._scene
@@ -152,7 +155,9 @@ def disagreement(window):
         ),
     }
     end = curve_end(window, found)
-    if loss == NONE:
+    if not found.newest or found.record < 0 or scene.ahead:
+        pass  # the curve goes on to the end of the run, there is none yet, or the numbers wait for a drag
+    elif loss == NONE:
         of_search = found.objective == DEPTHS  # whose energies are of coarse levels
         checks["no value"] = known[2] == NONE and (of_search or end is None)
     elif end is not None:
@@ -243,8 +248,8 @@ def come_to_rest(qtbot, window):
         qtbot.waitUntil(lambda: "apart" in window.compare_panel._summary.full_text)
     window.session.notifier.show_status("")
     window.display.refresh()
-    window.runs_controller.flush()
     window.status_controller.flush()
+    qtbot.waitUntil(lambda: not disagreement_at_rest(window))  # the errors of other runs come one by one
 
 
 @pytest.mark.parametrize(
