@@ -21,7 +21,7 @@ def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(parts, 
     wait_for_comparison(parts.session, parts.display)
     scene = parts.display.scene
     np.testing.assert_allclose(scene.other, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
-    assert scene.other_name == "2 rank 4" and parts.compare_panel.isVisible()
+    assert scene.other_name == "2 bilinear, rank 4" and parts.compare_panel.isVisible()
     parts.press_action(parts, "compare")
     parts.display.refresh()
     assert parts.session.compared is None and not parts.compare_panel.isVisible()
@@ -60,8 +60,8 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
     shown = second._scene
     np.testing.assert_allclose(shown.estimate, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
     assert [label.text() for label in parts.compare_splitter._titles] == [
-        "3 rank 5",
-        "2 rank 4",
+        "3 bilinear, rank 5",
+        "2 bilinear, rank 4",
     ]
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
