@@ -282,8 +282,10 @@ def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
     """Return the noise that the energy of refined depths expects; nothing before the refinement."""
     if last is None or last.record.energy is None:
         return []
-    noise, higher = LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP), last.end_energy
-    return [noise, *([] if higher is None else [LabeledValue("above the lowest end", f"{higher:.2g}", END_TIP)])]
+    rows, higher = [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)], last.end_energy
+    if higher is not None:
+        rows.append(LabeledValue("above the lowest end", f"{higher:.2g}", END_TIP))
+    return rows
 
 
 def starts_that_agree(last: Iterate) -> str:
