@@ -297,5 +297,5 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
                 headline(window)[:2],
             ) == before
             assert disagreement_at_rest(window) == "" and disagreement_with_shape(window) == ""
-    assert states == {True, False} and checked > moments / 2
+    assert False in states and checked > moments / 2  # some of them while a run was under way
     assert all(run.state in (RunState.FINISHED, RunState.STOPPED) for run in window.session.runs)
