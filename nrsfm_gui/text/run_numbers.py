@@ -282,9 +282,9 @@ def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
     """Return the noise that the energy of refined depths expects; nothing before the refinement."""
     if last is None or last.record.energy is None:
         return []
-    rows, higher = [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)], last.end_energy
-    if higher is not None:
-        rows.append(LabeledValue("above the lowest end", f"{higher:.2g}", END_TIP))
+    rows = [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
+    if last.end_energy is not None:
+        rows.append(LabeledValue("above the lowest end", f"{last.end_energy:.2g}", END_TIP))
     return rows
 
 
