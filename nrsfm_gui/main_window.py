@@ -141,7 +141,7 @@ class MainWindow(PanelWindow):
         self.dock_layout = DockLayout(self, store, self.dock_areas)
         self.command_palette_controller = CommandPaletteController(
             self.toolbars, session, self.sequence_opening, self.parameters_panel, self,
-            show_panel=self.panel_navigation.show,
+            show_panel=self.panel_navigation.show, show_run=self.runs_controller.show,
         )  # fmt: skip
         self.explanation_controller = ExplanationController(self.toolbars, self)
 

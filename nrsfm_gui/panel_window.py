@@ -160,7 +160,7 @@ class PanelWindow(QMainWindow):
         self.background_controller = BackgroundController(session, self.tracks_view, self)
         self.compare_controller = CompareController(
             session, display, self.compare_panel, self.compare_splitter, self.scene_view,
-            make_view=self._make_second_view, parent=self,
+            make_view=self._make_second_view, select=control.select, parent=self,
         )  # fmt: skip
         self.verdict_actions = VerdictActions(
             session, control, self.appearance_controller, self.compare_controller, self
@@ -198,10 +198,11 @@ class PanelWindow(QMainWindow):
         self.sequences_controller.shown.connect(self.fit)
         self.sequence_opening.started.connect(lambda what, _name: self.log_controller.log_reading(what))
         self.sequences_panel.compare_requested.connect(self.compare_controller.request)
-        self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
+        self.parameters_panel.run_parameters_requested.connect(self.runs_controller.show)
         self.outliers_panel.solve_requested.connect(self.parameters_controller.run_from_scratch)
         self.outliers_panel.show_requested.connect(self.hide_controller.show_all_again)
         self.numbers_panel.verdict_chosen.connect(self.verdict_actions.act)
+        self.numbers_panel.verdict_dismissed.connect(self.verdict_actions.dismiss)
         self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)

@@ -149,12 +149,12 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
         ),
         "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
         "reprojection_px": (units, "root mean square reprojection error"),
-        "reprojection_px_metric": (units, "the same of the metric view, which the 3-D errors are of"),
+        "reprojection_px_projective": (units, "the same of the projective cameras before the metric upgrade"),
     }
     lines = []
     for name, value in errors.items():
         unit, text = meaning.get(name) or ("", (METRICS[name].__doc__ or "").partition("\n")[0])
-        lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + text)
+        lines.append(f"{name:26} {value:.5g} {unit}".rstrip().ljust(46) + text)
     return lines
 
 
@@ -225,8 +225,11 @@ def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
     ]
     ends = figures["ends"] if len(figures["ends"]) > 1 else []
     for end in ends:
-        apart = f", {100 * end['distance']:.2g} % from the lowest" if end["distance"] else ""
-        lines.append(f"end of {end['name']}: energy {end['energy']:.8g} where ends are compared{apart}")
+        higher, apart = end["energy"] - ends[0]["energy"], 100 * end["distance"]
+        words = (
+            f"energy {higher:.2g} higher, {apart:.2g} % of the object apart" if apart else "the lowest energy"
+        )
+        lines.append(f"end of {end['name']}: {words}")
     return lines
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .problem import DepthPoint, DepthProblem
     from .search import DepthOptions
 
-POINTS = 40
+COMPARED_POINTS = 40
 SCALE = 1.25
 MOST_BLOCKS = 8  # the most suspicious
 LEVEL = DepthLevel(0.05, 0.07, tolerance=1e-6)
@@ -69,7 +69,7 @@ def find_alternatives(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions
 ) -> tuple[Alternative, ...]:
     """Return the alternatives of a refined solution."""
-    subset = point_subset(problem, problem.shapes(point), POINTS)
+    subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
     problem, own = subset.part, subset.restrict(point)
     problem = problem.anchored(own)
     own, lowest = relax(problem, own, OWN, options)

@@ -34,7 +34,6 @@ from .metrics import (
     e3d_global,
     errors_of,
     frobenius_relative,
-    object_size,
     procrustes_mm,
     reprojection_px,
 )
@@ -94,7 +93,6 @@ __all__ = [
     "is_mirrored",
     "is_whole",
     "median_shape",
-    "object_size",
     "optimality",
     "parameter_value",
     "parameters_of",

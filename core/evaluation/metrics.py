@@ -51,14 +51,12 @@ __all__ = [
     "errors_of",
     "frobenius_relative",
     "is_mirrored",
-    "object_size",
     "procrustes_mm",
     "published_errors",
     "reprojection_px",
     "unscaled_errors",
 ]
 
-FAR_OUT = 5.0  # times the median distance from the middle: a point farther out has no part in the size
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
 
@@ -235,32 +233,6 @@ def reprojection_px(reprojected: Floats, tracks: Floats, visible: Bools) -> Erro
     return Errors(distance, np.sqrt(squares), float(np.sqrt(_mean(distance[visible] ** 2))))
 
 
-def object_size(points: Floats) -> float:
-    """Return the root mean square distance of points from their centroid, mean over the frames.
-
-    Lengths are relative to it. Points that are far outside their frame have no part in it: those more than
-    five times as far from its median point as half of the others.
-
-    `points`: (F, 3, P) in any unit, NaN where unknown.
-
-    >>> import numpy as np
-    >>> square = np.array([[[0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]]])
-    >>> round(object_size(square), 6)
-    1.414214
-    """
-    sizes = []
-    for frame in points:
-        known = frame[:, np.isfinite(frame).all(axis=0)]
-        if known.shape[1] < 2:
-            continue
-        distance = np.linalg.norm(known - np.median(known, axis=1, keepdims=True), axis=0)
-        near = known[:, distance <= FAR_OUT * np.median(distance)]
-        if near.shape[1] < 2:  # half of the points are one
-            near = known
-        sizes.append(np.sqrt(np.square(near - near.mean(axis=1, keepdims=True)).sum(axis=0).mean()))
-    return float(np.mean(sizes)) if sizes else float("nan")
-
-
 def _centered(source: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Subtract from every frame the mean of the points known in the target; others become NaN."""
     known = known_points(target)[:, None, :]
@@ -309,10 +281,10 @@ def _procrustes_inliers(result: Result) -> float | None:
     return procrustes_mm(result.points, without_outliers(truth)).mean
 
 
-def _metric_reprojection(result: Result) -> float | None:
-    """Return the root mean square reprojection error of the metric view, which 3-D errors are of."""
+def _projective_reprojection(result: Result) -> float | None:
+    """Return the root mean square reprojection error of the projective cameras that a metric view is of."""
     figures = result.meta.get("low_rank") or {}
-    return figures.get("metric_rms") if figures.get("metric") else None
+    return figures.get("projective_rms") if figures.get("metric") else None
 
 
 def _reprojection(result: Result) -> float:
@@ -328,7 +300,7 @@ METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
     "procrustes_mm_inliers": _procrustes_inliers,  # where the truth has outliers: without them
     "reprojection_px": _reprojection,
-    "reprojection_px_metric": _metric_reprojection,  # of a low-rank result with a metric view
+    "reprojection_px_projective": _projective_reprojection,  # of a low-rank result with a metric view
 }
 
 

@@ -3,7 +3,7 @@
 from .assets import asset_folder, help_page
 from .atomic import remove_temporaries, replacing, replacing_many
 from .exceptions import LONGEST_SENTENCE, InputError, printable, printable_name
-from .linalg import Similarity, procrustes, rotation_from_vector
+from .linalg import Similarity, object_size, procrustes, relative_distance, rotation_from_vector
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
 from .outputs import (
@@ -70,6 +70,7 @@ __all__ = [
     "limit_processor",
     "make_folder",
     "needs",
+    "object_size",
     "one_line_repr",
     "parameter",
     "parameters_of",
@@ -83,6 +84,7 @@ __all__ = [
     "procrustes",
     "protecting",
     "read_only",
+    "relative_distance",
     "remove_temporaries",
     "replacing",
     "replacing_many",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from .types import Floats
 
+FAR_OUT = 5.0  # times the median distance from the middle: a point farther out has no part in the size
+
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
@@ -86,6 +88,41 @@ def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection
         np.divide(sigma.sum(axis=-1), spread, out=factor, where=spread > 0)
     moved = factor[..., None] * np.einsum("...ab,...b->...a", rotation, source_mean)
     return Similarity(factor, rotation, target_mean - moved)
+
+
+def object_size(points: Floats) -> float:
+    """Return the root mean square distance of points from their centroid, mean over the frames.
+
+    Lengths are relative to it. Points that are far outside their frame have no part in it: those more than
+    five times as far from its median point as half of the others.
+
+    `points`: (F, 3, P) in any unit, NaN where unknown.
+
+    >>> import numpy as np
+    >>> square = np.array([[[0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]]])
+    >>> round(object_size(square), 6)
+    1.414214
+    """
+    sizes = []
+    for frame in points:
+        known = frame[:, np.isfinite(frame).all(axis=0)]
+        if known.shape[1] < 2:
+            continue
+        distance = np.linalg.norm(known - np.median(known, axis=1, keepdims=True), axis=0)
+        near = known[:, distance <= FAR_OUT * np.median(distance)]
+        if near.shape[1] < 2:  # half of the points are one
+            near = known
+        sizes.append(np.sqrt(np.square(near - near.mean(axis=1, keepdims=True)).sum(axis=0).mean()))
+    return float(np.mean(sizes)) if sizes else float("nan")
+
+
+def relative_distance(points: Floats, other: Floats) -> float:
+    """Return how far shapes (F, 3, P) are apart: the mean distance, relative to the size of the other ones.
+
+    A similarity per frame lays one over the other before.
+    """
+    distances = np.linalg.norm(procrustes(points, other).apply(points) - other, axis=-2)
+    return float(distances.mean()) / object_size(other)
 
 
 def nearest_rotation(matrix: Floats) -> Floats:

@@ -31,8 +31,9 @@ import numpy as np
 from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
-from ..depth import DepthPoint, shape_distances
+from ..depth import DepthPoint
 from ..foundation.exceptions import InputError
+from ..foundation.linalg import relative_distance
 from ..foundation.representation import one_line_repr
 from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
@@ -161,11 +162,8 @@ def mean_and_modes(points: Floats) -> tuple[Floats, Floats]:
 
 
 def _distance(one: DepthPoint, other: DepthPoint) -> float:
-    """Return the root mean square distance of shapes, each rotated, over the size of the other ones."""
-    if one is other:
-        return 0.0
-    X, Z = (Y - Y.mean(axis=2, keepdims=True) for Y in (one.camera_points(), other.camera_points()))
-    return float(np.sqrt(shape_distances(X, Z).sum() / np.square(Z).sum()))
+    """Return how far shapes are apart, relative to the size of the other ones."""
+    return 0.0 if one is other else relative_distance(one.camera_points(), other.camera_points())
 
 
 def _of_low_rank(

@@ -218,6 +218,19 @@ class Iterate:
         """The lowest loss so far of the final objective, see `HistoryEntry.best`."""
         return final_loss(self.best, self.settings, rotations_chosen=self.rotations_chosen)
 
+    @property
+    def energy(self) -> float | None:
+        """The energy of its refined shape, per point and frame; None where it is not refined."""
+        return self.record.energy if self.depth is None else self.depth.best_energy
+
+    @property
+    def end_energy(self) -> float | None:
+        """By how much the energy of a further end is above that of the lowest one; None of any other."""
+        if self.depth is None or not self.depth.ends:
+            return None
+        lowest, *further = (end.energy for end in self.depth.ends)
+        return self.depth.best_energy - lowest if self.depth.best_energy in further else None
+
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.
 

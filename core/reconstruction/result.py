@@ -375,9 +375,10 @@ class Result:
 
         Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it, and so
         does eta = 1, where the affine term is all that was solved and nothing measures depth. A low-rank
-        solution projects by its own projective cameras.
+        solution without a metric view projects by its projective cameras.
         """
-        if self.cameras is not None and self.homogeneous is not None and self.norm is not None:
+        flat = not (self.meta.get("low_rank") or {}).get("metric")
+        if flat and self.cameras is not None and self.homogeneous is not None and self.norm is not None:
             return project_low_rank(self.cameras, self.homogeneous, self.norm)
         model = CameraModel.ORTHOGONAL if self.eta == 1 else self.camera
         return project(self.camera_points, self.intrinsics, model)

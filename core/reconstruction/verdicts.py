@@ -30,8 +30,9 @@ import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
 from ..depth import shape_distances
+from ..depth.alternatives import COMPARED_POINTS
 from ..foundation.exceptions import InputError, printable
-from ..foundation.linalg import procrustes, rotation_angle
+from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def find_verdicts(
     `std`: (F, 3, P) of the points; None where they are not known.
     """
     found = [
-        *_mirrored(alternatives, len(point.depths)),
+        *_mirrored(alternatives, *point.depths.shape),
         _parallax(problem, point, alternatives),
         _ambiguous(problem, point, ends),
         *_jumps(point),
@@ -168,11 +169,13 @@ def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
     )
 
 
-def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]:
+def _mirrored(alternatives: Sequence[Alternative], frames: int, points: int) -> list[Verdict]:
     """Return a verdict where all frames, or else runs of frames that do not overlap, may be mirrored."""
     for each in alternatives:
         if each.kind == "mirrored" and each.excess < WHOLE_MIRROR:
-            sentence = f"The shape may be mirrored in depth: mirrored, its energy is {_change(each.excess)}."
+            sentence = (
+                f"The shape may be mirrored in depth: mirrored, its energy is {_change(each.excess, points)}."
+            )
             return [Verdict("mirrored", sentence, (0, frames - 1), "repair")]
     verdicts: list[Verdict] = []
     taken = np.zeros(frames, dtype=bool)
@@ -185,14 +188,17 @@ def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]
             continue
         taken[first : last + 1] = True
         which = str(block).capitalize()
-        sentence = f"{which} may be mirrored in depth: mirrored, the energy is {_change(each.excess)}."
+        sentence = (
+            f"{which} may be mirrored in depth: mirrored, the energy is {_change(each.excess, points)}."
+        )
         verdicts.append(Verdict("mirrored", sentence, (first, last), "repair"))
     return verdicts
 
 
-def _change(excess: float) -> str:
-    """Return an excess in words."""
-    return f"{abs(excess):.2f} {'lower' if excess < 0 else 'higher'} per frame"
+def _change(excess: float, points: int) -> str:
+    """Return an excess per frame in words, in the unit of all energies: per point and frame."""
+    change = abs(excess) / min(points, COMPARED_POINTS)
+    return f"{change:.2g} {'lower' if excess < 0 else 'higher'} per point and frame"
 
 
 def _parallax(
@@ -215,7 +221,7 @@ def _parallax(
     return Verdict(
         "parallax",
         f"The depth is hardly measured: the energy of a shape a quarter {lowest.kind} is "
-        f"{_change(lowest.excess)}. Views from other directions would help.",
+        f"{_change(lowest.excess, point.depths.shape[1])}. Views from other directions would help.",
     )
 
 
@@ -231,10 +237,12 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
             distance = min(distance, shape_distances(-Z, X).sum())
         apart = float(np.sqrt(distance / np.square(X).sum()))
         if apart > APART:
+            mean = relative_distance(Z, X)
+            mean = min(mean, relative_distance(-Z, X)) if problem.affine else mean
             return Verdict(
                 "ambiguous",
-                f"Two shapes explain the tracks equally ({100 * apart:.0f} % of the size apart). Their "
-                f"energies differ by {end.energy - ends[0].energy:.1g} per point and frame; the lower one is "
+                f"Two shapes explain the tracks equally ({100 * mean:.2g} % of the object apart). Their "
+                f"energies differ by {end.energy - ends[0].energy:.2g} per point and frame; the lower one is "
                 f"shown, the other began at {end.name}.",
                 action="compare",
             )

@@ -29,7 +29,9 @@ from nrsfm_gui.model.changes import (
     waiting_sentence,
 )
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.snapshots import LEAST
+from nrsfm_gui.model.undo import UndoEntry
 
 if TYPE_CHECKING:
     from core import Settings
@@ -110,7 +112,8 @@ class RunControl(QObject):
         self._launch(run, thread)
         if other is not None:
             self._session.notifier.show_status(
-                f"Run {run.number} starts from nothing: run {other.number} is of another method"
+                f"Run {sentence_name(run)} starts from nothing: "
+                f"run {sentence_name(other)} is of another method"
             )
         return run
 
@@ -150,8 +153,30 @@ class RunControl(QObject):
         elif live and run is not None and run.settings != self._session.settings:
             self._apply_settings(self._session.settings)
 
+    def select(self, run: Run) -> None:
+        """Show a run with its parameters. It can be undone, and no run follows it."""
+        session = self._session
+        before = session.shown, session.settings, session.moment
+        settings = run.settings.with_changes(mirror=None, scale=session.settings.scale)
+        self.show(run, settings)
+        if settings != before[1]:
+            entry = UndoEntry(
+                f"run {sentence_name(run)} shown",
+                undo=lambda: self.show(*before),
+                redo=lambda: self.show(run, settings),
+            )
+            session.undo_stack.push(entry)
+
+    def show(self, run: Run | None, settings: Settings, moment: int | None = None) -> None:
+        """Show a run, if it is still there, beside parameters that no run follows."""
+        session = self._session
+        self.ignore_settings(settings)
+        session.set_shown(run if run in session.runs else None)
+        session.set_settings(settings, undoable=False)
+        session.set_moment(moment)
+
     def ignore_settings(self, settings: Settings) -> None:
-        """Do not follow these settings: they are those of a moment that is only shown."""
+        """Do not follow these settings until others are set: they are only shown."""
         self._ignored_settings = settings
 
     def set_slow(self, slow: bool) -> None:
@@ -180,9 +205,12 @@ class RunControl(QObject):
     def _apply_settings(self, settings: Settings) -> None:
         now = time.perf_counter()
         self._changed_at, self._rest = now, now - self._changed_at
-        run = self.current
+        if settings == self._ignored_settings:
+            return
+        self._ignored_settings = None
         if not self._session.live:
             return
+        run = self.current if self.current is self._session.shown else None  # what is shown is steered
         if run is not None and searches_depths(run):
             self._session.notifier.show_status(deferred_sentence(run.settings, settings))
             return
@@ -221,6 +249,7 @@ class RunControl(QObject):
         settings = live_settings(under, session.settings)
         if settings in (under, self._ignored_settings):
             return
+        self.cancel()  # another run, which is not shown
         place = "" if moment is None else f"from iteration {seen.record.iteration}"
         source, continued = run, run.steered
         if continued:

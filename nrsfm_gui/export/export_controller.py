@@ -17,6 +17,7 @@ from core.foundation import printable, protecting
 from core.io.writers import writer_for
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
@@ -305,4 +306,4 @@ def _recipe_text(
         limits = "; it stops where this run stands"
     at = f" as it was at iteration {last.record.iteration}" if past else ""
     best = ", with the best point until there" if past and recipe is not None else ""
-    return format_recipe(sequence, recipe or run.settings), f"run {run.number}{at}{limits}{best}"
+    return format_recipe(sequence, recipe or run.settings), f"run {sentence_name(run)}{at}{limits}{best}"

@@ -22,7 +22,7 @@ from nrsfm_gui.export.figures import error_plot, worst_frames
 from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.run_names import penalty_text, run_title
+from nrsfm_gui.model.run_names import numbered_title, penalty_text
 from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
@@ -180,10 +180,9 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
-    name = run_title(run)
     return RunReport(
-        title=f"{summaries.sequence_title(sequence)} · run {run.number}",
-        subtitle=name + (f" · {run.note}" if run.note else ""),
+        title=f"{summaries.sequence_title(sequence)} · run {numbered_title(run)}",
+        subtitle=run.note,
         date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         tiles=(
             (

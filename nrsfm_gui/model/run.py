@@ -30,7 +30,7 @@ class RunState(Enum):
 
 @dataclass(eq=False, repr=False)
 class Run:
-    """One reconstruction of this session; `run_control` writes it, but for title, note and pin."""
+    """One reconstruction of this session; `run_control` writes it, but for what a user adds to it."""
 
     number: int  # 1-based
     sequence: Sequence
@@ -46,6 +46,7 @@ class Run:
     title: str = ""  # what the user calls it, "" for a text of its settings
     note: str = ""
     pinned: bool = False  # kept when all are forgotten
+    dismissed: frozenset[str] = frozenset()  # sentences of verdicts that the user has read
 
     def as_of(self, moment: int | None) -> Run:
         """Return a copy that does not change any more: as it was at a kept moment, or with None as it is."""

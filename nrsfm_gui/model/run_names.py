@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from core import METHODS, ExplicitWeights, Settings
-from core.foundation import DEPTHS
-from core.reconstruction import preset_name
+from core import METHODS, PRESETS, ExplicitWeights, Settings
+from core.reconstruction import nearest_preset, preset_name
+from nrsfm_gui.model.changes import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from core import Penalty
+    from nrsfm_gui.model.changes import Difference
     from nrsfm_gui.model.run import Run
 
 # A line of the list of runs has space for about twenty letters.
@@ -23,61 +21,40 @@ SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
     "paper": "Algorithm 1",
     "admm+bilinear": "ADMM+bilinear",
 }
+MOST_PARTS = 4  # of a name
+MOST_WEIGHTS = 4  # in a name
 
 
 def run_name(settings: Settings) -> str:
-    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem.
+    """Return the nearest preset and what differs from it: "bilinear, rank 8".
 
-    First of all frames that were mirrored before the refinement; last a robust loss and hidden observations.
+    What differs from the recommended preset stands alone: "rank 8". Other runs change nothing.
     """
-    if settings.mirror is not None:
-        return f"{settings.mirror} mirrored, {run_name(settings.with_changes(mirror=None))}"
-    special = [settings.loss.capitalize()] if settings.loss != "squared" else []
-    special += ["hidden tracks"] if settings.hide is not None else []
-    if special:
-        plain = settings.with_changes(loss="squared", loss_scale=None, hide=None)
-        return ", ".join([run_name(plain), *special])
-    words = [_method_text(settings), settings.penalty.short]
-    if settings.problem == "lowrank":
-        words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
-    return preset_name(settings) or ", ".join(words)
+    preset = nearest_preset(settings)
+    base = PRESETS[preset].with_changes(method=settings.method)  # with the refinement that it brings
+    parts = [] if base.method == PRESETS[preset].method else [SHORT_METHODS[base.method]]
+    parts += dict.fromkeys(_part(each, settings) for each in differences(base, settings))
+    if not parts or PRESETS[preset] != Settings():
+        parts.insert(0, preset)
+    more = len(parts) - MOST_PARTS
+    return ", ".join(parts if more < 2 else [*parts[:MOST_PARTS], f"{more} more"])
 
 
-def _method_text(settings: Settings) -> str:
-    name = SHORT_METHODS[settings.method]
-    if settings.objective == DEPTHS:
-        name = "depths" if settings.method == "bilinear" else f"{name}, depths"
-    return " ".join([name, *option_texts(settings)])
-
-
-def distinction(settings: Settings, runs: Collection[Settings]) -> str:
-    """Return what distinguishes settings from those of other runs, the rarest first: "rank 8, xi 0.3".
-
-    What all have is left out. Where they have the same it is what the recommended preset lacks, or the name.
-    """
-    count = Counter(part for each in runs for part in _parts(each).items())
-    keys = Counter(key for key, _text in count)  # in how many variants
-    other = [part for part in _parts(settings).items() if keys[part[0]] > 1 and part[1]]
-    if not other and preset_name(settings) is None and Settings() not in runs:
-        return distinction(settings, (settings, Settings()))
-    return ", ".join(text for _key, text in sorted(other, key=count.__getitem__)) or run_name(settings)
-
-
-def _parts(settings: Settings) -> dict[str, str]:
-    """Return the settings that runs are distinguished by, each in a word or two, "" where it is usual."""
-    penalty = settings.penalty
-    parts = {"rank": f"rank {settings.rank}", "eta": f"eta {settings.eta:g}"}
-    if isinstance(penalty, ExplicitWeights):
-        parts["penalty"] = penalty_text(penalty)
-    else:
-        parts |= {"penalty": penalty.short, **_numbers_of(penalty)}
-    return parts | {
-        "method": _method_text(settings),
-        "problem": "low rank" if settings.problem == "lowrank" else "",
-        "loss": settings.loss.capitalize() if settings.loss != "squared" else "",
-        "hide": "hidden tracks" if settings.hide is not None else "",
-        "mirror": f"{settings.mirror} mirrored" if settings.mirror is not None else "",
+def _part(difference: Difference, settings: Settings) -> str:
+    """Return what differs from a preset in a word or two."""
+    explicit = settings.penalty.a if isinstance(settings.penalty, ExplicitWeights) else ()
+    weights = {"weights": explicit, "mode_weights": settings.mode_weights}.get(difference.key)
+    if weights:
+        shown = [f"{weight:.3g}" for weight in weights[:MOST_WEIGHTS]]
+        return f"weights {', '.join(shown if len(weights) == len(shown) else [*shown, '…'])}"
+    texts = {
+        "penalty": penalty_text(settings.penalty),
+        "hide": "hidden tracks",
+        "intrinsics": "given K" if isinstance(settings.intrinsics, tuple) else difference.after,
+        "mirror": f"{settings.mirror} mirrored",
+        "loss": settings.loss.capitalize(),
     }
+    return texts.get(difference.key, f"{difference.name} {difference.after}")
 
 
 def penalty_text(penalty: Penalty) -> str:
@@ -85,13 +62,8 @@ def penalty_text(penalty: Penalty) -> str:
     word = penalty.short
     if isinstance(penalty, ExplicitWeights):
         return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
-    return ", ".join((word, *_numbers_of(penalty).values()))
-
-
-def _numbers_of(penalty: Penalty) -> dict[str, str]:
-    """Return the numbers of a penalty by their names: "xi 0.5"."""
     names = [entry.name for entry in fields(penalty)]  # type: ignore[arg-type]
-    return {name: f"{name} {getattr(penalty, name):g}" for name in names}
+    return ", ".join((word, *(f"{name} {getattr(penalty, name):g}" for name in names)))
 
 
 def option_texts(settings: Settings) -> list[str]:
@@ -110,11 +82,12 @@ def run_title(run: Run) -> str:
     return run.title or run_name(run.settings)
 
 
-def numbered_title(run: Run, solution: str = "refined", runs: Collection[Run] = ()) -> str:
-    """Return the number of a run and its name: "3: recommended", or "3: bilinear" of one of its solutions.
+def numbered_title(run: Run, solution: str = "refined") -> str:
+    """Return the number of a run and its name: "3 rank 8"; of one of its solutions "3 rank 8: bilinear"."""
+    name = f"{run.number} {run_title(run)}"
+    return f"{name}: {solution}" if run.last is not None and solution in run.last.alternatives else name
 
-    Where it has no title it is named by what distinguishes it from other `runs`: "3: rank 8".
-    """
-    if run.last is not None and solution in run.last.alternatives:
-        return f"{run.number}: {solution}"
-    return f"{run.number}: {run.title or distinction(run.settings, [each.settings for each in runs])}"
+
+def sentence_name(run: Run) -> str:
+    """Return the number of a run and its name after the word "run" in a sentence: "3 (rank 8)"."""
+    return f"{run.number} ({run_title(run)})"

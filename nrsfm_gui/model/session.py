@@ -443,6 +443,11 @@ class Session(QObject):
         run.note = note.strip()
         self.runs_changed.emit()
 
+    def set_dismissed(self, run: Run, sentences: frozenset[str]) -> None:
+        """Set which verdicts on a run are not shown any more."""
+        run.dismissed = sentences
+        self.runs_changed.emit()
+
     def pin_run(self, run: Run, pinned: bool) -> None:
         """Pin a run, so that it is kept when all are forgotten, or unpin it."""
         run.pinned = pinned

@@ -74,6 +74,9 @@ def coloring(
     if values_now is None:
         why_not = shapes.why_no_std if color_by == "uncertainty" else MISSING[color_by]
         return Coloring(None, None, label, why_not)
+    residuals = shapes.residuals if color_by == "reprojection" else None
+    if residuals is not None and _kept(shapes, "exact", lambda: not bool((residuals > 0).any())):
+        return Coloring(None, None, label, "No error to color by: the reprojection error is 0 in all frames")
     return Coloring(read_only(values_now), _scale(shapes, color_by), label)
 
 

@@ -8,6 +8,7 @@ reconstructions of images share neither their coordinates nor, frame by frame, t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
-from core.foundation import DEPTHS, read_only
+from core.foundation import DEPTHS, read_only, relative_distance
 from core.reconstruction import OBJECTIVE_OF
 from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -31,16 +32,24 @@ SERIES_NAME = "run distance"
 class RunComparison:
     """A second run in the coordinates of the first. Arrays are read-only."""
 
+    first: Floats  # (F, 3, P) of the first run, in `unit`
     shapes: Shapes  # of the second run, in `unit`
     distances: Floats  # (F, P) from the first, in `unit`
     unit: str
     alignment: str  # as text
+    mirrors: bool  # whether a mirror image is the same shape
 
     @property
     def points(self) -> Floats:
         """(F, 3, P) of the second run, in `unit`."""
         assert self.shapes.points is not None  # `compare_shapes` has looked
         return self.shapes.points
+
+    @cached_property
+    def apart(self) -> float:
+        """Mean distance of the shapes, laid over each other, relative to the size of the first one."""
+        plain = relative_distance(self.points, self.first)
+        return min(plain, relative_distance(-self.points, self.first)) if self.mirrors else plain
 
     @property
     def mean(self) -> float:
@@ -83,7 +92,8 @@ def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
         words = f"aligned to each other: {alignment.label(is_mirrored(similarity))}"
     assert laid.points is not None  # as above
     distances = np.linalg.norm(laid.points - first.points, axis=1)
-    return RunComparison(replace(laid, framing=first.framing), read_only(distances), first.unit, words)
+    shapes, mirrors = replace(laid, framing=first.framing), first.alignment.mirror is not Mirror.OFF
+    return RunComparison(first.points, shapes, read_only(distances), first.unit, words, mirrors)
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

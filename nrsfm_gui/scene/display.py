@@ -353,8 +353,8 @@ class Display(QObject):
             appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
         selected = session.point if session.point >= 0 else None
         selection, hidden, excluded = session.selection, session.hidden, session.excluded
-        pair = [run for run in (session.compared, session.shown) if run is not None]
-        name = numbered_title(pair[0], session.compared_solution, pair) if session.compared else ""
+        compared = session.compared
+        name = "" if compared is None else numbered_title(compared, session.compared_solution)
         return lambda frame: build_scene(
             picture.of.sequence,
             shapes,

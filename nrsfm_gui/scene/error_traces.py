@@ -104,6 +104,22 @@ class ErrorTraces(QObject):
             notes.trace = ErrorTrace(notes.name, notes.unit, records, errors)
         return notes.trace
 
+    def lowest_kept(self, run: Run) -> tuple[int, float] | None:
+        """Return the record and the error of the kept moment of a run that was the nearest to the truth.
+
+        None where no error is known; `is_complete` says whether there may be more.
+        """
+        trace, kept = self.of(run), set(run.snapshots.indices)
+        if trace is None:
+            return None
+        pairs = zip(trace.records.tolist(), trace.errors.tolist(), strict=True)
+        return min((pair for pair in pairs if pair[0] in kept), key=lambda pair: pair[1], default=None)
+
+    def is_complete(self, run: Run) -> bool:
+        """Return whether the errors at all kept moments of a run that is over are known, or begin to be."""
+        self.of(run)
+        return self._notes_of(run).complete == len(run.history) and not self._jobs
+
     def forget_others(self, runs: Iterable[Run]) -> None:
         """Forget all runs but these."""
         kept = set(runs)

@@ -139,7 +139,7 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
     return [
         *rows,
         LabeledValue(
-            "tracks",
+            "reprojection",
             _value_and_median(findings.tracks, frame, findings.track_unit),
             "Mean reprojection error of the points that are seen, and the median frame.",
         ),

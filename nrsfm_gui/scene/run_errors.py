@@ -181,15 +181,21 @@ class RunErrors(QObject):
             return None
         return incumbent_of(run, run.last, None)
 
-    def find_bilinear(self, run: Run, done: Callable[[Quality], object]) -> None:
-        """Find the errors of what a refined run was refined from, under the session's alignment.
+    def find_alternatives(self, run: Run, done: Callable[[dict[str, Quality]], object]) -> None:
+        """Find the errors of the other solutions of a run, by their names, under the session's alignment.
 
         They are found in a thread; `done` is called with them later.
         """
-        assert run.last is not None  # it is refined
-        bilinear, session = run.last.alternatives["bilinear"], self._session
-        request = SceneRequest(run.sequence, bilinear, session.alignment, scale=session.settings.scale)
-        self._jobs.start(Job(lambda _job: find_quality(request), done=done, failed=self.failed))
+        session, others = self._session, {} if run.last is None else run.last.alternatives
+        requests = {
+            name: SceneRequest(run.sequence, other, session.alignment, scale=session.settings.scale)
+            for name, other in others.items()
+        }
+
+        def find(_job: Job) -> dict[str, Quality]:
+            return {name: find_quality(request) for name, request in requests.items()}
+
+        self._jobs.start(Job(find, done=done, failed=self.failed))
 
     def forget_runs(self) -> None:
         """Drop the errors of runs that were deleted."""

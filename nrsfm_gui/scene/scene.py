@@ -33,7 +33,6 @@ NOWHERE = read_only(np.zeros(3))  # no displacement
 MOST_CAMERAS = 100  # of a still object that are drawn
 REPROJECTION_ERROR = "reprojection error"
 UNCERTAINTY = "uncertainty"  # the name of the series of standard deviations of the places of points
-NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding, and count as 0
 LOST_WEIGHT = "lost weight"  # the name of the series that is 1 less the weight under a robust loss
 HIDDEN = "hidden"  # the name of the series that is 1 where the solver does not see a point, else 0
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
@@ -227,8 +226,7 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     """
     if shapes.residuals is None:
         return None
-    rounded = np.where(shapes.residuals < NEGLIGIBLE, 0.0, shapes.residuals)
-    kinds = [_series(rounded, sequence.units, REPROJECTION_ERROR)]
+    kinds = [_series(shapes.residuals, sequence.units, REPROJECTION_ERROR)]
     spread = shapes.uncertainty()
     if spread is not None:
         kinds.insert(0, replace(_series(spread, shapes.unit, UNCERTAINTY), size=shapes.size))

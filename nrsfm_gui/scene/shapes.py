@@ -30,9 +30,8 @@ from core.evaluation import (
     e3d_global,
     find_truth_outliers,
     is_mirrored,
-    object_size,
 )
-from core.foundation import Similarity, read_only
+from core.foundation import Similarity, object_size, read_only
 from core.io.writers import typical_radius
 from core.reconstruction import parse_scale
 from nrsfm_gui.model.excluded import excluded
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from core.foundation import Bools, Floats
 
 UNKNOWN_UNIT = "units"  # of shapes whose size is not known
+NEGLIGIBLE = 1e-6  # in the units of the tracks: smaller reprojection errors are rounding
 ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
@@ -80,7 +80,7 @@ class Shapes:
     # the tracks; None where there are none.
     held_out: float | None = None
     outliers: Bools | None = None  # (F, P) those of the truth that is drawn; None where it has none
-    truth_size: float | None = None  # see `core.evaluation.object_size`, of `truth` without its outliers
+    truth_size: float | None = None  # see `core.foundation.object_size`, of `truth` without its outliers
     # The distance of a typical point from the middle of the object, in `unit`; outliers do not count.
     typical_radius: float = 1.0
     e3d: float | None = None  # normalized as published, see `core.evaluation.e3d_global`
@@ -167,7 +167,7 @@ def build_shapes(
     cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
-    distances, used = np.linalg.norm(reprojected - sequence.tracks, axis=1), solved(sequence, source)
+    distances, used = residuals_of(reprojected, sequence.tracks), solved(sequence, source)
     residuals, held = np.where(used, distances, np.nan), distances[sequence.visible & ~used]
     return Shapes(
         points=read_only(Q),
@@ -216,6 +216,12 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Bools:
         return source.visible
     hidden = excluded(sequence, source.settings)
     return sequence.visible if hidden is None else sequence.visible & ~hidden
+
+
+def residuals_of(reprojected: Floats, tracks: Floats) -> Floats:
+    """Return the distances (..., P) of reprojections and tracks (..., 2, P), 0 where they are rounding."""
+    distances = np.linalg.norm(reprojected - tracks, axis=-2)
+    return np.where(distances < NEGLIGIBLE, 0.0, distances)
 
 
 def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:

@@ -22,7 +22,7 @@ from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.coloring import share_scales
-from nrsfm_gui.scene.shapes import solved
+from nrsfm_gui.scene.shapes import residuals_of, solved
 from nrsfm_gui.scene.solver_geometry import SolverGeometry, why_no_std
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def with_frame(
     Q = similarity.apply(found.points)
     cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
-    residuals = np.linalg.norm(reprojected - sequence.tracks[frame], axis=1)
+    residuals = residuals_of(reprojected, sequence.tracks[frame])
     residuals = np.where(solved(sequence, iterate)[frame], residuals, np.nan)
     errors = None
     if whole.errors is not None and whole.truth is not None:

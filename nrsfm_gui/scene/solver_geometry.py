@@ -17,7 +17,6 @@ from core.foundation import WNN
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
-    from core.depth import DepthStep
     from core.foundation import Floats
 
 
@@ -98,14 +97,8 @@ def why_no_std(iterate: Iterate) -> str:
     if not iterate.status.finished and iterate.settings.objective != WNN:
         return UNDER_WAY
     if iterate.record.energy is not None:
-        return _why_refined_has_no_std(iterate.depth)
+        return NO_STD if iterate.end_energy is None else FURTHER_END
     return NOT_REFINED if iterate.settings.objective == WNN else BILINEAR
-
-
-def _why_refined_has_no_std(step: DepthStep | None) -> str:
-    if step is None or not step.finished:
-        return NO_STD
-    return FURTHER_END if any(step.best_energy == end.energy for end in step.ends[1:]) else NO_STD
 
 
 def _in_camera_coordinates(

@@ -9,6 +9,7 @@ import numpy as np
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.run_names import sentence_name
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Sequence
@@ -113,7 +114,9 @@ def switch_summary(stopped: Run | None) -> str:
     """Return a sentence about the run that opening another sequence stopped, "" for None."""
     if stopped is None:
         return ""
-    return f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
+    return (
+        f"Run {sentence_name(stopped)} was stopped; opening {stopped.sequence.name} again shows what it has."
+    )
 
 
 def preset_summary(sequence: Sequence, left: Sequence) -> str:

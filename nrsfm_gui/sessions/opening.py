@@ -455,6 +455,7 @@ def _opened(result: Result, path: Path) -> OpenedResult:
         title=f"opened: {path.stem}",
         note="",
         pinned=False,
+        dismissed=(),
         records=tuple(records),
         ticks=(),
         iterate=iterate,

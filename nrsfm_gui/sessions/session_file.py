@@ -19,7 +19,7 @@ the name of one, letters in brackets are its shape):
         settings          the parameters of its next run; absent in files of earlier programs
         shown             number of the run that is shown, or null
         runs              a list; each has
-            number, warm_from, shown_before, state, message, title, note, pinned, settings
+            number, warm_from, shown_before, state, message, title, note, pinned, dismissed, settings
             history       columns: array (N, 7) of iteration, seconds, loss, primal and dual residual,
                           energy, best loss; files of earlier programs lack the last one or two;
                           phases: [first record, phase]; ticks, changes of settings: first (record),
@@ -93,6 +93,7 @@ class SavedRun:
     title: str
     note: str
     pinned: bool
+    dismissed: tuple[str, ...]  # sentences of verdicts
     records: tuple[HistoryEntry, ...]
     ticks: tuple[Tick, ...]
     iterate: Iterate | None
@@ -110,6 +111,7 @@ class SavedRun:
             title=run.title,
             note=run.note,
             pinned=run.pinned,
+            dismissed=tuple(sorted(run.dismissed)),
             records=tuple(run.history.records),
             ticks=tuple(run.history.ticks),
             iterate=run.last,
@@ -124,6 +126,7 @@ class SavedRun:
         if self.iterate is not None and self.records:
             run.snapshots.add(len(self.records) - 1, self.iterate)
         run.title, run.note, run.pinned = self.title, self.note, self.pinned
+        run.dismissed = frozenset(self.dismissed)
         return run
 
 
@@ -189,7 +192,7 @@ def _saved_entry(saved: SavedSequence, archive: ArchiveWriter) -> dict[str, Any]
 
 
 def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
-    names = ("number", "warm_from", "shown_before", "message", "title", "note", "pinned")
+    names = ("number", "warm_from", "shown_before", "message", "title", "note", "pinned", "dismissed")
     entry = {name: getattr(run, name) for name in names}
     history = history_entry(run.records, archive)
     history["ticks"] = [_tick_entry(tick) for tick in run.ticks]
@@ -273,6 +276,7 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
         title=node.child("title").sentence(),
         note=node.child("note").sentence(LONGEST_NOTE),
         pinned=node.child("pinned").flag(),
+        dismissed=tuple(each.sentence() for each in node.child("dismissed").items()),
         records=records,
         ticks=tuple(_read_tick(tick, len(records)) for tick in history.child("ticks").items()),
         iterate=None if iterate is None else read_iterate(iterate, sequence),

@@ -42,10 +42,12 @@ class CommandPaletteController(QObject):
         window: QMainWindow,
         *,
         show_panel: Callable[[QDockWidget], object],
+        show_run: Callable[[int], object],
     ) -> None:
         super().__init__(window)
         self._toolbars, self._session, self._opening = toolbars, session, opening
-        self._parameters, self._window, self._show_panel = parameters, window, show_panel
+        self._parameters, self._window = parameters, window
+        self._show_panel, self._show_run = show_panel, show_run
         self.view = CommandPalette(window)
 
     def open(self) -> None:
@@ -158,8 +160,8 @@ class CommandPaletteController(QObject):
 
     def _of_runs(self) -> Iterable[PaletteEntry]:
         for run in self._session.runs:
-            show = partial(self._session.with_run, run.number, self._session.set_shown)
-            title = numbered_title(run, runs=self._session.runs)
+            show = partial(self._show_run, run.number)
+            title = numbered_title(run)
             yield PaletteEntry(title, "", settings_text(run.settings), show, "run")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,11 @@ from core.reconstruction import VERDICT_KINDS
 from core.solvers import Status
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.sequence_names import truth_phrase
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
+from nrsfm_gui.text import status_text
 from nrsfm_gui.text.run_numbers import verdicts_on
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.labels import PlainLabel
@@ -27,7 +30,6 @@ from nrsfm_gui.widgets.labels import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from core import Sequence
     from core.reconstruction import Verdict
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
@@ -41,9 +43,18 @@ WIDTH = 460  # pixels
 PATIENCE_MILLISECONDS = 300  # of reading, after which it is shown
 # Residuals are not normal, so that some of right tracks exceed the threshold too: fewer, and by less.
 MANY_OUTLIERS, GROSS = 0.01, 4.0  # share of the observations; times the threshold
-FURTHER = 1.05  # times the error of the bilinear solution: a refined shape above it is worse
+FURTHER = 1.05  # times the error of another solution or moment of a run: its end is worse above it
 NOT_OPENED = "This could not be opened"
 NOTHING_OPEN = "Nothing is open", "Open a file with tracks, or begin with the sample."
+
+
+@dataclass(frozen=True)
+class _Better:
+    """A solution or a moment of a run that is nearer to the ground truth than its end."""
+
+    length: str
+    where: str  # "at 9 s", "in bilinear"
+    show: Callable[[], object]
 
 
 class StateCard(QFrame):
@@ -156,6 +167,7 @@ class StateCards(QObject):
         control.ended.connect(self._on_run_ended)
         errors.incumbent_changed.connect(self._announce)
         errors.found.connect(self._announce)
+        errors.traces.changed.connect(self._announce)
 
     # -- reading --------------------------------------------------------------------------------------------
 
@@ -222,14 +234,16 @@ class StateCards(QObject):
         known = self._errors.of_run(run, exact=True)
         if known is None:
             return
+        if known.error is not None and not self._errors.traces.is_complete(run):
+            return  # the run may have passed something better
         self._over, self._announced = None, run
-        if known.error is not None and run.last is not None and "bilinear" in run.last.alternatives:
-            self._errors.find_bilinear(run, partial(self._inform, run, known))
+        if known.error is not None:
+            self._errors.find_alternatives(run, partial(self._inform, run, known))
         else:
-            self._inform(run, known)
+            self._inform(run, known, {})
 
-    def _inform(self, run: Run, known: Incumbent, bilinear: Quality | None = None) -> None:
-        """Announce a run; `bilinear` are the errors of what it was refined from."""
+    def _inform(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> None:
+        """Announce a run; `others` are the errors of its other solutions."""
         if run is not self._session.shown or self._messages.text:
             return  # what is shown there is more important
         parts = [result_sentence(run, known)]
@@ -242,12 +256,33 @@ class StateCards(QObject):
         if wrong:
             parts.append(wrong)
             actions.insert(0, ("Find outliers", self._show_outliers))
-        further = "" if bilinear is None else refinement_sentence(known, bilinear, run.sequence)
-        if further:  # before what may be elided, with fewer buttons
-            parts.insert(1, further)
-            show = partial(self._session.set_solution, "bilinear")
-            actions = [("Show the bilinear solution", show), actions[0]]
+        better = self._better(run, known, others)
+        if better:  # alone, so that no number is elided
+            now, truth = summaries.measure(known.error, known.unit), truth_phrase(run.sequence.truth_name)
+            words = ", ".join(f"{each.length} {each.where}" for each in better)
+            parts = [f"{result_sentence(run, known)}, {now} from {truth}; nearer: {words}"]
+            actions = [(f"Show {better[0].length}", better[0].show)]
         self._notifier.inform(f"{'; '.join(parts)}.", action=tuple(actions))
+
+    def _better(self, run: Run, known: Incumbent, others: Mapping[str, Quality]) -> list[_Better]:
+        """Return what is nearer to the truth than the end of a run, the nearest first.
+
+        The truth does not choose what is shown.
+        """
+        session, passed = self._session, self._errors.traces.lowest_kept(run)
+        found: list[tuple[float, str, Callable[[], object]]] = [
+            (other.error, f"in {name}", partial(session.set_solution, name))
+            for name, other in others.items()
+            if other.error is not None
+        ]
+        if passed is not None:
+            where = f"at {summaries.seconds(run.history.records[passed[0]])}"
+            found.append((passed[1], where, partial(session.set_moment, passed[0])))
+        return [
+            _Better(summaries.measure(error, known.unit), where, show)
+            for error, where, show in sorted(found, key=lambda each: each[0])
+            if known.error is not None and FURTHER * error < known.error
+        ]
 
 
 def outliers_sentence(run: Run) -> str:
@@ -260,19 +295,8 @@ def outliers_sentence(run: Run) -> str:
     ):
         return ""
     many = "s do" if found.count > 1 else " does"
-    return f"{found.count} observation{many} not fit the shapes ({100 * found.share:.2g} %)"
-
-
-def refinement_sentence(known: Incumbent, bilinear: Quality, sequence: Sequence) -> str:
-    """Return that the ground truth shows a refined shape to be worse than the bilinear one, "" where not.
-
-    The truth does not choose what is shown.
-    """
-    before, now = bilinear.error, known.error
-    if before is None or now is None or now <= FURTHER * before:
-        return ""
-    refined, plain = summaries.measure(now, known.unit), summaries.measure(before, bilinear.unit)
-    return f"refined {refined} from {truth_phrase(sequence.truth_name)}, bilinear only {plain}"
+    what = status_text.solved_point(run.last) or "the shapes"
+    return f"{found.count} observation{many} not fit {what} ({100 * found.share:.2g} %)"
 
 
 def result_sentence(run: Run, known: Incumbent) -> str:
@@ -281,7 +305,7 @@ def result_sentence(run: Run, known: Incumbent) -> str:
     status = "is over" if last is None else last.status.value
     if last is not None and last.status is Status.LIMIT:
         status = "reached its iteration limit"
-    return f"Run {run.number} {status} in {summaries.seconds(known)}"
+    return f"Run {sentence_name(run)} {status} in {summaries.seconds(known)}"
 
 
 def _copy(text: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
 from core.depth import FrameBlock
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.session import REFINED
 
 if TYPE_CHECKING:
@@ -44,6 +46,16 @@ class VerdictActions(QObject):
         if verdict.action is not None:
             actions[verdict.action](verdict)
 
+    def dismiss(self, verdict: Verdict) -> None:
+        """Show a verdict on the shown run no more. It can be undone."""
+        session, run = self._session, self._session.shown
+        if run is None:
+            return
+        before, after = run.dismissed, run.dismissed | {verdict.sentence}
+        show = partial(session.set_dismissed, run)
+        session.record_view_change(f"verdict {verdict.sentence}", "remark dismissed", before, after, show)
+        show(after)
+
     def _look(self, verdict: Verdict) -> None:
         """Go to the frames, which are played then, and color by the uncertainty where there is one."""
         session = self._session
@@ -62,7 +74,7 @@ class VerdictActions(QObject):
         names = list(run.last.alternatives)
         ends = sorted(names[1:], key=lambda name: name.partition(": ")[2] not in verdict.sentence)
         if not names:
-            self._session.notifier.inform(f"Run {run.number} holds no other shape to compare with.")
+            self._session.notifier.inform(f"Run {sentence_name(run)} holds no other shape to compare with.")
         else:
             self._compare.compare_solution((ends or names)[0])
 
@@ -84,12 +96,12 @@ class VerdictActions(QObject):
         source, block = self._repaired.pop(run)
         if run.state is not RunState.FINISHED or run.last is None or source.last is None:
             return
-        now, before = run.last.record.energy, source.last.record.energy
+        now, before = run.last.energy, source.last.energy
         if now is None or before is None:
             return
-        change = f"{abs(now - before):.3g} {'lower' if now < before else 'higher'}"
+        change = f"{abs(now - before):.2g} {'lower' if now < before else 'higher'}"
         self._session.notifier.inform(
-            f"Run {run.number} has {block} of run {source.number} mirrored: "
+            f"Run {sentence_name(run)} has {block} of run {sentence_name(source)} mirrored: "
             f"its energy is {change} per point and frame.",
-            action=(f"Compare with run {source.number}", lambda: self._compare.compare(source)),
+            action=(f"Compare with run {sentence_name(source)}", lambda: self._compare.compare(source)),
         )

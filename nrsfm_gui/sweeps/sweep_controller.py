@@ -323,8 +323,7 @@ class SweepController(QObject):
         if known is not None and known in self._session.runs_of(known.sequence):
             if self._session.sequence is not known.sequence:
                 self._opening.open_sequence(known.sequence)
-            self._session.set_shown(known)
-            self._session.set_settings(known.settings)
+            self._control.select(known)
             if then is not None:
                 then()
             return True

@@ -18,6 +18,7 @@ from nrsfm_gui.scene.summaries import (
     measure,
     objective_text,
     objective_value,
+    percent_of,
     relative_measure,
     seconds,
 )
@@ -121,6 +122,7 @@ def describe_distance(together: RunComparison | None, frame: int) -> str:
     here = (
         float(np.nanmean(together.distances[frame])) if np.isfinite(together.distances[frame]).any() else None
     )
-    size = together.shapes.size
-    mean, now = (relative_measure(each, together.unit, size, short=True) for each in (together.mean, here))
-    return f"Mean distance {mean}, in this frame {now} · {together.alignment}"
+    mean, now = (measure(each, together.unit) for each in (together.mean, here))
+    share = percent_of(together.apart, 1.0)
+    apart = f"{share} of the object apart · " if share else ""
+    return f"{apart}mean distance {mean}, in this frame {now} · {together.alignment}"

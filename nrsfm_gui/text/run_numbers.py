@@ -16,7 +16,7 @@ from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import settings_text
+from nrsfm_gui.model.run_names import sentence_name, settings_text
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_name, truth_phrase
 from nrsfm_gui.scene.frame_analysis import along_view_in
 from nrsfm_gui.scene.frame_causes import LEAVE_OUT
@@ -48,6 +48,7 @@ LOSS_TIP = "The objective: squared pOSE residuals plus the weighted singular val
 ENERGY_TIP = (
     "The objective: what the depth refinement makes small, in nats per point and frame, at its finest level."
 )
+END_TIP = "Energy per point and frame: of some of the points, on the level where ends are compared."
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
 REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of this run, or may be wrong."
 UNCERTAINTY_TIP = (
@@ -213,7 +214,7 @@ def _parameters(run: Run, settings: Settings) -> LabeledValue:
     """Return whether a run was made with the parameters of the panel, or which of them were others."""
     names = dict.fromkeys(each.name for each in differences(run.settings, settings))
     value = f"not those of the panel: {', '.join(names)}" if names else "those of the panel"
-    tip = f"Of run {run.number}: {settings_text(run.settings)}. The list of runs can put them into the panel."
+    tip = f"Of run {sentence_name(run)}: {settings_text(run.settings)}. A click on the run shows them."
     return LabeledValue("parameters", value, tip)
 
 
@@ -260,8 +261,10 @@ def remarks_on(run: Run | None, *, verdicts: bool = True) -> list[str]:
 
 
 def verdicts_on(run: Run | None) -> tuple[Verdict, ...]:
-    """Return what may be wrong with the result of a run that has ended."""
-    return () if run is None or run.last is None or run.state.alive else run.last.verdicts
+    """Return what may be wrong with the result of a run that has ended, without what was dismissed."""
+    if run is None or run.last is None or run.state.alive:
+        return ()
+    return tuple(verdict for verdict in run.last.verdicts if verdict.sentence not in run.dismissed)
 
 
 def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
@@ -279,7 +282,10 @@ def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
     """Return the noise that the energy of refined depths expects; nothing before the refinement."""
     if last is None or last.record.energy is None:
         return []
-    return [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
+    rows = [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
+    if last.end_energy is not None:
+        rows.append(LabeledValue("above the lowest end", f"{last.end_energy:.2g}", END_TIP))
+    return rows
 
 
 def starts_that_agree(last: Iterate) -> str:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from core import METHODS
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import distinction, option_texts, penalty_text, run_title
+from nrsfm_gui.model.run_names import numbered_title, option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import measure, objective_value, time_left
+from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from core import Sequence
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.incumbent import Incumbent
@@ -27,7 +25,7 @@ class RunRow:
     """A run; the texts are ready to be shown."""
 
     number: int
-    name: str  # the title, or "recommended", "bilinear, WNN"
+    name: str  # the title, or "recommended", "bilinear, rank 8"
     loss: str
     reprojection: str
     error: str
@@ -36,7 +34,6 @@ class RunRow:
     pinned: bool = False
     compared: bool = False  # whether it is compared with the shown run
     origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
-    distinction: str = ""  # "rank 8, xi 0.3": what not all runs in the list have
     why_other_loss: str = ""  # why its loss does not compare with that of the run shown
 
 
@@ -50,14 +47,9 @@ class SequenceRow:
 
 
 def run_row(
-    run: Run,
-    found: Incumbent | None,
-    *,
-    shown: Run | None = None,
-    compared: Run | None = None,
-    runs: Collection[Run] = (),
+    run: Run, found: Incumbent | None, *, shown: Run | None = None, compared: Run | None = None
 ) -> RunRow:
-    """Return the row of a run with its incumbent; the shown run, the compared one and the list change it."""
+    """Return the row of a run with its incumbent; the shown run and the compared one change it."""
     why = (
         ""
         if shown is None or shown is run
@@ -77,16 +69,18 @@ def run_row(
         pinned=run.pinned,
         compared=run is compared,
         origin=_origin(run),
-        distinction="" if run.title else distinction(run.settings, [each.settings for each in runs]),
         why_other_loss=why,
     )
 
 
 def _error(known: Quality, pixels: str) -> str:
-    """Return the 3-D error; without one, that of the observations that are held out."""
-    if known.error is None and known.held_out is not None:
+    """Return the 3-D error; without one, that of the observations that are held out, or the uncertainty."""
+    if known.error is not None:
+        return measure(known.error, known.unit)
+    if known.held_out is not None:
         return f"{measure(known.held_out, pixels)} held out"
-    return measure(known.error, known.unit)
+    share = percent_of(known.uncertainty, known.size)
+    return f"± {share}" if share else NONE
 
 
 def _origin(run: Run) -> str:
@@ -104,11 +98,10 @@ def _origin(run: Run) -> str:
 
 
 def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss: str) -> list[str]:
-    meaning = f"Run {run.number}: {METHODS[run.settings.method].meaning}"
     lines = [
-        run_title(run),
+        numbered_title(run),
         *([f"Note: {run.note}"] if run.note else []),
-        ", ".join((meaning, *option_texts(run.settings))),
+        ", ".join((METHODS[run.settings.method].meaning, *option_texts(run.settings))),
         f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_text(run.settings.penalty)}",
         f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
     ]

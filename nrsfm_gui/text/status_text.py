@@ -11,6 +11,7 @@ from core.data import GROUND_TRUTH
 from core.foundation import phase_text
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,
@@ -98,6 +99,13 @@ def _why_no_error(known: Quality, sequence: Sequence) -> str:
     return known.alignment if known.figures.get("metric", True) else "no metric upgrade"
 
 
+def solved_point(iterate: Iterate) -> str:
+    """Return the solution that outliers of an iterate are of, "" where it is what is shown."""
+    if iterate.record.energy is not None:
+        return "the bilinear solution"
+    return "the projective factorization" if iterate.settings.problem == "lowrank" else ""
+
+
 def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
     """Return all numbers, one per line, with what they are."""
     lines = []
@@ -132,7 +140,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
         return "Ready"
     if past is not None and not run.state.alive:
         return (
-            f"Run {run.number} as it was at iteration {past.record.iteration} of "
+            f"Run {sentence_name(run)} as it was at iteration {past.record.iteration} of "
             f"{iterations(run.history.records[-1])}: "
             "press Newest in Loss for its result"
         )
@@ -145,12 +153,13 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
         RunState.FAILED: "Failed",
     }[run.state]
     if run.state is RunState.FAILED:
-        return f"Run {run.number} failed: {run.message}"
+        return f"Run {sentence_name(run)} failed: {run.message}"
+    name = sentence_name(run)
     if last is None or not len(run.history):
-        return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
-    warm = "" if run.shown_before is None else " (from nothing)"
-    warm = warm if run.warm_from is None else f" (from run {run.warm_from})"
-    parts = [f"{state}: run {run.number}{warm}"]
+        return f"{state}: run {name}, preparing" if run.state.alive else f"{state}: run {name}"
+    warm = "" if run.shown_before is None else ", from nothing"
+    warm = warm if run.warm_from is None else f", from run {run.warm_from}"
+    parts = [f"{state}: run {name}{warm}"]
     left = time_left(run)
     if left:
         parts.append(f"about {left}")

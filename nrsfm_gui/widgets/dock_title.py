@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
-from PyQt6.QtGui import QPalette
+from PyQt6.QtGui import QIcon, QPalette
 from PyQt6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import (
     QMainWindow,
     QMenu,
     QSizePolicy,
+    QTabBar,
     QToolButton,
     QWhatsThis,
     QWidget,
@@ -51,6 +52,7 @@ class DockTitle(QWidget):
         self.setToolTip("Drag to move this panel; Return or the right button shows what it can do")
         self._dock, self._header = dock, header
         self._tabbed = False
+        self._mark = ""
         self._name = PlainLabel(dock.windowTitle())
         self._name.setProperty("role", "heading")
         row = QHBoxLayout(self)
@@ -88,6 +90,13 @@ class DockTitle(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Return the least size."""
         return QSize() if self._tabbed and self._header is None else super().minimumSizeHint()
+
+    def set_mark(self, text: str) -> None:
+        """Mark the panel and its tab with a sign, and say why; "" removes it."""
+        self._mark = text
+        name = self._dock.windowTitle()
+        self._name.setText(f"{name} · {text}" if text else name)
+        self._mark_tab()
 
     def menu(self) -> QMenu:
         """Return the context menu."""
@@ -152,6 +161,19 @@ class DockTitle(QWidget):
             empty = tabbed and self._header is None
             self.setFocusPolicy(Qt.FocusPolicy.NoFocus if empty else Qt.FocusPolicy.TabFocus)
             self.updateGeometry()
+        self._mark_tab()
+
+    def _mark_tab(self) -> None:
+        """Mark the tab, which Qt makes anew with each place of the dock."""
+        window, name = self._dock.parentWidget(), self._dock.windowTitle()
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        bars = [] if window is None else window.findChildren(QTabBar, options=direct)
+        sign = icon("worst", QPalette.ColorRole.BrightText) if self._mark else QIcon()
+        for bar in bars:
+            for tab in range(bar.count()):
+                if bar.tabText(tab) == name:
+                    bar.setTabIcon(tab, sign)
+                    bar.setTabToolTip(tab, self._mark or name)
 
     def _change_floating(self) -> None:
         self._dock.setFloating(not self._dock.isFloating())
@@ -179,3 +201,11 @@ def show_dock_of(panel: QWidget) -> None:
     if isinstance(dock, QDockWidget):
         dock.show()
         dock.raise_()
+
+
+def mark_dock_of(panel: QWidget, text: str) -> None:
+    """Mark the dock of a panel with a sign, and say why; "" removes it."""
+    dock = panel.parentWidget()
+    title = dock.titleBarWidget() if isinstance(dock, QDockWidget) else None
+    if isinstance(title, DockTitle):
+        title.set_mark(text)

@@ -162,7 +162,7 @@ def _write_results(folder: Path, sequence: Sequence) -> None:
 
 def _run(number: int, sequence: Sequence, settings: Settings, count: int) -> SavedRun:
     """Return a run after so many iterations, with its times left out."""
-    run = Run(number, sequence, settings, title="mine", note="a\nb", pinned=True)
+    run = Run(number, sequence, settings, title="mine", note="a\nb", pinned=True, dismissed=frozenset({"c"}))
     last: Iterate | None = None
     for last in islice(core.iterate(sequence, settings), count):
         run.history.extend([replace(last.record, seconds=float(last.iteration))])

@@ -31,10 +31,10 @@ NUMBERS = {
     ),
     "procrustes_mm_inliers": ("3-D error, inliers", "mm", "3-D error without the outliers of the truth"),
     "reprojection_px": ("reprojection", "px", "RMS distance of reprojections and tracks"),
-    "reprojection_px_metric": (
-        "reprojection, metric",
+    "reprojection_px_projective": (
+        "reprojection, projective",
         "px",
-        "RMS distance of the tracks and the reprojections of the metric shape",
+        "RMS distance of the tracks and the reprojections before the metric upgrade",
     ),
     "challenge_v02": ("Challenge", "mm", "Score of the NRSfM Challenge at the reference frame"),
     "e3d_global": ("e3D, global", "", "Error of published tables: one alignment of all frames, no scaling"),

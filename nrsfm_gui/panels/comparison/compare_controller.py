@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.engine.throttle import PanelUpdater
-from nrsfm_gui.model.run_names import numbered_title
+from nrsfm_gui.model.run_names import numbered_title, sentence_name
 from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, describe_distance
@@ -83,12 +83,13 @@ class CompareController(QObject):
         scene_view: CompareView,
         *,
         make_view: Callable[[], CompareView],
+        select: Callable[[Run], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._display, self._notifier = session, display, session.notifier
         self._panel, self._stage, self._scene_view = panel, stage, scene_view
-        self._make_view = make_view
+        self._make_view, self._select = make_view, select
         self._listing = False  # whether the table of what differs is asked for
         self._colored_before = "role"  # what the points were colored by before the difference
         self._second: CompareView | None = None
@@ -140,9 +141,11 @@ class CompareController(QObject):
         """Compare a run with the one that is shown."""
         session = self._session
         if session.shown is None:
-            session.set_shown(run)
+            self._select(run)
         elif run is session.shown:
-            self._notifier.inform(f"Run {run.number} is shown: choose another one to compare it with.")
+            self._notifier.inform(
+                f"Run {sentence_name(run)} is shown: choose another one to compare it with."
+            )
         else:
             session.set_compared(run)
 
@@ -171,7 +174,7 @@ class CompareController(QObject):
             session.set_solution(solutions[1])
             session.set_compared(second, solutions[0])
         else:
-            session.set_shown(second)
+            self._select(second)
 
     def compare_solution(self, solution: str) -> None:
         """Compare another solution of the run that is shown with its refined depths."""
@@ -219,14 +222,14 @@ class CompareController(QObject):
             return None
         known = display.errors.incumbent, display.compared_incumbent
         others = (
-            (_key(run, solution), numbered_title(run, solution, session.runs))
+            (_key(run, solution), numbered_title(run, solution))
             for run in reversed(session.runs)
             for solution in (REFINED, *(() if run.last is None else run.last.alternatives))
             if run is not first or solution != session.solution
         )
         return CompareState(
-            first=numbered_title(first, session.solution, (first, second)),
-            second=numbered_title(second, session.compared_solution, (first, second)),
+            first=numbered_title(first, session.solution),
+            second=numbered_title(second, session.compared_solution),
             key=_key(second, session.compared_solution),
             others=tuple(others),
             rows=tuple(compare_rows(first, second, known)),
@@ -253,8 +256,8 @@ class CompareController(QObject):
         view = self._second_view()
         self._stage.show_two(
             (
-                numbered_title(first, session.solution, (first, second)),
-                numbered_title(second, session.compared_solution, (first, second)),
+                numbered_title(first, session.solution),
+                numbered_title(second, session.compared_solution),
             )
         )
         view.set_scene(

@@ -14,7 +14,7 @@ from core.reconstruction import settings_to_dict
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_name
+from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -101,9 +101,7 @@ class LogController(QObject):
             if before is None:
                 self.log_settings()  # those that the run starts under
                 warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"
-                self._logbook.add(
-                    Level.INFO, f"run {run.number}", f"Started {warm}: {run_name(run.settings)}"
-                )
+                self._logbook.add(Level.INFO, f"run {run.number}", f"Started {warm}: {numbered_title(run)}")
             if state is not RunState.RUNNING or before is not None:
                 level = Level.ERROR if state is RunState.FAILED else Level.INFO
                 self._logbook.add(level, f"run {run.number}", status_text.activity(run))

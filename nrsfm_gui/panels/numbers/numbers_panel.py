@@ -9,7 +9,8 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from core.reconstruction import VERDICT_ACTIONS
-from nrsfm_gui.widgets.fields import push_button
+from nrsfm_gui.widgets.dock_title import mark_dock_of
+from nrsfm_gui.widgets.fields import push_button, tool_button
 from nrsfm_gui.widgets.labels import PlainLabel, plain_tip
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class NumbersPanel(QScrollArea):
     """Lists of labeled values: of the selected point, of the frame, of the reconstruction."""
 
     verdict_chosen = pyqtSignal(object)  # the action of what may be wrong with the reconstruction was pressed
+    verdict_dismissed = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,6 +31,7 @@ class NumbersPanel(QScrollArea):
         self._main.set_title("Reconstruction")
         self._verdicts = _Verdicts()
         self._verdicts.chosen.connect(self.verdict_chosen)
+        self._verdicts.dismissed.connect(self.verdict_dismissed)
         self._hint = PlainLabel("Click a point in the 3-D or 2-D view to see its numbers.")
         self._hint.setProperty("role", "muted")
         self._hint.setWordWrap(True)
@@ -50,8 +53,13 @@ class NumbersPanel(QScrollArea):
         self._main.set_rows(numbers)
 
     def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
-        """Show what may be wrong with the reconstruction, each with a button for what can be done."""
+        """Show what may be wrong with the reconstruction, each with a button for what can be done.
+
+        The tab of the panel is marked as long as there is something.
+        """
         self._verdicts.set_verdicts(verdicts)
+        count = len(verdicts)
+        mark_dock_of(self, f"{count} remark{'s' * (count > 1)}" if count else "")
         self._title_main()
 
     def set_frame(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
@@ -82,6 +90,7 @@ class _Verdicts(QWidget):
     """A heading, and sentences with buttons; hidden where there are none."""
 
     chosen = pyqtSignal(object)
+    dismissed = pyqtSignal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,6 +119,9 @@ class _Verdicts(QWidget):
             sentence.setWordWrap(True)
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(sentence, row, 0)
+            close = tool_button("✕", "Show this no more (Ctrl+Z shows it again)", "Dismiss this remark")
+            close.clicked.connect(lambda _checked, verdict=verdict: self.dismissed.emit(verdict))
+            self._grid.addWidget(close, row, 2, Qt.AlignmentFlag.AlignTop)
             if verdict.action is None:
                 continue
             meaning = VERDICT_ACTIONS[verdict.action]

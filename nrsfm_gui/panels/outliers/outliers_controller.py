@@ -12,6 +12,7 @@ from core.evaluation import bilinear_residuals, find_outliers
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
 from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.text.status_text import solved_point
 from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 class OutliersState:
     """What the panel shows."""
 
-    found: tuple[Outliers | None, float, str]  # outliers, the suggested threshold, the unit
+    found: tuple[
+        Outliers | None, float, str, str
+    ]  # outliers, the suggested threshold, the unit, the solution
     sentence: str
     possible: tuple[bool, bool, bool]  # to hide, to solve, to show all again
 
@@ -116,14 +119,17 @@ class OutliersController(QObject):
         hidden = 0 if excluded is None or sequence is None else int((excluded & sequence.visible).sum())
         active = session.active_run is not None
         if sequence is None or seen is None:
-            return OutliersState((None, 0.0, ""), "", (False, False, bool(hidden)))
+            return OutliersState((None, 0.0, "", ""), "", (False, False, bool(hidden)))
         unsolved = seen.settings.hide != session.settings.hide
         if not active:
             self._find(sequence, seen)
         found, can_solve = self._found, (unsolved or bool(hidden)) and not active
         can = bool(found is not None and found.count and not active), can_solve, bool(hidden)
+        of = solved_point(seen)
         return OutliersState(
-            (found, self._suggested, sequence.units), self._words(found, hidden, unsolved, active), can
+            (found, self._suggested, sequence.units, of),
+            self._words(found, hidden, unsolved, active, of),
+            can,
         )
 
     def _find(self, sequence: Sequence, seen: Iterate) -> None:
@@ -144,8 +150,8 @@ class OutliersController(QObject):
             usable = threshold if threshold > 0 else None
             self._found = find_outliers(self._residuals[2], threshold=usable)
 
-    def _words(self, found: Outliers | None, hidden: int, unsolved: bool, active: bool) -> str:
-        """Return what was found, in words."""
+    def _words(self, found: Outliers | None, hidden: int, unsolved: bool, active: bool, of: str) -> str:
+        """Return what was found, in words. The residuals are `of` a solution, "" of what is shown."""
         session = self._session
         unit = "" if session.sequence is None else session.sequence.units
         if active:
@@ -157,11 +163,12 @@ class OutliersController(QObject):
             return ""
         head = f"Round {self.round}: " if self.round > 1 else ""
         more = " more" if self.round > 1 else ""
+        limit = ("" if found is None else measure(found.threshold, unit)) + (f" in {of}" if of else "")
         if not found.count:
-            return f"{head}no{more} observation exceeds {measure(found.threshold, unit)}"
+            return f"{head}no{more} observation exceeds {limit}"
         drifting = len(found.drifting)
         words = (
             f"{head}{found.count}{more} of {int(np.isfinite(found.residuals).sum())} "
-            f"({100 * found.share:.2g} %) exceed{'s' * (found.count == 1)} {measure(found.threshold, unit)}"
+            f"({100 * found.share:.2g} %) exceed{'s' * (found.count == 1)} {limit}"
         )
         return words + (f"; {drifting} point{'s drift' if drifting > 1 else ' drifts'}" if drifting else "")

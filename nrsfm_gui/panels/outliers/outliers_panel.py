@@ -126,7 +126,7 @@ class OutliersPanel(QWidget):
         layout.setSpacing(0)
         layout.addLayout(top)
         layout.addLayout(row, 1)
-        self.set_outliers(None, 0.0, "")
+        self.set_outliers(None, 0.0, "", "")
         self.set_sentence("")
         self.set_possible(hide=False, solve=False, show=False)
 
@@ -135,9 +135,12 @@ class OutliersPanel(QWidget):
         """What was found, in words."""
         return self._sentence.full_text
 
-    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str) -> None:
-        """Show outliers and the threshold that the residuals suggest; None where there is nothing yet."""
-        self.plot.set_outliers(outliers, suggested, unit)
+    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str, solution: str) -> None:
+        """Show outliers and the threshold that the residuals suggest; None where there is nothing yet.
+
+        `solution` is what the residuals are of, "" where it is what is shown.
+        """
+        self.plot.set_outliers(outliers, suggested, unit, solution)
         rows = [] if outliers is None else outlier_rows(outliers)
         self._suggest.setVisible(outliers is not None and outliers.threshold != suggested)
         self.list.setVisible(outliers is not None)

@@ -60,7 +60,7 @@ class OutliersPlot(Themed, QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget)
         self._follow_theme()
-        self.set_outliers(None, 0.0, "")
+        self.set_outliers(None, 0.0, "", "")
 
     @property
     def counts(self) -> Floats:
@@ -71,8 +71,8 @@ class OutliersPlot(Themed, QWidget):
         """Set the text that is shown without a histogram."""
         self._empty.setText(sentence)
 
-    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str) -> None:
-        """Show the residuals that outliers were found among, and both thresholds; or nothing."""
+    def set_outliers(self, outliers: Outliers | None, suggested: float, unit: str, solution: str) -> None:
+        """Show the residuals of a solution with their outliers, and both thresholds; or nothing."""
         there = outliers is not None and bool(np.isfinite(outliers.residuals).any())
         self._empty.setVisible(not there)
         for side in ("left", "bottom"):
@@ -86,14 +86,16 @@ class OutliersPlot(Themed, QWidget):
         shown = id(outliers.residuals), suggested
         if shown != self._shown:
             self._shown = shown
-            self._bin(outliers.residuals, suggested, unit)
+            self._bin(outliers.residuals, suggested)
+            words = [*solution.split()[1:2], "residual", f"({unit})"]  # the bilinear solution: "bilinear"
+            self._plot.setLabel("bottom", html.escape(" ".join(words)))
         self._limit = outliers.threshold
         self._line.blockSignals(True)
         self._line.setValue(float(np.log10(self._limit)))
         self._line.blockSignals(False)
         self._draw_bars()
 
-    def _bin(self, residuals: Floats, suggested: float, unit: str) -> None:
+    def _bin(self, residuals: Floats, suggested: float) -> None:
         """Count the residuals on a logarithmic scale."""
         known = residuals[np.isfinite(residuals)]
         largest = max(float(known.max()), 1.2 * suggested)
@@ -112,7 +114,6 @@ class OutliersPlot(Themed, QWidget):
             yRange=(BASE, top + HEADROOM * (top - BASE)),
             padding=0,
         )
-        self._plot.setLabel("bottom", f"residual ({html.escape(unit)})")
         self._plot.setLabel("left", "observations")
         self._name_places()
         decades = range(int(np.ceil(top)) + 1)

@@ -22,6 +22,7 @@ from nrsfm_gui.engine.throttle import (
     PanelUpdater,
 )
 from nrsfm_gui.model.changes import unapplied
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
@@ -171,10 +172,7 @@ class ParametersController(QObject):
         def show(shown: Run, settings: Settings, moment: int | None) -> None:
             if control.current not in (None, shown):
                 control.cancel()
-            control.ignore_settings(settings)
-            session.set_shown(shown if shown in session.runs else None)
-            session.set_settings(settings, undoable=False)
-            session.set_moment(moment)
+            control.show(shown, settings, moment)
 
         session.undo_stack.push(
             UndoEntry(
@@ -183,7 +181,7 @@ class ParametersController(QObject):
                 redo=lambda: show(run, settings, None),
             )
         )
-        sentence = f"Run {run.number} is of the preset {name}; run {source.number} stays as it was."
+        sentence = f"Run {run.number} is of the preset {name}; run {sentence_name(source)} stays as it was."
         if self._announced:
             session.notifier.show_status(sentence)
         else:

@@ -103,7 +103,7 @@ class RowDelegate(QStyledItemDelegate):
                 painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
                 right -= width + GAP
         place = QRect(left, area.top(), max(right - left, 0), area.height())
-        name, color = row.distinction or row.name, theme.other if row.compared else theme.text
+        name, color = row.name, theme.other if row.compared else theme.text
         bold = QFont(font)
         bold.setBold(True)
         fits = QFontMetrics(bold).horizontalAdvance(name) <= place.width()

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from core.reconstruction import is_collapsed
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_name, settings_text
+from nrsfm_gui.model.run_names import run_name, sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.text.run_numbers import remarks_on
 from nrsfm_gui.text.run_rows import SequenceRow, run_row
@@ -72,7 +72,6 @@ class RunsController(QObject):
         panel.delete_requested.connect(
             lambda sequence, number: session.with_run(number, self.forget, sequence=sequence)
         )
-        panel.parameters_requested.connect(self.use_parameters_of)
         panel.forget_requested.connect(lambda sequence: self._forget_all(session.runs_of(sequence)))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
@@ -82,23 +81,19 @@ class RunsController(QObject):
     # -- what is asked for ----------------------------------------------------------------------------------
 
     def show(self, number: int) -> None:
-        """Show a run."""
+        """Show a run with its parameters."""
         self._notifier.clear()
-        self._session.with_run(number, self._session.set_shown)
+        self._session.with_run(number, self._control.select)
 
     def flush(self) -> None:
         """Show at once what has changed."""
         self._updater.flush()
 
-    def use_parameters_of(self, number: int) -> None:
-        """Set the parameters of a run, if it is still there."""
-        self._session.with_run(number, self.use_parameters)
-
     def forget(self, run: Run) -> None:
         """Forget a run, with the offer to undo it; a pinned one only after a confirmation."""
         if run.pinned:
             self._notifier.inform(
-                f"Run {run.number} is pinned, so that it is kept.",
+                f"Run {sentence_name(run)} is pinned, so that it is kept.",
                 action=("Forget it all the same", lambda: self._forget([run])),
             )
         else:
@@ -107,26 +102,6 @@ class RunsController(QObject):
     def forget_all(self) -> None:
         """Stop, and forget the runs of the open sequence but the pinned ones, with the offer to undo it."""
         self._forget_all(self._session.runs)
-
-    def use_parameters(self, run: Run) -> None:
-        """Set the parameters of a run, as it is shown, with the offer to undo it."""
-        session, before, shown = self._session, self._session.settings, self._session.shown
-        session.set_shown(run)  # first: under live parameters the run that is shown follows them
-        seen = session.seen
-        settings = run.settings if session.moment is None or seen is None else seen.settings
-        if before == settings:
-            self._notifier.inform(f"The parameters are those of run {run.number} already.")
-            return
-        session.set_settings(settings)
-
-        def undo() -> None:
-            session.set_shown(shown if shown in session.runs else None)
-            session.set_settings(before)
-
-        self._notifier.inform(
-            f"The parameters are those of run {run.number} now: {settings_text(settings)}.",
-            action=("Undo", undo),
-        )
 
     def _on_branched(self, run: Run, source: Run) -> None:
         self._branched = run, source
@@ -137,7 +112,7 @@ class RunsController(QObject):
         if branched is not None and branched[0] in self._session.runs:
             run, source = branched
             self._notifier.inform(
-                f"Run {run.number} follows your changes; run {source.number} stays as it was."
+                f"Run {sentence_name(run)} follows your changes; run {sentence_name(source)} stays as it was."
             )
 
     def _rename(self, run: Run, text: str) -> None:
@@ -178,7 +153,7 @@ class RunsController(QObject):
                 session.set_compared(compared)
 
         forget()
-        what = f"run {runs[0].number}" if len(runs) == 1 else f"{len(runs)} runs"
+        what = f"run {sentence_name(runs[0])}" if len(runs) == 1 else f"{len(runs)} runs"
         what += "" if here else f" of {runs[0].sequence.name}"
         sentence = f"{what[0].upper()}{what[1:]} {'is' if len(runs) == 1 else 'are'} forgotten."
         if kept:
@@ -201,7 +176,6 @@ class RunsController(QObject):
                         self._errors.of_run(run),
                         shown=_of(shown, runs),
                         compared=_of(compared, runs),
-                        runs=runs,
                     )
                     for run in reversed(runs)
                 ),
@@ -222,7 +196,7 @@ class RunsController(QObject):
             return
         best = run.last.best
         if is_collapsed(best.problem, best.factors):
-            self._notifier.warn(f"Run {run.number}: {' '.join(remarks_on(run))}")
+            self._notifier.warn(f"Run {sentence_name(run)}: {' '.join(remarks_on(run))}")
 
 
 def _of(run: Run | None, runs: list[Run]) -> Run | None:

@@ -358,7 +358,7 @@ class SequenceTree(Themed, QTreeWidget):
             found = False
             for child in _children(item):
                 run = child.data(0, RUN)
-                texts = _text_of(item), child.text(0), run.distinction, str(run.number), run.note
+                texts = _text_of(item), child.text(0), str(run.number), run.note
                 child.setHidden(not self._matches(" ".join(texts)))
                 found = found or not child.isHidden()
             item.setHidden(not (matches or found))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Settings
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
 from nrsfm_gui.scene import summaries
@@ -68,10 +69,12 @@ class SequencesController(QObject):
         self._session.set_settings(settings)
 
     def remember_settings(self) -> None:
-        """Store the parameters of the open sequence; the mirrored frames are those of a run."""
+        """Store the parameters of the open sequence; mirrored frames and steered weights are a run's."""
         session = self._session
+        unsteered = {"penalty": session.rule, "mode_weights": Settings().mode_weights}
+        settings = session.settings.with_changes(mirror=None, **unsteered)
         if self.remembers and session.sequence is not None:
-            self._store.set_parameters(session.sequence.content, session.settings.with_changes(mirror=None))
+            self._store.set_parameters(session.sequence.content, settings)
 
     def _on_reading_started(self, _what: str, name: str) -> None:
         self._notifier.clear()
@@ -93,7 +96,7 @@ class SequencesController(QObject):
         """Open a sequence that the session holds, and show one of its runs."""
         self._opening.open_sequence(sequence)
         if number >= 0:
-            self._session.with_run(number, self._session.set_shown)
+            self._session.with_run(number, self._control.select)
 
     def _on_remove_requested(
         self, entries: tuple[SequenceEntry, ...], sequences: tuple[Sequence, ...]
@@ -153,7 +156,7 @@ class SequencesController(QObject):
         session, sentences = self._session, [summaries.switch_summary(stopped)]
         buttons: list[Action] = []
         if stopped is not None:
-            buttons.append((f"Go on with run {stopped.number}", lambda: self._go_on(stopped)))
+            buttons.append((f"Go on with run {sentence_name(stopped)}", lambda: self._go_on(stopped)))
         if left is not None and session.sequence is not None and not self._known and others != Settings():
             sentences.append(summaries.preset_summary(session.sequence, left))
             buttons.append(("Use those here, too", lambda: session.set_settings(others)))
@@ -163,7 +166,7 @@ class SequencesController(QObject):
     def _go_on(self, run: Run) -> None:
         """Open the sequence of a run again, and go on from where the run was stopped."""
         self._opening.open_sequence(run.sequence)
-        self._session.with_run(run.number, self._session.set_shown)
+        self._session.with_run(run.number, self._control.select)
         self._control.start(warm=True, settings=run.settings)
 
 

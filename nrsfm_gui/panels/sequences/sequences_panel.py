@@ -47,7 +47,6 @@ class SequencesPanel(QWidget):
     pin_requested = pyqtSignal(object, int, bool)
     delete_requested = pyqtSignal(object, int)
     # The number of the run of the open sequence whose parameters are to be set.
-    parameters_requested = pyqtSignal(int)
     forget_requested = pyqtSignal(object)  # the runs of a sequence are to be forgotten
     # Tuples of `SequenceEntry` and of `Sequence`, which are to be removed from the list.
     remove_requested = pyqtSignal(object, object)
@@ -150,8 +149,6 @@ class SequencesPanel(QWidget):
             menu.addAction("&Note…", lambda: self._write_note(number))
         words = "Un&pin" if row.pinned else "Kee&p (pin), so that Forget runs leaves it"
         menu.addAction(words, lambda: self.pin_requested.emit(sequence, number, not row.pinned))
-        if here:
-            menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))
         menu.addSeparator()
         menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(sequence, number))
         menu.addAction("&Forget the runs of this sequence", lambda: self.forget_requested.emit(sequence))

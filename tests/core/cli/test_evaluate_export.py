@@ -63,7 +63,8 @@ def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wron
         "energy of the depths -12.5 per point and frame, noise 0.3 px, isometry 0.3, smallest movement 0.0025, "
         "8 neighbors, mode weights 0, 1.5"
     )
-    assert "end of 2: energy -12 where ends are compared, 10 % from the lowest" in lines
+    assert "end of lowest: the lowest energy" in lines
+    assert "end of 2: energy 0.5 higher, 10 % of the object apart" in lines
     (start,) = [line for line in lines if line.startswith("its start: log10 loss")]
     assert start.endswith(f"rank {refined_result.rank}")
     assert "note: It jumps at frame 2." in lines

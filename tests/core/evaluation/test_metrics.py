@@ -14,9 +14,9 @@ from core import (
     procrustes_mm,
     reprojection_px,
 )
-from core.evaluation import Kind, Mirror, camera_truth, e3d_global, frobenius_relative, object_size
+from core.evaluation import Kind, Mirror, camera_truth, e3d_global, frobenius_relative
 from core.evaluation.challenge_score import _score_residuals
-from core.foundation import rotation_from_vector
+from core.foundation import object_size, relative_distance, rotation_from_vector
 
 FRAMES, POINTS = 6, 12
 
@@ -222,6 +222,16 @@ def test_unknown_points_and_one_that_is_far_off_leave_the_size_of_an_object_alon
     far[:, :, 0] += 1e5
     assert object_size(unknown) == object_size(far) == fewer
     assert np.isnan(object_size(np.full((2, 3, 4), np.nan)))
+
+
+def test_the_distance_of_shapes_is_relative_to_their_size_after_a_similarity_per_frame():
+    rng = np.random.default_rng(3)
+    shapes = rng.normal(size=(4, 3, 30))
+    R = rotation_from_vector(rng.normal(size=(4, 3)))
+    assert relative_distance(2.0 * R @ shapes + 9.0, shapes) == pytest.approx(0.0, abs=1e-12)
+    moved = shapes + rng.normal(size=shapes.shape) * 0.01
+    expected = procrustes_mm(moved, GroundTruth(np.arange(4), shapes, 0)).mean / object_size(shapes)
+    assert relative_distance(moved, shapes) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("fixed", [False, True])

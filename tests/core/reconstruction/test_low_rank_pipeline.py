@@ -25,6 +25,7 @@ from core import (
     TruncatedNuclearNorm,
     VariableProjection,
     command_for,
+    errors_of,
     export,
     finish,
     iterate,
@@ -104,9 +105,10 @@ def test_a_rank_that_is_not_used_up_hides_no_rigid_scene(scene, solved):
     assert result.meta["low_rank"]["metric_rms"] == pytest.approx(solved.meta["low_rank"]["metric_rms"])
 
 
-def test_reprojections_are_those_of_the_projective_cameras(scene, solved):
+def test_reprojections_are_those_of_the_metric_view_and_the_projective_cameras_have_an_error_of_their_own(
+    scene, solved
+):
     X = solved.cameras @ solved.homogeneous
-    assert solved.reprojections() == pytest.approx(solved.norm * X[:, :2] / X[:, 2:])
     seen = np.where(scene.visible[:, None], scene.tracks, 0.0)
     figures = solved.meta["low_rank"]
     rms = reprojection_rms(np.diag([solved.norm, solved.norm, 1]) @ X, seen, scene.visible)
@@ -114,6 +116,10 @@ def test_reprojections_are_those_of_the_projective_cameras(scene, solved):
     assert rms < 0.5
     Y = solved.intrinsics @ solved.camera_points
     assert figures["metric_rms"] == pytest.approx(reprojection_rms(Y, seen, scene.visible))
+    assert solved.reprojections() == pytest.approx(Y[:, :2] / Y[:, 2:])
+    errors = errors_of(solved)
+    assert errors["reprojection_px"] == pytest.approx(figures["metric_rms"])
+    assert errors["reprojection_px_projective"] == figures["projective_rms"]
     assert figures["metric_rms"] < 0.5
     assert figures["upgraded_rms"] > figures["metric_rms"]
 

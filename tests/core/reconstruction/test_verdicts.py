@@ -72,7 +72,7 @@ def test_a_mirrored_shape_can_be_repaired(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     verdict = verdicts_on(problem, mirror_in_depth(point))["mirrored"]
     assert verdict.sentence.startswith("The shape may be mirrored in depth: mirrored, its energy is")
-    assert "lower per frame" in verdict.sentence
+    assert "lower per point and frame" in verdict.sentence
     assert verdict.frames == (0, 19) and verdict.action == "repair"
 
 
@@ -120,7 +120,7 @@ def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
     tied = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9995)))["ambiguous"]
     assert tied.action == "compare"
     assert tied.sentence.startswith("Two shapes explain the tracks equally (")
-    assert "% of the size apart). Their energies differ by 0.0005 per point and frame; " in tied.sentence
+    assert "% of the object apart). Their energies differ by 0.0005 per point and frame; " in tied.sentence
     assert tied.sentence.endswith("the lower one is shown, the other began at rigid.")
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9))) == {}
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", point, -2.0))) == {}

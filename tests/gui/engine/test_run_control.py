@@ -165,6 +165,36 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
     assert run.last is last and not run.history.ticks
 
 
+def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_is_steered_then(
+    qtbot, controls, make_stream
+):
+    session, control = controls(make_stream(pause=0.001))
+    session.set_settings(Settings(objective="wnn"))
+    first = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(first.history) > 5)
+    control.cancel()
+    qtbot.waitUntil(lambda: not control._threads)
+    control.ignore_settings(Settings(rank=4))
+    session.set_settings(Settings(rank=4))
+    second = control.start(warm=False)
+    count = len(first.history)
+    control.select(first)
+    assert session.shown is first and session.settings == Settings(objective="wnn")
+    qtbot.waitUntil(lambda: len(second.history) > 10)
+    assert (second.settings, second.state) == (Settings(rank=4), RunState.RUNNING)
+    assert session.runs == [first, second] and not second.history.ticks
+    session.set_settings(Settings(rank=5))
+    third = session.shown
+    assert session.runs == [first, second, third] and third.warm_from == first.number
+    assert (second.settings, second.state) == (Settings(rank=4), RunState.STOPPED)
+    qtbot.waitUntil(lambda: third.settings == Settings(rank=5))
+    assert (len(first.history), first.settings) == (count, Settings(objective="wnn"))
+    session.set_settings(
+        Settings(objective="wnn")
+    )  # those that were only shown are followed like any others now
+    qtbot.waitUntil(lambda: third.settings == Settings(objective="wnn"))
+
+
 def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10, refuses=Settings(rank=3)))
     run = control.start(warm=False)
@@ -443,7 +473,7 @@ def test_the_status_and_the_row_of_a_run_show_the_time_that_is_left(known, make_
     run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
     run.history.extend([run.last.record])
     begins = f"about {text}" if text else "refine"
-    assert activity(run).startswith(f"Running: run 1 · {begins} · ")
+    assert activity(run).startswith(f"Running: run 1 (recommended) · {begins} · ")
     assert run_row(run, None).origin == text
     run.state = RunState.PAUSED
     assert "left" not in activity(run)
@@ -469,11 +499,11 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls
     session.set_settings(session.settings.with_changes(method="lm"))
     with qtbot.waitSignal(session.notifier.status_changed) as said:
         second = control.start(warm=True)
-    assert said.args == ["Run 2 starts from nothing: run 1 is of another method"]
+    assert said.args == ["Run 2 (LM) starts from nothing: run 1 (recommended) is of another method"]
     assert second.warm_from is None
     qtbot.waitUntil(lambda: len(second.history) > 5)
-    assert activity(second).startswith("Running: run 2 (from nothing)")
+    assert activity(second).startswith("Running: run 2 (LM), from nothing")
     third = control.start(warm=True)
     assert third.warm_from == 2
     qtbot.waitUntil(lambda: len(third.history) > 5)
-    assert activity(third).startswith("Running: run 3 (from run 2)")
+    assert activity(third).startswith("Running: run 3 (LM), from run 2")

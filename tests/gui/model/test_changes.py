@@ -89,4 +89,5 @@ def test_mirrored_frames_of_a_run_ask_for_nothing_and_those_that_are_typed_for_a
 
 
 def test_a_run_is_named_after_the_frames_that_it_mirrors():
-    assert run_name(Settings(mirror="31-40")) == f"31-40 mirrored, {run_name(Settings())}"
+    assert run_name(Settings(mirror="31-40")) == "31-40 mirrored"
+    assert run_name(Settings(mirror="31-40", isometry=0.5)) == "isometry 0.5, 31-40 mirrored"

@@ -271,7 +271,7 @@ def test_the_turn_does_not_depend_on_where_the_object_is_drawn(make_known):
     alone = find(bare, build_shapes(bare, case.result))
     assert np.allclose(found.turn, alone.turn)
     assert np.isnan(alone.error).all()
-    assert [row.label for row in frame_numbers(alone, 0)] == ["tracks", "hidden points", "camera turns"]
+    assert [row.label for row in frame_numbers(alone, 0)] == ["reprojection", "hidden points", "camera turns"]
 
 
 def test_before_any_reconstruction_nothing_is_found(known):

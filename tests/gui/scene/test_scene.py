@@ -21,8 +21,8 @@ from core import (
     Status,
     WeightedNuclearNorm,
 )
-from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror, object_size
-from core.foundation import Phase, PhaseKind
+from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
+from core.foundation import Phase, PhaseKind, object_size
 from nrsfm_gui.model.appearance import LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts

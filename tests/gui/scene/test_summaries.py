@@ -5,31 +5,42 @@ from __future__ import annotations
 import pytest
 
 from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings
+from core.reconstruction import DEFAULT_PRESETS
 from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene.summaries import measure, relative_measure, size_text
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
 def test_every_method_and_penalty_has_a_short_name_of_its_own(problem):
-    methods = {run_name(Settings(problem=problem, method=name, eta=0.1)) for name in METHODS}
-    penalties = {run_name(Settings(problem=problem, penalty=kind(), eta=0.1)) for kind in PENALTIES.values()}
+    base = PRESETS[DEFAULT_PRESETS[problem]].with_changes(eta=0.1)
+    methods = {run_name(base.with_changes(method=name)) for name in METHODS}
+    penalties = {run_name(base.with_changes(penalty=kind())) for kind in PENALTIES.values()}
     assert len(methods) == len(METHODS)
     assert len(penalties) == len(PENALTIES)
-    assert all(len(name) <= 40 for name in methods | penalties)
+    assert all(len(name) <= 60 for name in methods | penalties)
 
 
 def test_names_show_preset_problem_method_and_penalty():
     assert [run_name(settings) for settings in PRESETS.values()] == list(PRESETS)
     explicit = ExplicitWeights((1.0, 2.0))
-    assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
-    assert run_name(Settings(problem="lowrank", method="irnn")) == "IRNN, WNN, low rank"
-    assert run_name(Settings(eta=0.1)) == "refined, WNN"
-    assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "recommended, Cauchy"
-    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "refined, WNN, Huber, hidden tracks"
-    assert run_name(Settings(eta=0.1, objective="wnn")) == "bilinear, WNN"
-    assert run_name(Settings(method="lm", objective="depths")) == "LM, refined, WNN"
+    assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, rank 2, weights 1, 2"
+    assert run_name(PRESETS["lowrank"].with_changes(method="irnn")) == "lowrank, IRNN"
+    assert run_name(Settings(eta=0.1)) == "bilinear, eta 0.1"
+    assert run_name(Settings(isometry=0.5)) == "isometry 0.5"
+    assert run_name(Settings(mode_weights=(1.0, 1.0, 20.0))) == "weights 1, 1, 20"
+    assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "Cauchy, loss scale 2"
+    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "bilinear, eta 0.1, hidden tracks, Huber"
+    assert run_name(PRESETS["bilinear"].with_changes(eta=0.1)) == "bilinear, eta 0.1"
+    assert run_name(Settings(intrinsics=(1400.0, 1400.0, 640.0, 480.0))) == "given K"
     loose = (("relaxation", 1.0), ("rho", 0.1))
-    assert run_name(Settings(method="admm", options=loose)) == "ADMM relaxation 1 rho 0.1, WNN"
+    assert run_name(Settings(method="admm", options=loose)) == "ADMM, relaxation 1, rho 0.1"
+
+
+def test_a_name_has_few_parts_and_few_weights():
+    many = Settings(rank=6, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.3, 0.4, 0.5)))
+    assert run_name(many) == "bilinear, weights 0, 0.1, 0.2, 0.3, …"
+    many = Settings(seed=3, starts=1, rotation_rank=2, noise=0.1, isometry=0.5, neighbors=4)
+    assert run_name(many) == "rotation rank 2, starts 1, seed 3, isometry 0.5, 2 more"
 
 
 def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_left():

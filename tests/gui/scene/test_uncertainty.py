@@ -88,12 +88,15 @@ def test_without_a_truth_the_timeline_shows_them_first_then_the_reprojection(kno
     assert error_series(known.sequence, build_shapes(known.sequence, known.result)).name == "3-D error"
 
 
-def test_reprojection_errors_of_rounding_count_as_none(known):
-    bare = replace(known.sequence, truth=None)
-    shapes = build_shapes(bare, known.result)
-    rounded = replace(shapes, residuals=np.full_like(shapes.residuals, 9e-7))
-    assert error_series(bare, rounded).zero
-    assert not error_series(bare, replace(shapes, residuals=np.full_like(shapes.residuals, 2e-6))).zero
+def test_reprojection_errors_of_rounding_count_as_none_and_color_nothing(known):
+    reprojected = build_shapes(known.sequence, known.result).reprojected
+    for off, exact in ((9e-7, True), (2e-6, False)):
+        tracks = reprojected + np.array([off, 0.0])[:, None]
+        bare = replace(known.sequence, truth=None, tracks=tracks)
+        shapes = build_shapes(bare, known.result)
+        assert error_series(bare, shapes).zero is exact and (quality(shapes).reprojection == 0) is exact
+        found = coloring(shapes, 3, "error", track_unit="px")
+        assert (found.values is None) is exact and ("0 in all frames" in found.missing) is exact
 
 
 def test_where_there_are_none_the_reason_is_shown(known, make_iterate):

@@ -62,7 +62,11 @@ def sequence(tmp_path_factory):
 
 
 def made(sequence, parts):
-    run, start = Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True), None
+    dismissed = frozenset({"a remark", "b"})
+    run, start = (
+        Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True, dismissed=dismissed),
+        None,
+    )
     for settings, count in parts:
         for state in islice(iterate(sequence, settings, start=start), count):
             start = state

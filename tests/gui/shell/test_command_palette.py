@@ -65,6 +65,7 @@ class ActionWindow(QMainWindow):
             ParametersPanel(),
             self,
             show_panel=QDockWidget.raise_,
+            show_run=lambda _number: None,
         )
 
 

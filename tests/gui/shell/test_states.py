@@ -71,6 +71,12 @@ def states(make_states, control) -> StateCards:
     return make_states(control)
 
 
+def offered(messages):
+    """Return the text of the button that shows what is better."""
+    (text,) = (each.text() for each in messages.findChildren(QPushButton) if each.text().startswith("Show "))
+    return text
+
+
 def press(qtbot, parent, text):
     button = next(
         each for each in parent.findChildren(QPushButton) if each.text() == text and each.isVisible()
@@ -136,7 +142,7 @@ def test_a_run_that_ends_at_its_limit_is_reported_in_a_sentence(
     states.announces = True
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
-    assert messages.text.startswith("Run 1 reached its iteration limit in ")
+    assert ") reached its iteration limit in " in messages.text
     assert display.scene is not None
 
 
@@ -144,12 +150,12 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(
     qtbot, session, control, states, display, messages, asked, sequence
 ):
     session.set_settings(QUICK)
-    session.set_sequence(sequence)
+    session.set_sequence(replace(sequence, truth=None))
     states.announces = True
     control.start(warm=False)
     qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "))
     assert ". " not in messages.text and messages.text.endswith(".")  # one sentence
-    assert messages.text.startswith("Run 1 converged in ")
+    assert ") converged in " in messages.text
     assert not any(unit in messages.text for unit in ("px", "mm"))  # they are in the headline
     press(qtbot, messages, "Go to the worst frame")
     assert asked == ["worst"]
@@ -182,11 +188,36 @@ def test_a_refined_shape_that_the_truth_shows_to_be_worse_is_announced_with_the_
     control.ended.emit(run)
     qtbot.waitUntil(lambda: bool(messages.text))
     now = measure(display.errors.incumbent.error, "mm")
-    assert f"; refined {now} from the ground truth, bilinear only " in messages.text
-    press(qtbot, messages, "Show the bilinear solution")
+    assert f", {now} from the ground truth; nearer: " in messages.text and " in bilinear" in messages.text
+    press(qtbot, messages, offered(messages))
     assert session.solution == "bilinear"
     display.refresh()
     assert display.errors.incumbent.error < 1e-6
+
+
+def test_a_run_that_passed_something_nearer_to_the_truth_says_so_and_offers_it(
+    qtbot, session, control, states, display, messages, known, make_iterate
+):
+    session.set_sequence(known.sequence)
+    states.announces = True
+    run = session.add_run(QUICK)
+    for index, (noise, seconds) in enumerate(((0.2, 2.0), (0.01, 9.0), (0.1, 48.0))):
+        made = make_iterate(known, noise=noise)
+        run.last = replace(made, record=replace(made.record, iteration=index + 1, seconds=seconds))
+        run.history.extend([run.last.record])
+        run.snapshots.add(index, run.last)
+    run.state = RunState.FINISHED
+    session.report_run(run)
+    display.refresh()
+    end = display.errors.incumbent.error
+    control.ended.emit(run)
+    qtbot.waitUntil(lambda: "at 9.00 s" in messages.text)
+    assert f", {measure(end, 'mm')} from the ground truth; nearer: " in messages.text
+    assert messages.text.endswith(" mm at 9.00 s.")  # nothing else is nearer
+    press(qtbot, messages, offered(messages))
+    assert session.moment == 1
+    display.refresh()
+    assert display.errors.incumbent.error < 0.2 * end
 
 
 def test_a_refused_run_shows_why_and_shows_the_log(

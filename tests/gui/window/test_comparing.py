@@ -95,7 +95,7 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     assert window.session.compared is None and not any(beside(window))
     assert not window.loss_plot._all
     window.sequences_panel.compare_requested.emit(3)
-    assert window.session.compared is None and "Run 3 is shown" in window.message_bar.text
+    assert window.session.compared is None and "Run 3 (bilinear, rank 5) is shown" in window.message_bar.text
 
 
 def test_the_key_for_the_next_alignment_shows_its_name_and_the_headline_has_the_menu(window):

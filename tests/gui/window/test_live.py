@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QComboBox
 
 from core import PRESETS, Settings
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
 from nrsfm_gui.scene import display
 from nrsfm_gui.scene.shapes import build_shapes
@@ -65,7 +66,9 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
     assert tick.text.startswith(f"from run 1: {name} {0.05 if name == 'eta' else 0.5} → ")
     assert run.last.settings == window.session.settings != QUICK
     assert run.last.best.problem.eta == window.session.settings.eta
-    qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.message_bar.text)
+    new, old = (sentence_name(each) for each in (run, done))
+    words = f"Run {new} follows your changes; run {old} stays as it was."
+    qtbot.waitUntil(lambda: words in window.message_bar.text)
 
 
 def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, window, monkeypatch):
@@ -78,7 +81,8 @@ def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, wi
     run = window.session.shown
     assert window.session.runs == [done, run] and run is not done
     assert window.session.settings == run.settings == quick["bilinear"] and run.warm_from is None
-    assert "Run 2 is of the preset bilinear; run 1 stays as it was. Ctrl+Z" in window.message_bar.text
+    words = f"Run 2 is of the preset bilinear; run {sentence_name(done)} stays as it was. Ctrl+Z"
+    assert words in window.message_bar.text
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert (done.settings, len(done.history), done.last) == kept
     solved = len(run.history), run.last

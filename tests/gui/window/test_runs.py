@@ -47,7 +47,6 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
         (panel.title_changed, (window.session.sequence, gone, "a name")),
         (panel.note_changed, (gone, "a note")),
         (panel.delete_requested, (window.session.sequence, gone)),
-        (panel.parameters_requested, (gone,)),
         (panel.compare_requested, (gone,)),
         (window.parameters_panel.run_parameters_requested, (gone,)),
     ):

@@ -23,6 +23,7 @@ from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -149,7 +150,7 @@ def test_an_active_run_is_stopped_with_its_sequence_and_keeps_its_results(
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(window.run_control.ended):
         show(window, second)
-    stopped = "Run 1 was stopped; opening first again shows what it has."
+    stopped = "Run 1 (bilinear, rank 2) was stopped; opening first again shows what it has."
     assert window.message_bar.text.startswith(stopped)
     assert run.state is RunState.STOPPED
     show(window, reads(first))
@@ -169,9 +170,8 @@ def test_a_run_that_opening_another_sequence_stopped_goes_on_at_one_click(
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(window.run_control.ended):
         show(window, second)
-    (button,) = [
-        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Go on with run 1"
-    ]
+    buttons = window.message_bar.findChildren(QPushButton)
+    (button,) = [each for each in buttons if each.text() == f"Go on with run {sentence_name(run)}"]
     button.click()
     assert window.session.sequence is first and window.session.runs[0] is run
     follows = window.run_control.current
@@ -220,7 +220,8 @@ def test_a_sequence_has_its_parameters_again_at_the_next_launch(make_window, mak
     show(later, other)
     assert later.session.settings == Settings(rank=3)
     show(later, reads(first))
-    assert later.session.settings == explicit  # which frames were mirrored is of a run
+    plain = explicit.with_changes(penalty=Settings().penalty)
+    assert later.session.settings == plain  # mirrored frames and steered weights are of a run
     given = make_window(make_stream(length=3))
     given.sequences_controller.give_settings(Settings(rank=2))
     show(given, reads(first))

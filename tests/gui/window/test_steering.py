@@ -139,5 +139,7 @@ def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, kno
     found = window.display.errors.incumbent
     error = measure(found.errors.held_out, bare.units)
     assert run_row(run, found).error == f"{error} held out"
+    quality = replace(found.errors, held_out=None, uncertainty=0.079, size=1.0)
+    assert run_row(run, replace(found, errors=quality)).error == "± 7.9 %"
     assert {row.label: row.value for row in numbers(run, found, bare)}["held-out RMS"] == error
     assert f"{error} at held-out" in headline_text(found, bare).large[0]

@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QPushButton
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 
 from core import Settings, iterate, simulate
+from core.depth import DepthEnd, mirror_in_depth
 from core.reconstruction import Verdict
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.run_rows import run_row
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
@@ -50,6 +54,20 @@ def show_run(make_window, sequence, end):
     return make
 
 
+@pytest.fixture
+def tab_of():
+    """Return whether the tab of the panel Numbers is marked, and its tip."""
+
+    def of(window):
+        window.numbers_controller.flush()
+        bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        places = [(bar, tab) for bar in bars for tab in range(bar.count()) if bar.tabText(tab) == "Numbers"]
+        (bar, tab), *_others = places
+        return not bar.tabIcon(tab).isNull(), bar.tabToolTip(tab)
+
+    return of
+
+
 def button(window, text):
     (found,) = (
         each
@@ -78,6 +96,39 @@ def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(s
     )
 
 
+def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone(show_run, tab_of):
+    window = show_run(JUMP, RIGID)
+    panel, session = window.numbers_panel, window.session
+    assert tab_of(window) == (True, "2 remarks")
+    next(each for each in panel.findChildren(QToolButton) if each.isVisibleTo(panel)).click()
+    window.display.refresh()
+    assert session.shown.dismissed == {JUMP.sentence}
+    assert tab_of(window) == (True, "1 remark")
+    assert run_row(session.shown, None).origin == "1 remark"
+    session.undo()
+    window.display.refresh()
+    assert tab_of(window) == (True, "2 remarks")
+    session.set_dismissed(session.shown, frozenset({JUMP.sentence, RIGID.sentence}))
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers") and run_row(session.shown, None).origin == ""
+    assert not any(each.isVisibleTo(panel) for each in panel.findChildren(QToolButton))
+
+
+def test_remarks_go_with_their_run_and_with_the_solution_that_they_are_on(show_run, tab_of):
+    window = show_run(RIGID)
+    session = window.session
+    assert tab_of(window) == (True, "1 remark")
+    session.set_solution("bilinear")
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers")
+    session.set_solution("refined")
+    window.display.refresh()
+    assert tab_of(window) == (True, "1 remark")
+    session.drop_run(session.shown)
+    window.display.refresh()
+    assert tab_of(window) == (False, "Numbers")
+
+
 def test_looking_goes_to_the_frames_and_colors_by_the_uncertainty(show_run):
     window = show_run(JUMP)
     button(window, "Look").click()
@@ -98,6 +149,32 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
     assert window.display.together is not None
 
 
+def test_an_end_is_as_far_and_as_high_in_compare_and_numbers_as_in_the_summary_of_the_command_line(
+    show_run, end
+):
+    mirrored = DepthEnd("rigid", mirror_in_depth(end.depth.best), end.depth.ends[0].energy + 0.0123)
+    end = replace(end, depth=replace(end.depth, ends=(*end.depth.ends, mirrored)), view=None)
+    ends = end.geometry.refinement["ends"]
+    window = show_run()
+    session = window.session
+    session.shown.last = end
+    session.report_run(session.shown)
+    name = list(end.alternatives)[1]
+    window.compare_controller.compare_solution(name)
+    window.display.refresh()
+    apart = percent_of(ends[1]["distance"], 1.0)
+    assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
+    session.set_solution(name)
+    window.display.refresh()
+    higher = ends[1]["energy"] - ends[0]["energy"]
+    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
+    assert rows["above the lowest end"] == f"{higher:.2g}"
+    session.set_solution("refined")
+    window.display.refresh()
+    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
+    assert "above the lowest end" not in rows or not rows["above the lowest end"]
+
+
 @pytest.mark.slow
 def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energies(
     qtbot, show_run, sequence, end
@@ -112,10 +189,13 @@ def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energie
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     *_, expected = iterate(sequence, SETTINGS.with_changes(mirror="4-6"), start=source.last)
     np.testing.assert_allclose(run.last.geometry.points, expected.geometry.points, atol=1e-9)
-    qtbot.waitUntil(lambda: "has frames 4-6 of run 1 mirrored" in window.message_bar.text)
+    name = sentence_name(source)
+    qtbot.waitUntil(lambda: f"has frames 4-6 of run {name} mirrored" in window.message_bar.text)
     assert "higher per point and frame" in window.message_bar.text or "lower" in window.message_bar.text
     (compare,) = (
-        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Compare with run 1"
+        each
+        for each in window.message_bar.findChildren(QPushButton)
+        if each.text() == f"Compare with run {name}"
     )
     compare.click()
     assert session.compared is source

@@ -49,7 +49,7 @@ def parts(
     layout.addWidget(splitter, 1)
     controller = CompareController(
         session, display, panel, splitter, scene_view, make_view=lambda: SceneView(software=True),
-        parent=around,
+        select=session.set_shown, parent=around,
     )  # fmt: skip
     show(around, 900, 600)
     session.set_sequence(known.sequence)

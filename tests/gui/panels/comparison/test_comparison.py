@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from core import NuclearNorm, Settings
+from core.foundation import relative_distance
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import percent_of
 
 
 def expected_points(parts, run):
@@ -19,7 +21,7 @@ def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(parts, 
     wait_for_comparison(parts.session, parts.display)
     scene = parts.display.scene
     np.testing.assert_allclose(scene.other, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
-    assert scene.other_name == "2: rank 4" and parts.compare_panel.isVisible()
+    assert scene.other_name == "2 bilinear, rank 4" and parts.compare_panel.isVisible()
     parts.press_action(parts, "compare")
     parts.display.refresh()
     assert parts.session.compared is None and not parts.compare_panel.isVisible()
@@ -32,7 +34,8 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
     reported = parts.compare_panel._summary.full_text
-    assert reported.startswith(f"Mean distance {mean:.2f} mm · ")
+    apart = percent_of(relative_distance(points[0], points[1]), 1.0)
+    assert reported.startswith(f"{apart} of the object apart · mean distance {mean:.2f} mm, in this frame ")
     assert reported.endswith("per-frame similarity")
 
 
@@ -57,8 +60,8 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
     shown = second._scene
     np.testing.assert_allclose(shown.estimate, expected_points(parts, parts.session.runs[1])[0].T, atol=1e-9)
     assert [label.text() for label in parts.compare_splitter._titles] == [
-        "3: rank 5",
-        "2: rank 4",
+        "3 bilinear, rank 5",
+        "2 bilinear, rank 4",
     ]
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0

@@ -87,15 +87,29 @@ def test_the_histogram_counts_every_observation_and_colors_what_is_beyond(panel,
     residuals = np.random.default_rng(0).rayleigh(size=(40, 50))
     residuals[5, 7] = 60.0
     found = find_outliers(residuals)
-    panel.set_outliers(found, found.threshold, "px")
+    panel.set_outliers(found, found.threshold, "px", "the bilinear solution")
     assert panel.plot.counts.sum() == residuals.size
     for theme in (DARK, LIGHT):
         panel.setPalette(palette(theme))
         picture = panel.grab().toImage()
         assert near(picture, theme.accent, tolerance=30).sum() > 200
         assert near(picture, theme.warning, tolerance=30).sum() > 5
-    panel.set_outliers(find_outliers(residuals, threshold=70.0), found.threshold, "px")
+    panel.set_outliers(
+        find_outliers(residuals, threshold=70.0), found.threshold, "px", "the bilinear solution"
+    )
     assert not near(panel.grab().toImage(), LIGHT.warning, tolerance=30).any()
+
+
+def test_residuals_of_another_solution_than_the_shown_one_carry_its_name(solved, panel, controller):
+    assert (
+        "solution" not in panel.sentence and panel.plot._plot.getAxis("bottom").labelText == "residual (px)"
+    )
+    last = solved.shown.last
+    solved.shown.last = replace(last, record=replace(last.record, energy=-14.0))  # its depths are refined
+    solved.run_changed.emit(solved.shown)
+    controller.show()
+    assert panel.sentence.endswith(" px in the bilinear solution")
+    assert "bilinear residual (px)" in panel.plot._plot.getAxis("bottom").labelText
 
 
 def test_a_dragged_threshold_changes_the_list_and_is_put_back(solved, panel):

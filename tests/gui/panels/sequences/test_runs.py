@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QLineEdit, QPushButton
 from core import CameraModel, SequenceEntry, Settings, simulate
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import distinction, numbered_title, run_name, run_title
+from nrsfm_gui.model.run_names import numbered_title, run_title, sentence_name
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.row_delegate import LOSS_WIDTH, RUN, badge_color
 from nrsfm_gui.panels.sequences.sequences_panel import SequencesPanel
@@ -106,9 +106,10 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     parts.display.refresh()
     tree = parts.sequences_panel.tree
     tree.setFocus()
+    name = sentence_name(parts.session.shown)
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
-    assert parts.message_bar.text == "Run 2 is forgotten. Ctrl+Z restores it."
+    assert parts.message_bar.text == f"Run {name} is forgotten. Ctrl+Z restores it."
     offer(parts, "Undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
 
@@ -188,7 +189,10 @@ def test_runs_of_a_sequence_that_was_left_are_renamed_pinned_forgotten_and_resto
     panel.tree.setCurrentItem(row_of(3))
     qtbot.keyClick(panel.tree, Qt.Key.Key_Delete)
     assert session.runs_of(left) == runs[:2] and session.shown is other
-    assert parts.message_bar.text == f"Run 3 of {left.name} is forgotten. Ctrl+Z restores it."
+    assert (
+        parts.message_bar.text
+        == f"Run {sentence_name(runs[2])} of {left.name} is forgotten. Ctrl+Z restores it."
+    )
     offer(parts, "Undo")
     assert session.runs_of(left) == runs and session.shown is other
     choose(2, "Forget the runs")
@@ -217,15 +221,18 @@ def test_forgetting_the_run_under_way_stops_it(qtbot, parts):
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
 
 
-def test_the_parameters_of_a_run_are_used_again_and_undo_restores_the_previous_ones(parts):
-    before = parts.session.settings
-    parts.session.set_shown(parts.session.runs[1])
-    parts.display.refresh()
-    press(parts, "Use its")
-    assert parts.session.settings == parts.session.runs[1].settings
-    assert "those of run 2" in parts.message_bar.text
-    offer(parts, "Undo")
-    assert parts.session.settings == before
+def test_a_run_that_is_selected_is_shown_with_its_parameters_and_undo_shows_the_one_before_with_its(parts):
+    session = parts.session
+    before = session.shown, session.settings
+    other = session.runs[1]
+    parts.sequences_panel.run_requested.emit(2)
+    after = session.shown, session.settings
+    assert after == (other, other.settings) and after[1] != before[1]
+    parts.press_action(parts, "undo")
+    assert (session.shown, session.settings) == before
+    parts.press_action(parts, "redo")
+    assert (session.shown, session.settings) == after
+    assert len(session.runs) == 3 and parts.run_control.current is None
 
 
 def test_losses_of_another_objective_are_marked_and_the_tip_shows_why(parts):
@@ -324,29 +331,23 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     assert run.title == ""
 
 
-def test_a_row_shows_what_distinguishes_its_run_from_the_others(parts):
-    session = parts.session
-    session.add_run(session.runs[0].settings.with_changes(rank=3, eta=0.07))
+def test_the_name_of_a_run_is_the_same_whatever_other_runs_there_are_and_follows_its_parameters(parts):
+    session, tree = parts.session, parts.sequences_panel.tree
+    run = session.add_run(Settings(rank=3, eta=0.07))
     parts.runs_controller.flush()
-    run, first = session.runs[-1], session.runs[0]
-    written = parts.sequences_panel.tree.row(run.number)
-    assert written.distinction == "eta 0.07, rank 3, WNN"
-    assert run_title(run) in written.tip
-    assert parts.sequences_panel.tree.row(first.number).distinction.startswith("rank 2")
-    eight, twelve = (QUICK.with_changes(rank=rank) for rank in (8, 12))
-    assert [distinction(each, [eight, twelve]) for each in (eight, twelve)] == ["rank 8", "rank 12"]
-    assert distinction(eight, [eight, eight, twelve]) == "rank 8"  # what most of them have, too
-    third = twelve.with_changes(eta=0.07)
-    assert distinction(third, [eight, twelve, third]) == "eta 0.07, rank 12"  # what it alone has first
-    assert numbered_title(first, runs=session.runs[:2]) == "1: rank 2"
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
+    assert tree.row(run.number).tip.startswith(f"{run.number} bilinear, rank 3, eta 0.07")
+    session.add_run(Settings(rank=3))
+    session.drop_run(session.runs[0])
+    parts.runs_controller.flush()
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07"
+    assert tree.row(run.number + 1).name == "bilinear, rank 3"
+    run.settings = run.settings.with_changes(starts=5)  # it is steered
+    session.report_run(run)
+    parts.runs_controller.flush()
+    assert tree.row(run.number).name == "bilinear, rank 3, eta 0.07, starts 5"
     session.rename_run(run, "mine")
-    parts.runs_controller.flush()
-    assert parts.sequences_panel.tree.row(run.number).distinction == ""
-    assert numbered_title(run, runs=session.runs) == f"{run.number}: mine"
-    assert distinction(QUICK, [QUICK]) == "rank 2, bilinear"  # what is unlike the preset
-    assert distinction(Settings(), [Settings()]) == "recommended"
-    few = Settings(starts=3)
-    assert distinction(few, [few]) == run_name(few)
+    assert numbered_title(run) == f"{run.number} mine"
 
 
 @pytest.mark.parametrize(("name", "fits"), [("recommended", True), ("rank 12, xi 0.25 and more", False)])
@@ -357,7 +358,7 @@ def test_the_name_of_a_run_is_not_cut_in_a_panel_of_the_usual_width(show, name, 
     file = Path("face/sequence/perspective/circle.txt")
     panel.set_entries([SequenceEntry("face", CameraModel.PERSPECTIVE, "circle", file)])
     sequence = replace(simulate("paper", frames=4, points=16), source=file)
-    panel.set_rows(held(sequence, replace(row(1), distinction=name, error="0.337 mm")), 1)
+    panel.set_rows(held(sequence, replace(row(1), name=name, error="0.337 mm")), 1)
     for width in (240, 250):
         panel.resize(width, 400)
         tree = panel.tree
