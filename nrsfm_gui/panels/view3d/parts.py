@@ -266,8 +266,10 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         faded[:, 3] = np.rint(255 * opacities)
         parts["grid"] = LineSegments.between(lines, faded)
         caster = scene.estimate if hollow_truth(scene) else scene.truth
-        if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster[drawn]).any():
-            parts["floor"] = _floor(scene.floor, caster[drawn], theme)
+        if caster is not None and not drawn.all():
+            caster = caster[drawn]
+        if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster).any():
+            parts["floor"] = _floor(scene.floor, caster, theme)
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth_shape, len(drawn))
@@ -426,8 +428,9 @@ def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
         if points is None:
             continue
         every = slice(None, None, _stride(len(points), budget.segments))
-        pairs = np.stack([points[every], scene.estimate[every]], axis=1)
-        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
+        ends = points[every], scene.estimate[every]
+        known = np.logical_and.reduce([np.isfinite(end).all(axis=1) for end in ends]) & scene.drawn[every]
+        pairs = np.stack([end[known] for end in ends], axis=1).reshape(-1, 3)
         found[name] = LineSegments.between(pairs, filled(color, len(pairs), opacity))
     return found
 
