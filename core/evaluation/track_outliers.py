@@ -31,7 +31,7 @@ from ..foundation.representation import one_line_repr
 from ..foundation.types import read_only
 
 if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
+    from ..foundation.types import Bools, Floats, Ints
 
 SINGLE, DRIFTING = 6.0, 3.0  # times the spread
 CONSISTENT = 1.4826  # the standard deviation of normal numbers over their median absolute deviation
@@ -102,7 +102,8 @@ def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outli
 
 def _drifting(exceeding: Bools, observed: Bools) -> tuple[DriftingPoint, ...]:
     """Return the points most of whose observations exceed a limit from some frame on, but not before."""
-    seen, wrong = np.cumsum(observed, axis=0), np.cumsum(exceeding, axis=0)
+    seen: Ints = np.cumsum(observed, axis=0)
+    wrong: Ints = np.cumsum(exceeding, axis=0)
     before, wrong_before = seen - observed, wrong - exceeding
     left, wrong_left = seen[-1:] - before, wrong[-1:] - wrong_before
     least = max(LEAST_DRIFT, LEAST_SHARE * len(observed))

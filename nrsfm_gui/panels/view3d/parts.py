@@ -116,12 +116,19 @@ class TriangleMesh:
 
 @dataclass(frozen=True, eq=False)
 class Sheet(TriangleMesh):
-    """A flat square of rows of corners, which may be drawn as an image, too."""
+    """A flat square of rows of places, which is drawn as an image: of so many triangles each costs more."""
 
     @property
     def side(self) -> int:
-        """The number of corners along a side."""
+        """The number of places along a side."""
         return math.isqrt(len(self.positions))
+
+    @property
+    def corners(self) -> Floats:
+        """(4, 3) around the square: the ends of the first row, then those of the last one, backward."""
+        side = self.side
+        corners: Floats = self.positions[[0, side - 1, side * side - 1, side * (side - 1)]]
+        return corners
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,7 +96,7 @@ def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderReque
 def _paint_sheet(painter: QPainter, part: Sheet, request: RenderRequest) -> None:
     """Paint a sheet as an image in perspective; not where a corner of it is behind the viewer."""
     side = part.side
-    corners, _ = request.projection.pixels(part.positions[[0, side - 1, side * side - 1, side * (side - 1)]])
+    corners, _ = request.projection.pixels(part.corners)
     if not (np.isfinite(corners) & (np.abs(corners) < LIMIT)).all():
         return
     middles = [(0.5, 0.5), (side - 0.5, 0.5), (side - 0.5, side - 0.5), (0.5, side - 0.5)]
