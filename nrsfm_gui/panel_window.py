@@ -78,7 +78,7 @@ class PanelWindow(QMainWindow):
         """End what the panels compute, play, read and write."""
         for part in (
             self.timeline_controller, self.display, self.sequence_opening, self.export_controller,
-            self.background_controller, self.guidance_controller, self.logbook,
+            self.background_controller, self.guidance_controller, self.numbers_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()
 
@@ -191,7 +191,10 @@ class PanelWindow(QMainWindow):
         self.export_controller.reported.connect(
             lambda sentence, buttons: notifier.inform(sentence, action=buttons)
         )
-        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
+        for failed in (
+            self.export_controller.failed, self.run_control.crashed, self.display.failed,
+            self.numbers_controller.failed,
+        ):  # fmt: skip
             failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)
         self.sequences_controller.shown.connect(self.display.refresh)

@@ -31,7 +31,7 @@ from ..foundation.representation import one_line_repr
 from ..foundation.types import read_only
 
 if TYPE_CHECKING:
-    from ..foundation.types import Bools, Floats
+    from ..foundation.types import Bools, Floats, Ints
 
 SINGLE, DRIFTING = 6.0, 3.0  # times the spread
 CONSISTENT = 1.4826  # the standard deviation of normal numbers over their median absolute deviation
@@ -102,15 +102,13 @@ def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outli
 
 def _drifting(exceeding: Bools, observed: Bools) -> tuple[DriftingPoint, ...]:
     """Return the points most of whose observations exceed a limit from some frame on, but not before."""
-    found = []
-    for point in np.flatnonzero(exceeding.any(axis=0)):
-        frames = np.flatnonzero(observed[:, point])
-        wrong = exceeding[frames, point]
-        left = np.arange(len(frames), 0, -1)  # observations from each one on
-        share = np.cumsum(wrong[::-1])[::-1] / left
-        before = np.concatenate(([0.0], np.cumsum(wrong)[:-1])) / np.maximum(np.arange(len(frames)), 1)
-        least = max(LEAST_DRIFT, LEAST_SHARE * len(observed))
-        begins = np.flatnonzero(wrong & (share >= MOST) & (left >= least) & (before < 0.5))
-        if len(begins):
-            found.append(DriftingPoint(int(point), int(frames[begins[0]])))
-    return tuple(found)
+    seen: Ints = np.cumsum(observed, axis=0)
+    wrong: Ints = np.cumsum(exceeding, axis=0)
+    before, wrong_before = seen - observed, wrong - exceeding
+    left, wrong_left = seen[-1:] - before, wrong[-1:] - wrong_before
+    least = max(LEAST_DRIFT, LEAST_SHARE * len(observed))
+    begins = (
+        exceeding & (wrong_left >= MOST * left) & (left >= least) & (2 * wrong_before < np.maximum(before, 1))
+    )
+    points = np.flatnonzero(begins.any(axis=0))
+    return tuple(DriftingPoint(int(point), int(begins[:, point].argmax())) for point in points)

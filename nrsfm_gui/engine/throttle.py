@@ -1,8 +1,8 @@
 """Throttle and debounce: limits on the rate of work for requests.
 
-`Throttle` calls a function at most once in an interval, `Debounce` once requests have rested, `Deferred` once
-events have. Their speeds have names. A `QTimer` is for clocks, which run without requests: playback, polling
-a run, how long a message stays. Where another one is used, a comment there states why.
+`Throttle` calls a function at most once in an interval, `Debounce` once requests have rested, or only the
+events that wait. Their speeds have names. A `QTimer` is for clocks, which run without requests: playback,
+polling a run, how long a message stays. Where another one is used, a comment there states why.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,39 +151,16 @@ class PanelUpdater(Throttle):
 _NOTHING = object()
 
 
-class Deferred(QObject):
-    """Calls a function when the events that wait are processed, and before anything is painted."""
-
-    _requested = pyqtSignal()
-
-    def __init__(self, function: Callable[[], object], parent: QObject) -> None:
-        super().__init__(parent)
-        self._function = function
-        self.pending = False  # whether a call was requested
-        self._requested.connect(self.flush, Qt.ConnectionType.QueuedConnection)  # type: ignore[call-arg]  # not in the stub
-
-    def request(self, *_: object) -> None:
-        """Call the function soon; requests meanwhile are one call."""
-        if not self.pending:
-            self.pending = True
-            self._requested.emit()
-
-    def flush(self) -> None:
-        """Call the function now, if it was requested."""
-        if self.pending:
-            self.pending = False
-            self._function()
-
-    def cancel(self) -> None:
-        """Drop what was requested."""
-        self.pending = False
-
-
 class Debounce(QTimer):
-    """Calls a function when nothing was requested for a while."""
+    """Calls a function when nothing was requested for a while; after 0 ms, once no events wait.
+
+    A queued signal would be over sooner. But where each call takes as long as the mouse needs to send another
+    event, the queue is never empty, and timers are late.
+    """
 
     def __init__(self, function: Callable[[], object], milliseconds: int, parent: QObject) -> None:
         super().__init__(parent)
+        self._function = function
         self.setSingleShot(True)
         self.setInterval(milliseconds)
         self.timeout.connect(function)
@@ -191,6 +168,12 @@ class Debounce(QTimer):
     def request(self, *_: object) -> None:
         """Call the function after a rest that begins now."""
         self.start()
+
+    def flush(self) -> None:
+        """Call the function now, if it was requested."""
+        if self.isActive():
+            self.stop()
+            self._function()
 
     def cancel(self) -> None:
         """Drop what was requested."""

@@ -75,8 +75,8 @@ class Floor:
         `points`: (P, 3) what the shadow is of; NaN where unknown.
         """
         right, _, ahead = self._axes
-        known = points[np.isfinite(points).all(axis=1)]
-        offset = known[:: max(1, len(known) // SHADOW_POINTS)] - self.center
+        known = np.flatnonzero(np.isfinite(points).all(axis=1))
+        offset = points[known[:: max(1, len(known) // SHADOW_POINTS)]] - self.center
         weights = np.exp(-np.maximum(offset @ self.up, 0.0) / (FLOOR.height * self.radius))
         counts = np.zeros((FLOOR.side, FLOOR.side))
         cells = (FLOOR.side - 1) / (2.0 * self.radius)

@@ -67,16 +67,16 @@ class Projection:
 
     def pixels(self, points: Floats) -> tuple[Floats, Floats]:
         """Return pixels (..., 2), y down, and depths (...,); NaN pixels for what is not in front."""
-        Y = self.view(np.asarray(points, dtype=float))
-        depth = Y[..., 2].copy()
+        points = np.asarray(points, dtype=float)
+        shape = points.shape[:-1]
+        Y = self.R @ points.reshape(-1, 3).T + self.t[:, None]  # numpy is slow for short rows
+        depth = Y[2].copy()
         if self.parallel:
-            Y[..., 2] = 1.0
-            flat = Y @ self.K.T
-            return flat[..., :2], depth
-        behind = ~(depth > max(self.near * 1e-3, MIN_DEPTH))
-        Y[behind] = np.nan
-        flat = (Y / Y[..., 2:]) @ self.K.T
-        return flat[..., :2], depth
+            Y[2] = 1.0
+        else:
+            Y[:, ~(depth > max(self.near * 1e-3, MIN_DEPTH))] = np.nan
+            Y /= Y[2].copy()
+        return (self.K[:2] @ Y).T.reshape(*shape, 2), depth.reshape(shape)
 
     def clip_matrix(self) -> Floats:
         """Return the (4, 4) matrix from the world to OpenGL's clip coordinates."""

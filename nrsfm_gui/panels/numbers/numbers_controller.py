@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, pyqtSignal
 
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
 from nrsfm_gui.scene.frame_causes import frame_numbers
@@ -26,6 +27,8 @@ Block = tuple[str, tuple["LabeledValue", ...]]  # a title, and the numbers below
 class NumbersController(QObject):
     """Shows numbers; what the frames suffer from is found once no run changes the reconstruction any more."""
 
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
+
     def __init__(
         self, session: Session, display: Display, panel: NumbersPanel, parent: QObject | None = None
     ) -> None:
@@ -35,6 +38,7 @@ class NumbersController(QObject):
         self._findings: Findings | None = None
         self._examined: Block = "", ()  # the numbers of the frame as of the last examination
         self._selected: Block = "", ()  # the numbers of the selected points
+        self._jobs = Jobs(self, Order.NEWEST)
         self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
         self._verdicts = PanelUpdater(self._resolve_verdicts, panel.set_verdicts, self)
@@ -58,6 +62,11 @@ class NumbersController(QObject):
         """Show at once what has changed."""
         for updater in (self._run, self._verdicts, self._frame, self._point):
             updater.flush()
+
+    def shut_down(self) -> None:
+        """Wait for what is being examined."""
+        self._rest.cancel()
+        self._jobs.shut_down()
 
     def findings(self) -> Findings | None:
         """Return what is known of the frames of what is shown, examined now where it was not yet."""
@@ -102,6 +111,21 @@ class NumbersController(QObject):
         return self._selected
 
     def _on_rested(self) -> None:
-        if not self._changing:
-            self.findings()
+        """Examine the frames in the background: that takes as long as several pictures."""
+        scene, sequence = self._display.scene, self._session.sequence
+        if scene is None or sequence is None or self._changing or scene.shapes is self._shapes:
+            return
+        shapes = scene.shapes
+        self._jobs.start(
+            Job(
+                lambda _job: find(sequence, shapes),
+                done=lambda found: self._on_examined(shapes, found),
+                failed=self.failed,
+            )
+        )
+
+    def _on_examined(self, shapes: Shapes, found: Findings | None) -> None:
+        scene = self._display.scene
+        if scene is not None and scene.shapes is shapes:
+            self._shapes, self._findings = shapes, found
             self._frame.run()

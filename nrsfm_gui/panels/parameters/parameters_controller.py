@@ -18,7 +18,6 @@ from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
     TYPING_MILLISECONDS,
     Debounce,
-    Deferred,
     PanelUpdater,
 )
 from nrsfm_gui.model.changes import unapplied
@@ -71,7 +70,7 @@ class ParametersController(QObject):
         self._noise = PanelUpdater(self._resolve_noise, lambda known: panel.set_noise_estimate(*known), self)
         self._camera = PanelUpdater(self._resolve_camera, panel.set_calibration, self)
         self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
-        self._drag = Deferred(self._on_plot_dragged, self)  # all mouse events that wait are one change
+        self._drag = Debounce(self._on_plot_dragged, 0, self)  # all mouse events that wait are one change
         self._announced = False  # whether it was reported that a preset makes a run of its own
         panel.settings_changed.connect(self._on_panel_changed)
         panel.preset_chosen.connect(self._on_preset_chosen)

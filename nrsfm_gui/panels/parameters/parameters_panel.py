@@ -17,7 +17,7 @@ from core.foundation import DEPTHS, WNN
 from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
-from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, Deferred, PanelUpdater
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     SYMBOLS,
@@ -109,7 +109,7 @@ class ParametersPanel(QScrollArea):
         self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
-        self._dragged = Deferred(self._accept, self)  # all events of the mouse that wait are one change
+        self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
         self._derived = PanelUpdater(lambda: self._settings, self._show_derived, self)
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
@@ -286,7 +286,7 @@ class ParametersPanel(QScrollArea):
     @property
     def pending(self) -> bool:
         """Whether something was typed or dragged that `flush` has not read yet."""
-        return self._timer.isActive() or self._dragged.pending
+        return self._timer.isActive() or self._dragged.isActive()
 
     def set_difference(self, number: int, names: str) -> None:
         """Show which parameters differ from those of the shown run; "" for none."""

@@ -31,6 +31,7 @@ from nrsfm_gui.panels.view3d.parts import (
     LineSegments,
     PointCloud,
     RenderRequest,
+    Sheet,
     TriangleMesh,
 )
 
@@ -83,6 +84,16 @@ in vec4 v_color;
 out vec4 fragment;
 void main() {
     fragment = v_color;
+}
+"""
+# The texture of a sheet; in the middles of its outermost texels are the corners of the sheet.
+SHEET_FRAGMENT = """#version 140
+uniform sampler2D u_texture;
+in vec4 v_color;
+out vec4 fragment;
+void main() {
+    vec2 side = vec2(textureSize(u_texture, 0));
+    fragment = texture(u_texture, (v_color.xy * (side - 1.0) + 0.5) / side);
 }
 """
 LIT_FRAGMENT = f"""#version 140
@@ -208,6 +219,12 @@ void main() {{
 SETTERS = (GL.glUniform1fv, GL.glUniform2fv, GL.glUniform3fv, GL.glUniform4fv)
 MANY = 4000  # points of a part above which they are drawn in less detail while the picture moves
 ATTRIBUTES = ("a_position", "a_color", "a_normal")
+# Of a square that a sheet is the texture of: the color of a corner is its place in the texture.
+CORNERS = 255 * np.array([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)
+HALVES = np.array([[0, 1, 2], [0, 2, 3]])
+# Formats of textures: as they are stored, and what is given.
+COLORS = GL.GL_RGBA8, GL.GL_RGBA, GL.GL_UNSIGNED_BYTE
+DEPTHS = GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_UNSIGNED_INT
 Array: TypeAlias = "npt.NDArray[Any]"
 
 
@@ -288,6 +305,41 @@ class _PartBuffers:
             GL.glDrawElements(GL.GL_LINES, part.ends.size, GL.GL_UNSIGNED_INT, None)
         else:
             GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
+
+
+class _SheetBuffers(_PartBuffers):
+    """A sheet on the card: a square, and the colors of the sheet as its texture."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sheet: Sheet | None = None
+        self._texture = GL.glGenTextures(1)
+
+    def upload(self, part: Drawn) -> None:
+        """Upload what differs from the previous sheet."""
+        assert isinstance(part, Sheet)
+        if part is self._sheet:
+            return
+        self._sheet = None  # where sending fails, nothing is known of what is there
+        _make_texture(
+            self._texture, (part.side, part.side), COLORS, GL.GL_LINEAR, np.ascontiguousarray(part.colors)
+        )
+        super().upload(TriangleMesh(part.corners, CORNERS, HALVES, solid=False))
+        self._sheet = part
+
+    def draw(self) -> None:
+        GL.glBindTexture(GL.GL_TEXTURE_2D, self._texture)
+        super().draw()
+
+
+def _make_texture(
+    texture: int, size: tuple[int, int], stored: tuple[int, int, int], between: int, pixels: Array | None
+) -> None:
+    """Give a texture its size, format and pixels; it is what is bound then."""
+    GL.glBindTexture(GL.GL_TEXTURE_2D, texture)
+    GL.glTexImage2D(GL.GL_TEXTURE_2D, 0, stored[0], *size, 0, *stored[1:], pixels)
+    for what in (GL.GL_TEXTURE_MIN_FILTER, GL.GL_TEXTURE_MAG_FILTER):
+        GL.glTexParameteri(GL.GL_TEXTURE_2D, what, between)
 
 
 def _rows(part: Drawn) -> Array | None:
@@ -371,6 +423,7 @@ class OpenGLRenderer:
             )
             self._plain = _Program(PLAIN_VERTEX, PLAIN_FRAGMENT)
             self._lit = _Program(PLAIN_VERTEX, LIT_FRAGMENT)
+            self._sheet = _Program(PLAIN_VERTEX, SHEET_FRAGMENT)
             self._eye_dome = _Program(SCREEN_VERTEX, EYE_DOME_FRAGMENT)
             self._target, self._lit_target = GL.glGenFramebuffers(1), GL.glGenFramebuffers(1)
             self._color, self._depth, self._lit_color = GL.glGenTextures(3)
@@ -427,17 +480,12 @@ class OpenGLRenderer:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._target)
         if size == self._side:
             return
-        color = GL.GL_RGBA8, GL.GL_RGBA, GL.GL_UNSIGNED_BYTE, GL.GL_COLOR_ATTACHMENT0
-        depth = GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_UNSIGNED_INT, GL.GL_DEPTH_ATTACHMENT
-        for target, texture, (stored, kind, number, attachment) in (
-            (self._lit_target, self._lit_color, color),
-            (self._target, self._color, color),
-            (self._target, self._depth, depth),
+        for target, texture, stored, attachment in (
+            (self._lit_target, self._lit_color, COLORS, GL.GL_COLOR_ATTACHMENT0),
+            (self._target, self._color, COLORS, GL.GL_COLOR_ATTACHMENT0),
+            (self._target, self._depth, DEPTHS, GL.GL_DEPTH_ATTACHMENT),
         ):
-            GL.glBindTexture(GL.GL_TEXTURE_2D, texture)
-            GL.glTexImage2D(GL.GL_TEXTURE_2D, 0, stored, *size, 0, kind, number, None)
-            for what in (GL.GL_TEXTURE_MIN_FILTER, GL.GL_TEXTURE_MAG_FILTER):
-                GL.glTexParameteri(GL.GL_TEXTURE_2D, what, GL.GL_NEAREST)
+            _make_texture(texture, size, stored, GL.GL_NEAREST, None)
             GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, target)
             GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, attachment, GL.GL_TEXTURE_2D, texture, 0)
         for target in (self._lit_target, self._target):
@@ -449,7 +497,7 @@ class OpenGLRenderer:
     def _upload(self, parts: dict[str, Drawn]) -> None:
         for name, part in parts.items():
             if name not in self._items:
-                self._items[name] = _PartBuffers()
+                self._items[name] = _SheetBuffers() if isinstance(part, Sheet) else _PartBuffers()
             self._items[name].upload(part)
 
     def _draw(self, names: list[str], request: RenderRequest) -> None:
@@ -476,6 +524,8 @@ class OpenGLRenderer:
                     dots = self._flat_dots if many else self._dots
                     dots.use()
                     dots.set(u_size=(part.diameter, *limits), u_shape=SHAPES[part.shape])
+                elif isinstance(item, _SheetBuffers):
+                    self._sheet.use()
                 else:
                     (self._plain if _normals(part) is None else self._lit).use()
                 item.draw()
@@ -489,7 +539,7 @@ class OpenGLRenderer:
         R, t = projection.R, projection.t
         # Upside down, because rows are read from the lowest to the highest.
         matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ projection.clip_matrix()
-        for program in (self._plain, self._lit, self._dots, self._flat_dots):
+        for program in (self._plain, self._lit, self._sheet, self._dots, self._flat_dots):
             program.use()
             program.set_matrix(u_clip=matrix)
         self._lit.use()

@@ -116,12 +116,19 @@ class TriangleMesh:
 
 @dataclass(frozen=True, eq=False)
 class Sheet(TriangleMesh):
-    """A flat square of rows of corners, which may be drawn as an image, too."""
+    """A flat square of rows of places, which is drawn as an image: of so many triangles each costs more."""
 
     @property
     def side(self) -> int:
-        """The number of corners along a side."""
+        """The number of places along a side."""
         return math.isqrt(len(self.positions))
+
+    @property
+    def corners(self) -> Floats:
+        """(4, 3) around the square: the ends of the first row, then those of the last one, backward."""
+        side = self.side
+        corners: Floats = self.positions[[0, side - 1, side * side - 1, side * (side - 1)]]
+        return corners
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +273,10 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         faded[:, 3] = np.rint(255 * opacities)
         parts["grid"] = LineSegments.between(lines, faded)
         caster = scene.estimate if hollow_truth(scene) else scene.truth
-        if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster[drawn]).any():
-            parts["floor"] = _floor(scene.floor, caster[drawn], theme)
+        if caster is not None and not drawn.all():
+            caster = caster[drawn]
+        if caster is not None and {"estimate", "truth"} & show and np.isfinite(caster).any():
+            parts["floor"] = _floor(scene.floor, caster, theme)
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth_shape, len(drawn))
@@ -426,8 +435,9 @@ def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
         if points is None:
             continue
         every = slice(None, None, _stride(len(points), budget.segments))
-        pairs = np.stack([points[every], scene.estimate[every]], axis=1)
-        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
+        ends = points[every], scene.estimate[every]
+        known = np.logical_and.reduce([np.isfinite(end).all(axis=1) for end in ends]) & scene.drawn[every]
+        pairs = np.stack([end[known] for end in ends], axis=1).reshape(-1, 3)
         found[name] = LineSegments.between(pairs, filled(color, len(pairs), opacity))
     return found
 

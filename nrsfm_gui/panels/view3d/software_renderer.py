@@ -36,7 +36,7 @@ PIECES = 40  # of a long segment, of which a surface may hide some,
 LONG = 20.0  # pixels
 OPAQUE = np.uint32(0xFF000000)  # of a color as a number, red is its lowest byte
 MOST_TRIANGLES = 6000  # of a surface that are painted: more would be too slow
-DEPTHS = 20_000  # levels of depth from the farthest dot to the nearest
+DEPTHS = 20_000  # levels of depth from the farthest dot to the nearest, which 16 bits hold
 SHAPES = ("sphere", "ring", "disk")
 STEPS_PER_DOUBLING = 8  # sizes of pictures of points; there are fewer than STEPS
 STEPS = 128
@@ -96,7 +96,7 @@ def paint_parts(painter: QPainter, parts: dict[str, Drawn], request: RenderReque
 def _paint_sheet(painter: QPainter, part: Sheet, request: RenderRequest) -> None:
     """Paint a sheet as an image in perspective; not where a corner of it is behind the viewer."""
     side = part.side
-    corners, _ = request.projection.pixels(part.positions[[0, side - 1, side * side - 1, side * (side - 1)]])
+    corners, _ = request.projection.pixels(part.corners)
     if not (np.isfinite(corners) & (np.abs(corners) < LIMIT)).all():
         return
     middles = [(0.5, 0.5), (side - 0.5, 0.5), (side - 0.5, side - 0.5), (0.5, side - 0.5)]
@@ -166,15 +166,15 @@ def _in_front(pairs: Floats, projection: Projection) -> tuple[Floats, Floats]:
 
     The pixels are NaN where a segment is wholly behind it.
     """
-    if not projection.parallel:
-        near = max(projection.near, 1e-9)
-        depth = projection.view(pairs)[..., 2]
-        if (depth < near).any():
-            pairs = pairs.copy()
-            for end in (0, 1):
-                behind = (depth[:, end] < near) & (depth[:, 1 - end] > near)
-                share = (near - depth[behind, end]) / (depth[behind, 1 - end] - depth[behind, end])
-                pairs[behind, end] += share[:, None] * (pairs[behind, 1 - end] - pairs[behind, end])
+    pixels, depth = projection.pixels(pairs)
+    near = max(projection.near, 1e-9)
+    if projection.parallel or not (depth < near).any():
+        return pixels, depth
+    pairs = pairs.copy()
+    for end in (0, 1):
+        behind = (depth[:, end] < near) & (depth[:, 1 - end] > near)
+        share = (near - depth[behind, end]) / (depth[behind, 1 - end] - depth[behind, end])
+        pairs[behind, end] += share[:, None] * (pairs[behind, 1 - end] - pairs[behind, end])
     return projection.pixels(pairs)
 
 
@@ -258,22 +258,24 @@ def _paint_points(
     positions = np.concatenate([part.positions for part in parts])
     pixels, depth = projection.pixels(positions)
     pixels = ratio * pixels
-    seen = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1) & np.isfinite(depth)
-    owner = np.repeat(np.arange(len(parts)), [len(part.positions) for part in parts])
+    x, y = pixels.T  # numpy is slow for short rows
+    seen = (np.abs(x) < LIMIT) & (np.abs(y) < LIMIT) & np.isfinite(depth)
+    counts = [len(part.positions) for part in parts]
+    owner = np.repeat(np.arange(len(parts)), counts)
     radii = np.array([part.diameter / 2 for part in parts])[owner]
     for surface in solid:
         seen &= ~surface.hides(pixels, depth - radii)
-    depth[~seen] = np.nan
-    there = int(seen.sum())
-    if not there:
+    there = np.flatnonzero(seen)
+    if not len(there):
         return
     # Points in one place are painted in the order of the parts, whatever the rounding of their depths.
-    nearest, farthest = np.nanmin(depth), np.nanmax(depth)
+    nearest, farthest = depth[there].min(), depth[there].max()
     span = max(farthest - nearest, 1e-9 * abs(farthest), 1e-300)  # all may lie at one depth
-    layers = np.round((depth - nearest) * (DEPTHS / span))
-    order = np.argsort(-layers, kind="stable")[:there]  # NaN is sorted to the end
+    layers = np.round((depth[there] - nearest) * (DEPTHS / span)).astype(np.uint16)  # sorted by radix
+    order = there[np.argsort(DEPTHS - layers, kind="stable")]
+    depths = np.split(depth, np.cumsum(counts)[:-1])
     sizes = np.concatenate(
-        [part.diameters(depth[owner == k], projection) for k, part in enumerate(parts)]
+        [part.diameters(own, projection) for part, own in zip(parts, depths, strict=True)]
     )  # fmt: skip
     steps = _size_steps(ratio * sizes[order])
     colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel()[order].astype(np.int64)
@@ -292,10 +294,9 @@ def _paint_points(
     fragments = _fragments
     fragments.resize(len(order))
     table = fragments.ndarray()
-    table[:, 0:2] = pixels[order]
+    table[:, 0], table[:, 1] = x[order], y[order]
     table[:, 2], table[:, 3] = column * side, row * side
-    table[:, 4:6], table[:, 6:8] = side, 1.0
-    table[:, 8], table[:, 9] = 0.0, 1.0
+    table[:, 4:] = (side, side, 1.0, 1.0, 0.0, 1.0)
     painter.drawPixmapFragments(*fragments.drawargs(), atlas)  # type: ignore[call-arg]  # not in the stub
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 
-from PyQt6.QtCore import QCoreApplication, QEvent, QObject
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 
 from nrsfm_gui.engine.throttle import (
     DRAG_RESTS,
@@ -15,7 +14,6 @@ from nrsfm_gui.engine.throttle import (
     SERIES_MILLISECONDS,
     TURN_MILLISECONDS,
     Debounce,
-    Deferred,
     PanelUpdater,
     Throttle,
 )
@@ -165,37 +163,44 @@ def test_panels_follow_a_drag_one_by_one(qtbot):
     qtbot.waitUntil(lambda: len(at) == 5)
 
 
-def test_a_deferred_call_follows_the_events_that_wait_and_precedes_painting(qtbot):
+def test_a_debounce_of_no_time_follows_the_events_that_wait_and_leaves_timers_their_turn(qtbot):
     order = []
 
-    class Painted(QWidget):
-        def paintEvent(self, event):
-            order.append("painted")
+    class Mouse(QObject):
+        """Its events come as fast as they are answered."""
+
+        left = 20
 
         def event(self, event):
             if event.type() == QEvent.Type.User:
-                deferred.request()
-                self.update()
                 order.append("event")
+                debounce.request()
             return super().event(event)
 
-    widget = Painted()
-    deferred = Deferred(lambda: order.append("called"), widget)
-    qtbot.addWidget(widget)
-    with qtbot.waitExposed(widget):
-        widget.show()
-    qtbot.wait(50)
-    order.clear()
+        def answer(self):
+            order.append("called")
+            self.left -= 1
+            if self.left > 0:
+                QCoreApplication.postEvent(self, QEvent(QEvent.Type.User))
+
+    mouse, timer = Mouse(), QTimer()
+    debounce = Debounce(mouse.answer, 0, mouse)
+    timer.timeout.connect(lambda: order.append("tick"))
+    timer.start(0)
     for _ in range(3):
-        QCoreApplication.postEvent(widget, QEvent(QEvent.Type.User))
-    qtbot.waitUntil(lambda: "painted" in order)
-    assert order[:5] == ["event"] * 3 + ["called", "painted"]
-    deferred.request()
-    deferred.cancel()
-    assert not deferred.pending
+        QCoreApplication.postEvent(mouse, QEvent(QEvent.Type.User))
+    qtbot.waitUntil(lambda: mouse.left == 0)
+    timer.stop()
+    assert [each for each in order if each != "tick"][:4] == ["event"] * 3 + ["called"]
+    assert order.count("called") == 20
+    last = len(order) - 1 - order[::-1].index("called")
+    assert order[:last].count("tick") >= 5
+    debounce.request()
+    debounce.cancel()
+    assert not debounce.isActive()
     qtbot.wait(20)
-    assert order.count("called") == 1
-    deferred.request()
-    deferred.flush()
-    deferred.flush()
-    assert order.count("called") == 2
+    assert order.count("called") == 20
+    debounce.request()
+    debounce.flush()
+    debounce.flush()
+    assert order.count("called") == 21
