@@ -111,11 +111,12 @@ def test_substitutes_are_marked_and_have_no_published_numbers(report, cells):
 
 
 @pytest.mark.slow
-def test_table_2_continues_table_1_and_shows_every_sequence(folder, report, monkeypatch, cells):
+def test_table_2_continues_table_1_and_shows_every_sequence(folder, report, tmp_path, monkeypatch, cells):
     def refuse(job, caller):
         raise AssertionError(f"{job.label} is computed again")
 
     monkeypatch.setattr(jobs, "_run_job", refuse)
+    report = shutil.copytree(report, tmp_path / "report")
     assert main(["reproduce", "table2", "--data", str(folder), "-o", str(report), "--jobs", "1"]) == 0
     text = (report / "report.html").read_text(encoding="utf-8")
     shown = re.findall(r'<img src="(pictures/[^"]+)"', text)

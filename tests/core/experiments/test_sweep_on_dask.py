@@ -52,7 +52,7 @@ class DaskForTests(DaskProcesses):
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """One scheduler for all tests, because it takes seconds to start."""
+    """One scheduler for all tests but the one that ends it, because it takes seconds to start."""
     with DaskForTests(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
@@ -142,10 +142,10 @@ def test_a_signal_ends_the_command_with_its_code_and_the_same_call_goes_on(start
     assert count_lines(tmp_path) == COUNT and rows_of(tmp_path) == serial
 
 
+@pytest.mark.parametrize("scheduler", ["of its own"], indirect=True)
 def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
     cluster, start_sweep, folder, tmp_path
 ):
-    """The last test of the cluster."""
     sweep = start_sweep(tmp_path)
     wait_for(lambda: count_lines(tmp_path) >= 3, sweep)
     cluster.kill(cluster.scheduler)
