@@ -137,7 +137,7 @@ class PanelWindow(QMainWindow):
             session, control, self.sequence_opening, self.store, self.sequences_panel, self
         )
         self.parameters_controller = ParametersController(
-            session, control, self.parameters_panel, self.store, self
+            session, control, self.parameters_panel, self.store, self, errors=display.errors
         )
         self.loss_controller = LossController(session, control, display, self.loss_plot, self)
         self.runs_controller = RunsController(session, control, display, self.sequences_panel, self)

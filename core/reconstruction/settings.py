@@ -167,7 +167,7 @@ class Settings:
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
         label="rank K",
-        section="Model",
+        section="Weighted nuclear norm",
         least=1,
         most=10_000,
         integer=True,
@@ -178,7 +178,7 @@ class Settings:
     eta: float = parameter(  # orthogonal tracks are always solved at 1
         0.05,
         "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine.",
-        section="Model",
+        section="Weighted nuclear norm",
         open_below=True,
         most=1.0,
         slider=(1e-3, 1.0),
@@ -211,7 +211,7 @@ class Settings:
     starts: int = parameter(
         32,
         "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised.",
-        section="Solver",
+        section="Search",
         least=1,
         most=10_000,
         integer=True,
@@ -219,13 +219,13 @@ class Settings:
     seed: int = parameter(
         0,
         "Seed of the random starts: a whole number, 0 or more. The same seed gives the same result.",
-        section="Advanced",
+        section="Search",
         integer=True,
     )
     tolerance: float = parameter(
         1e-18,
         "Second-order methods stop at a predicted relative decrease below this; 0 to 1.",
-        section="Advanced",
+        section="Search",
         most=1.0,
         open_above=True,
     )
@@ -233,7 +233,7 @@ class Settings:
         1000,
         "Iterations per phase, at least 1.",
         label="iterations per phase",
-        section="Advanced",
+        section="Search",
         least=1,
         integer=True,
     )
@@ -241,7 +241,7 @@ class Settings:
     objective: str = parameter(
         "",
         "What is minimized.",
-        section="Model",
+        section="Objective",
         choices=tuple(OBJECTIVES),
     )
     isometry: float = parameter(
@@ -289,7 +289,7 @@ class Settings:
         None,
         "Frames whose depths are mirrored before the refinement, counted from 1, such as 31-40.",
         label="mirrored frames",
-        section="Depths",
+        section="Search",
         objective=DEPTHS,
         text=True,
         optional=True,
@@ -300,7 +300,7 @@ class Settings:
         "Observations that are left out: points and their frames, counted from 1, such as "
         "3:12-18,40;17:45-;20:*.",
         label="hidden",
-        section="Advanced",
+        section="Data",
         text=True,
         optional=True,
         absent="none",
@@ -309,7 +309,7 @@ class Settings:
     loss: str = parameter(
         "squared",
         "What the residuals of observations cost. A robust loss gives outliers little weight.",
-        section="Model",
+        section="Data",
         choices=tuple(LOSSES),
         live=True,
     )
@@ -318,7 +318,7 @@ class Settings:
         "Residual up to which a robust loss is about that of least squares, in the units of the tracks. "
         "Without it the residuals and the noise give it.",
         label="loss scale",
-        section="Model",
+        section="Data",
         open_below=True,
         slider=(0.1, 100.0),
         optional=True,
@@ -331,7 +331,7 @@ class Settings:
         None,
         "A length that is known, which gives the result its units: the distance of two points counted from "
         "1, such as 3-17=85mm, or the size of the object, such as size=200mm.",
-        section="Advanced",
+        section="Data",
         text=True,
         optional=True,
         absent="none: calibrated units",

@@ -149,13 +149,13 @@ class AppStore:
             stored[content] = settings_to_dict(settings)
         self._set("sequences", json.dumps(dict(list(stored.items())[-MOST_SEQUENCES:])))
 
-    def advanced_shown(self) -> bool:
-        """Return whether the parameters that are changed less often were shown last."""
-        return self._file.text("advanced_shown") == "True"
+    def open_sections(self) -> tuple[str, ...]:
+        """Return the sections of the parameters that were open last."""
+        return tuple(filter(None, self._file.text("open_sections").split(",")))
 
-    def set_advanced_shown(self, shown: bool) -> None:
-        """Remember whether the parameters that are changed less often are shown."""
-        self._set("advanced_shown", str(shown))
+    def set_open_sections(self, names: Iterable[str]) -> None:
+        """Remember which sections of the parameters are open."""
+        self._set("open_sections", ",".join(names))
 
     def theme(self) -> str:
         """Return the name of the theme, "" where none was chosen."""

@@ -6,8 +6,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from core import METHODS, ExplicitWeights
 from core.foundation import WNN
+from core.penalties import extend_last
 from core.reconstruction import LIVE, SETTINGS
 from nrsfm_gui.model.numbers import format_number
 
@@ -44,6 +47,10 @@ def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
             found += _options(old, new)
         elif entry.name == "penalty":
             found += _penalties(before, after)
+        elif entry.name == "mode_weights":
+            count = max(len(before), len(after))
+            pair = (tuple(map(float, extend_last(np.array(each), count))) for each in (before, after))
+            found += _weights(*pair, symbol="w", key=entry.name)
         else:
             words = NAMES.get(entry.name) or entry.name.replace("_", " ")
             found.append(
@@ -131,16 +138,18 @@ def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
     ]
 
 
-def _weights(old: tuple[float, ...], new: tuple[float, ...]) -> list[Difference]:
+def _weights(
+    old: tuple[float, ...], new: tuple[float, ...], *, symbol: str = "a", key: str = "weights"
+) -> list[Difference]:
     """Name the first of the weights that changed; the neighbors that changed with it are counted."""
     changed = [k for k, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
     shown = changed if len(changed) <= MOST_WEIGHTS else changed[:1]
     rest = len(changed) - len(shown)
-    names = [f"a{k + 1}" for k in shown]
+    names = [f"{symbol}{k + 1}" for k in shown]
     if rest:
-        names[-1] = f"a{changed[0] + 1} and {rest} more"
+        names[-1] = f"{symbol}{changed[0] + 1} and {rest} more"
     return [
-        Difference("weights", name, format_number(old[k]), format_number(new[k]))
+        Difference(key, name, format_number(old[k]), format_number(new[k]))
         for name, k in zip(names, shown, strict=True)
     ]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
+from core.depth import shape_distances
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
 from core.foundation import DEPTHS, read_only, relative_distance
 from core.reconstruction import OBJECTIVE_OF
@@ -94,6 +95,20 @@ def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
     distances = np.linalg.norm(laid.points - first.points, axis=1)
     shapes, mirrors = replace(laid, framing=first.framing), first.alignment.mirror is not Mirror.OFF
     return RunComparison(first.points, shapes, read_only(distances), first.unit, words, mirrors)
+
+
+def relative_movement(before: Floats, now: Floats) -> float | None:
+    """Return how far shapes have moved, over their size: root mean square after a rotation per frame.
+
+    `before`, `now`: (F, 3, P), each in a unit of its own; None where they do not compare.
+    """
+    if before.shape != now.shape:
+        return None
+    one, other = (points - points.mean(axis=2, keepdims=True) for points in (before, now))
+    sizes = [np.sqrt(np.square(points).sum() / points[:, 0].size) for points in (one, other)]
+    if not all(np.isfinite(size) and size > 0 for size in sizes):
+        return None
+    return float(np.sqrt(shape_distances(one / sizes[0], other / sizes[1]).sum() / one[:, 0].size))
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

@@ -13,6 +13,7 @@ from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.sequence_names import error_name, point_label, truth_phrase
+from nrsfm_gui.scene.shapes import UNKNOWN_UNIT
 from nrsfm_gui.scene.summaries import (
     SIZE_MEANING,
     iterations,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.quality import Quality
     from nrsfm_gui.scene.scene import Scene
 
+UNMOVED = 1e-4  # of the object's size
 CHOOSE = "Click to choose how the estimate is laid over the ground truth (A)."
 
 
@@ -132,6 +134,21 @@ def _tip(known: Quality, sequence: Sequence, pixels: str, loss: str) -> str:
     if sequence.truth is not None:
         lines.append(CHOOSE)
     return "\n".join(lines)
+
+
+def moved_text(share: float | None, known: Quality | None) -> str:
+    """Return how far the shape has moved since the parameters began to; "" where that is not known.
+
+    `share`: of the size of the object; `known`: the errors of the run, which have that size and its unit.
+    """
+    if share is None:
+        return ""
+    if share < UNMOVED:
+        return "The shape has hardly moved: the data decide."
+    far = f"{percent_of(share, 1.0)} of its size"
+    if known is not None and known.size is not None and known.unit != UNKNOWN_UNIT:
+        far = measure(share * known.size, known.unit)
+    return f"Moved {far} since the drag began."
 
 
 def activity(run: Run | None, *, past: Iterate | None = None) -> str:

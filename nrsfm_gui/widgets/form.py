@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
@@ -154,6 +154,14 @@ class Form(QWidget):
             tip, details = self._tips.pop(name)
             self.set_tip(name, tip, details=details)
 
+    def set_automatic(self, name: str, text: str, number: float | None) -> None:
+        """Show what stands for the number of a row that is empty, from which its slider then begins."""
+        row = self._rows[name]
+        assert isinstance(row.editor, QLineEdit)
+        row.editor.setPlaceholderText(text)
+        if row.slider is not None and number is not None and not row.editor.text():
+            row.slider.set_number(number)
+
     def set_row_enabled(self, name: str, enabled: bool) -> None:
         """Enable or disable a row."""
         for part in self._rows[name].parts:
@@ -265,6 +273,12 @@ class Collapsible(QWidget):
         self._button.setChecked(expanded)
         self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
         self._content.setVisible(expanded)
+
+    def set_title(self, title: str) -> None:
+        """Name it."""
+        self._title = title
+        self._button.setText(title)
+        self.set_summary(self.summary)
 
     def set_summary(self, text: str) -> None:
         """Show a text next to the title, elided to the width; "" for none."""

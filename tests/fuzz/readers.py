@@ -153,7 +153,7 @@ def _settings(path: Path, options: tuple[str, ...]) -> str:
     store = AppStore(path)
     read = (
         store.layout(), store.recent(), store.recent_reports(), store.imported(Path("/tmp/a.npz")),
-        store.parameters("abc"), store.preferences(), store.refused(), store.advanced_shown(), store.theme(),
+        store.parameters("abc"), store.preferences(), store.refused(), store.open_sections(), store.theme(),
         store.offered_session(), store.steps_done(), store.writing_folder(), store.autosave_seconds(),
     )  # fmt: skip
     return repr(read)

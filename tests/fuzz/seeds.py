@@ -40,7 +40,7 @@ VIEW = {
 IMPORTS = {"/tmp/a.npz": {"reading": {"order": "tnxy"}, "intrinsics": [1000, 1000, 320, 240]}}
 SEQUENCES = {"abc": {"rank": 3, "eta": 0.1, "penalty": {"kind": "wnn", "xi": 0.5}}}
 SETTINGS = {
-    "advanced_shown": "True", "autosave_seconds": "30", "color_map": "viridis", "file_memory": "2",
+    "open_sections": "Search,Data", "autosave_seconds": "30", "color_map": "viridis", "file_memory": "2",
     "offered_session": "2026-01-01T00:00:00", "point_size": "1.5", "size": "125", "steps_done": "open run",
     "theme": "light", "threads": "1", "writing_folder": "/tmp",
     "recent": json.dumps(["/tmp", "/nowhere"]), "reports": json.dumps(["/tmp/report.html"]),

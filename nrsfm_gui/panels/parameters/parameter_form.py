@@ -1,6 +1,7 @@
-"""The form of the parameters: those that are changed often, and the section "Advanced" with the others.
+"""The form of the parameters: those of the present objective, and the others in sections that are folded.
 
-`parameters_panel` reads its values.
+The weighted nuclear norm is the objective, or gives the start of another one: then its parameters are folded,
+too. `parameters_panel` reads the values.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from core.reconstruction import (
     CAMERA_MODELS,
     INTRINSICS_SOURCES,
     LOW_RANK_TIPS,
+    OBJECTIVE_OF,
     OBJECTIVES,
     ROTATION_SOURCES,
     SETTINGS,
@@ -27,7 +29,7 @@ from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
 from nrsfm_gui.panels.parameters.given_intrinsics import GivenIntrinsics
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
-from nrsfm_gui.panels.parameters.penalty_editor import ADVANCED_NUMBERS, FIRST, PenaltyEditor
+from nrsfm_gui.panels.parameters.penalty_editor import FIRST, PenaltyEditor
 from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.drag_number import scale_of
@@ -45,7 +47,6 @@ PRESET_TIPS = {
     "lowrank": "a rigid scene from uncalibrated tracks: rank 4, and what goes beyond it is suppressed",
     "custom": "none of the presets",
 }
-PROBLEM_TITLES = {"nonrigid": "non-rigid shape", "lowrank": "low-rank matrix"}
 ROTATION_TITLES = {
     "best": "best of the candidates",
     "truth": "true cameras",
@@ -60,35 +61,36 @@ INTRINSICS_TITLES = {
     "calibrated": "tracks are calibrated",
 }
 LOSS_TITLES = {"squared": "squared: least squares", "huber": "Huber", "cauchy": "Cauchy"}
-OBJECTIVE_TITLES = {DEPTHS: "depths along the rays", WNN: "weighted nuclear norm"}
+LOWRANK = "lowrank"  # the objective of the low-rank problem, which has one only
+OBJECTIVE_TITLES = {
+    DEPTHS: "depths along the rays",
+    WNN: "weighted nuclear norm",
+    LOWRANK: "low-rank matrix",
+}
+OBJECTIVE_TIP = "What is minimized, and with it which parameters there are."
+MODES_TIP = (
+    "Weights of the modes in which the shape deviates from its mean, the largest mode first, such as "
+    "1, 1, 20; they do not decrease, and the last one is of all smaller modes. A heavier mode occurs less."
+)
 TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "All parameters at once.",
-    "problem": "What is minimized.",
+    "objective": OBJECTIVE_TIP,
     "method": METHOD_TIP,
+    "mode_weights": MODES_TIP,
 }
 NUMBERS = {
     name: described for name, described in SETTINGS.items() if not (described.text or described.choices)
 }
 DETAILS = {name: value_details(described, getattr(Settings(), name)) for name, described in SETTINGS.items()}
 AUTOMATIC = "auto"  # in the field of a number that need not be given, next to a slider
-OF_DEPTHS = ("isometry", "smallest_movement", "noise", "neighbors", "mirror")
+ALIKE = "1: all alike"  # in the empty field of the weights of the modes
 SOURCES = ("rotations", "intrinsics")  # texts that have editors of their own
 TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and name not in SOURCES)
-# The settings of the section "Advanced", by heading; to "Search" and "Penalty" belong the options of the
-# method and the numbers of the penalty that are changed less often.
-ADVANCED = {
-    "Search": ("starts", "seed", "tolerance", "max_iterations"),
-    "Penalty": (),
-    "Cameras": ("rotations", "rotation_rank"),
-    "Loss": ("loss", "loss_scale"),
-    "Depths": ("objective", *OF_DEPTHS),
-    "Data": ("hide", "scale"),
-}
-ADVANCED_KEYS = {  # of differences
-    "method",
-    *(name for names in ADVANCED.values() for name in names),
-    *(f"penalty {name}" for name in ADVANCED_NUMBERS),
-}
+OF_DEPTHS = tuple(name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS)
+USUAL_CAMERAS = ("camera_model", "intrinsics")  # the other parameters of cameras are folded
+START = "The weighted nuclear norm gives the start. Changes here are for the next run."
+START_TITLES = {DEPTHS: "Start", WNN: "Penalty and method"}
+FOLDED = ("Start", "Cameras", "Search", "Data")  # sections; "Start" has another title where it is no start
 SYMBOLS = {
     "rank": ("K", "r"),
     "eta": ("η",),
@@ -104,6 +106,9 @@ SYMBOLS = {
     "rotations": ("R",),
     "weights": ("a", "σ", "sigma", "singular values"),
     "noise": ("σ", "sigma"),
+    "objective": ("problem",),
+    "mode_weights": ("w", "λ", "modes"),
+    "smallest_movement": ("eps", "ε"),
 }
 WEIGHTS_TIP = "The weight of each singular value, dragged in the plot of the singular values."
 
@@ -114,19 +119,17 @@ def preset_of(settings: Settings) -> str:
     return min(names, key=lambda name: len(differences(PRESETS[name], settings)))
 
 
-def advanced_differences(settings: Settings) -> tuple[Difference, ...]:
-    """Return what of the section "Advanced" differs from the preset.
+def changes_of(settings: Settings) -> tuple[Difference, ...]:
+    """Return what differs from the nearest preset.
 
     The numbers of a penalty that is not that of the preset are compared with those that it has at first.
     """
     preset, penalty = PRESETS[preset_of(settings)], settings.penalty
-    if type(penalty) is not type(preset.penalty) and not isinstance(penalty, ExplicitWeights):
-        preset = preset.with_changes(penalty=FIRST[penalty_name(penalty)])
-    return tuple(
-        difference
-        for difference in differences(preset, settings)
-        if difference.key in ADVANCED_KEYS or difference.key.startswith("option ")
-    )
+    if type(penalty) is type(preset.penalty) or isinstance(penalty, ExplicitWeights):
+        return differences(preset, settings)
+    first = preset.with_changes(penalty=FIRST[penalty_name(penalty)])
+    own = differences(preset, settings.with_changes(penalty=first.penalty))
+    return own + tuple(each for each in differences(first, settings) if each not in own)
 
 
 @dataclass(frozen=True)
@@ -164,8 +167,6 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     if settings.problem == "lowrank":
         free = "The low-rank problem has no rotations: its cameras are free matrices."
         reasons |= {"rotations": free, "rotation_rank": free}
-        rays = "The low-rank problem has no energy of depths: its cameras are not calibrated."
-        reasons |= dict.fromkeys(("objective", *OF_DEPTHS), rays)
         if camera is CameraModel.ORTHOGONAL:
             reasons["intrinsics"] = "Orthogonal tracks come without K: the metric upgrade finds its own."
     elif camera is CameraModel.ORTHOGONAL:
@@ -178,9 +179,6 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
             reasons["tolerance"] = f"{method.title} has no second-order step that it would end."
     if settings.loss == "squared":
         reasons["loss_scale"] = "Least squares has no scale: choose a robust loss first."
-    if settings.objective == WNN:
-        off = "It is a parameter of the energy of the depths, which is not the objective."
-        reasons = dict.fromkeys(OF_DEPTHS, off) | reasons
     return reasons
 
 
@@ -196,7 +194,6 @@ class ParameterForm(QWidget):
         self.fields: dict[str, NumberField] = {}  # of the numbers, by setting
         self.forms: dict[str, Form] = {}  # that the row of a setting is in
         self.preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")}, explained=True)
-        self.problem = Choice(PROBLEMS, titles=PROBLEM_TITLES, explained=True)
         self.method = MethodEditor()
         self.rotations = SourceChoice(
             ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
@@ -210,33 +207,60 @@ class ParameterForm(QWidget):
             numbers=self.given,
         )
         self.penalty = PenaltyEditor()
-        self.objective = Choice(OBJECTIVES, titles=OBJECTIVE_TITLES)
+        self.objective = Choice(
+            {**OBJECTIVES, LOWRANK: PROBLEMS["lowrank"]}, titles=OBJECTIVE_TITLES, explained=True
+        )
         self.loss = Choice(LOSSES, titles=LOSS_TITLES)
-        self.texts = {name: self._text_field(name) for name in TEXTS}
+        self.texts = {name: self._text_field(SETTINGS[name].absent) for name in TEXTS}
+        self.modes = self._text_field(ALIKE)
         self.spectrum_plot = SpectrumPlot()
-        self.advanced = self._build()
+        self.sections: dict[str, Collapsible] = {}  # by their names in `FOLDED`
+        self._build()
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
-        for choice in (self.objective, self.camera_model, self.loss):
+        for choice in (self.camera_model, self.loss):
             choice.chosen.connect(lambda _key: self.chosen.emit())
         self.penalty.moved.connect(self.dragged)
 
     def set_noise_estimate(self, noise: float | None, unit: str) -> None:
         """Show in the empty field of the noise what was estimated; None where nothing is known yet."""
-        known = "" if noise is None else f"estimated: {noise:.2g} {unit}"
-        self.fields["noise"].setPlaceholderText(known or NUMBERS["noise"].absent)
+        known = AUTOMATIC if noise is None else f"{noise:.2g} {unit}"
+        self.forms["noise"].set_automatic("noise", known, noise)
+
+    def set_objective(self, settings: Settings) -> None:
+        """Show the parameters of an objective, and those of a start below "Start"."""
+        depths = settings.objective == DEPTHS
+        self.objective.set_key(LOWRANK if settings.problem == "lowrank" else settings.objective)
+        for name in OF_DEPTHS:
+            self.forms[name].set_row_visible(name, depths)
+        place = self._start if depths else self._top
+        if place.indexOf(self._norm) < 0:
+            place.insertWidget(1, self._norm)
+        self._start_note.setVisible(depths)
+        self.sections["Start"].set_title(START_TITLES[settings.objective])
 
     def set_preset(self, settings: Settings) -> None:
-        """Show which preset settings are, or from which they differ, and what of them is in "Advanced"."""
+        """Show which preset settings are, or from which they differ, and what of them is folded."""
         base = preset_of(settings)
         changed = differences(PRESETS[base], settings)
         self.preset.set_key("custom" if changed else base)
         self.preset.setItemText(self.preset.findData("custom"), f"{base}, changed" if changed else "custom")
         tip = f"Changed: {', '.join(map(str, changed))}." if changed else PRESET_TIPS[base]
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
-        folded = [difference.name for difference in advanced_differences(settings)]
-        self.advanced.set_summary(f"{len(folded)} changed: {', '.join(folded)}" if folded else "")
+        found = changes_of(settings)
+        for section in self.sections.values():
+            names = [each.name for each in found if self.section_of(self._form_of(each.key)) is section]
+            section.set_summary(f"{len(names)} changed: {', '.join(names)}" if names else "")
+
+    def _form_of(self, key: str) -> Form | None:
+        """Return the form of what differs between settings."""
+        name = "penalty" if key == "weights" else key.rpartition(" ")[2]
+        return next((form for form in self._all_forms if name in form), None)
+
+    def section_of(self, part: QWidget | None) -> Collapsible | None:
+        """Return the section that a form or another widget is folded in, None of what is always seen."""
+        return next((each for each in self.sections.values() if each.isAncestorOf(part)), None)
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""
@@ -251,10 +275,6 @@ class ParameterForm(QWidget):
             margins.left() + margins.right()
         )
 
-    def is_advanced(self, form: Form) -> bool:
-        """Return whether a form is in the section "Advanced"."""
-        return self.advanced.isAncestorOf(form)
-
     def changeEvent(self, event: QEvent | None) -> None:
         """Align the rows again under another font."""
         super().changeEvent(event)
@@ -262,57 +282,59 @@ class ParameterForm(QWidget):
             self._align()
 
     def _align(self) -> None:
-        align(*self._usual_forms)
-        align(*(form for form in self._all_forms if form not in self._usual_forms))
+        usual = [form for form in self._all_forms if self.section_of(form) is None or form in self._of_norm]
+        align(*usual)
+        align(*(form for form in self._all_forms if form not in usual))
 
-    def _build(self) -> Collapsible:
-        model, cameras = Form(), Form()
-        for form, name, label, editor in (
-            (model, "preset", "preset", self.preset),
-            (model, "problem", "problem", self.problem),
-        ):
-            self._add(form, name, label, editor)
+    def _build(self) -> None:
+        model, norm, depths, cameras = Form(), Form(), Form(), Form()
+        self._add(model, "preset", "preset", self.preset)
+        self._add(model, "objective", "objective", self.objective)
         for name in ("rank", "eta"):
-            self._add_setting(model, name)
-        for name in ("camera_model", "intrinsics"):
+            self._add_setting(norm, name)
+        self._add(depths, "mode_weights", "weights", self.modes)
+        for name, described in SETTINGS.items():
+            if described.section == "Depths":
+                self._add_setting(depths, name)
+        for name in USUAL_CAMERAS:
             self._add_setting(cameras, name)
-        content = QWidget()
-        sections = QVBoxLayout(content)
-        sections.setContentsMargins(0, 0, 0, 0)
-        sections.setSpacing(4)
-        forms = []
-        for title, names in ADVANCED.items():
-            heading = PlainLabel(title)
-            heading.setProperty("role", "heading")
-            sections.addWidget(heading)
-            if title == "Search":
-                sections.addWidget(self.method)
-                forms.append(self.method.form)
-            if title == "Penalty":
-                sections.addWidget(self.penalty.advanced)
-                sections.addWidget(self.penalty.weights_list)
-                forms.append(self.penalty.advanced)
-                continue
+        self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
+        self._of_norm = (norm, self.penalty.usual)
+        _column(self._norm, norm, self.penalty, spacing=2 * ROW_GAP)
+        folded = QWidget()
+        content: dict[str, tuple[QWidget, ...]] = {}
+        forms = [model, norm, self.penalty.usual, depths, cameras]
+        self._start_note = PlainLabel(START)
+        self._start_note.setProperty("role", "muted")
+        self._start_note.setWordWrap(True)
+        content["Start"] = self._start_note, self.penalty.advanced, self.penalty.weights_list, self.method
+        forms += [self.method.form, self.penalty.advanced]
+        for title in FOLDED[1:]:
             form = Form()
-            for name in names:
-                self._add_setting(form, name)
-            sections.addWidget(form)
+            for name, described in SETTINGS.items():
+                if described.section == title and name not in USUAL_CAMERAS:
+                    self._add_setting(form, name)
+            content[title] = (form,)
             forms.append(form)
-        advanced = Collapsible("Advanced", content)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 4, 10, 6)
-        layout.setSpacing(2 * ROW_GAP)
-        for part in (model, self.penalty, self.spectrum_plot, cameras, advanced):
-            layout.addWidget(part, int(part is self.spectrum_plot))
-        layout.addStretch(0)
-        self._usual_forms = (model, self.penalty.usual, cameras)
-        self._all_forms = (*self._usual_forms, *forms)
+        for title, parts in content.items():
+            inner = QWidget()
+            column = _column(inner, *parts, spacing=4)
+            if title == "Start":
+                self._start = column
+            self.sections[title] = Collapsible(title, inner)
+        _column(folded, *self.sections.values(), spacing=0)
+        self._top = QVBoxLayout(self)
+        self._top.setContentsMargins(12, 4, 10, 6)
+        self._top.setSpacing(2 * ROW_GAP)
+        for part in (model, self._norm, self.spectrum_plot, depths, cameras, folded):
+            self._top.addWidget(part, int(part is self.spectrum_plot))
+        self._top.addStretch(0)
+        self._all_forms = tuple(forms)
         self._align()
-        return advanced
 
-    def _text_field(self, name: str) -> QLineEdit:
+    def _text_field(self, absent: str) -> QLineEdit:
         field = QLineEdit()
-        field.setPlaceholderText(SETTINGS[name].absent)
+        field.setPlaceholderText(absent)
         field.textEdited.connect(lambda _text: self.edited.emit())
         return field
 
@@ -324,7 +346,6 @@ class ParameterForm(QWidget):
                 "camera_model": self.camera_model,
                 "intrinsics": self.intrinsics,
                 "rotations": self.rotations,
-                "objective": self.objective,
                 "loss": self.loss,
             }
             self._add(form, name, SETTINGS[name].title, editors.get(name) or self.texts[name])
@@ -350,3 +371,13 @@ class ParameterForm(QWidget):
             name, described.title, field, scale, tip=described.tip, default=default, details=DETAILS[name]
         )
         self.forms[name] = form
+
+
+def _column(parent: QWidget, *parts: QWidget, spacing: int) -> QVBoxLayout:
+    """Put widgets below each other into one without margins."""
+    layout = QVBoxLayout(parent)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    for part in parts:
+        layout.addWidget(part)
+    return layout

@@ -6,37 +6,45 @@ other one; that which it comes from shows it already.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QObject
 
-from core import PRESETS, ExplicitWeights
+from core import PRESETS, ExplicitWeights, Settings
 from core.cameras import Calibration
-from core.penalties import penalty_name
+from core.foundation import DEPTHS
+from core.penalties import EXPLICIT, extend_last, penalty_name
+from core.reconstruction import mode_weights_by
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
     TYPING_MILLISECONDS,
     Debounce,
     PanelUpdater,
 )
-from nrsfm_gui.model.changes import unapplied
+from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
-from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
+from nrsfm_gui.panels.parameters.penalty_editor import FIRST, derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
+from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
+from nrsfm_gui.scene.comparison import relative_movement
+from nrsfm_gui.text.status_text import moved_text
 
 if TYPE_CHECKING:
-    from core import Iterate, Sequence, Settings
+    from core import Iterate, Sequence
+    from core.foundation import Floats
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+    from nrsfm_gui.scene.run_errors import RunErrors
 
 
-# Settings of what is looked at (None while its rotations are not chosen), weights (N,), singular values (N,).
-Spectrum = tuple["Settings | None", tuple[float, ...], tuple[float, ...]]
+FEWEST_MODES, MOST_MODES = 3, 12  # that are shown
+SHOWN = 3.0  # times: a mode below the smallest movement over it is not shown
 
 
 class ParametersController(QObject):
@@ -49,18 +57,24 @@ class ParametersController(QObject):
         panel: ParametersPanel,
         store: AppStore,
         parent: QObject | None = None,
+        *,
+        errors: RunErrors | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._control = session, control
-        self._panel = panel
+        self._panel, self._errors = panel, errors  # which have the size of the object
         plot = panel.spectrum_plot
         self._weights: tuple[float, ...] | None = None  # as the plot was dragged to since the last event
         self._dragging = False  # whether the settings change because of that
-        self._spectrum: tuple[Iterate | None, Spectrum | None] = None, None  # of what was looked at last
+        self._columns = 0  # of modes, while their weights are dragged
+        self._began: Iterate | None = None  # what was seen when the parameters began to move
+        self._moved_at, self._moving = float("-inf"), frozenset[str]()  # when they moved last, and which
+        self._settings = session.settings  # before the last change
         self._form = PanelUpdater(
             lambda: session.settings, self._show_settings, self, milliseconds=FRAME_MILLISECONDS
         )
         self._values = PanelUpdater(self._resolve_spectrum, self._show_spectrum, self)
+        self._movement = PanelUpdater(self._resolve_movement, plot.set_note, self)
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
         )
@@ -78,8 +92,9 @@ class ParametersController(QObject):
         plot.rank_requested.connect(self._on_rank_requested)
         plot.rule_requested.connect(self._on_rule_requested)
         plot.reset_requested.connect(self._on_reset_requested)
-        panel.set_advanced_shown(store.advanced_shown())
-        panel.advanced_toggled.connect(store.set_advanced_shown)
+        plot.penalty_requested.connect(self._on_penalty_requested)
+        panel.set_open_sections(store.open_sections())
+        panel.sections_toggled.connect(store.set_open_sections)
         session.sequence_changed.connect(self._on_sequence_changed)
         session.settings_changed.connect(self._on_settings_changed)
         for signal in (session.sequence_changed, session.shown_changed, session.run_changed):
@@ -89,6 +104,8 @@ class ParametersController(QObject):
             signal.connect(self._values.request)
             signal.connect(self._difference.request)
         session.run_changed.connect(self._values.request)
+        session.run_changed.connect(self._movement.request)
+        session.shown_changed.connect(self._movement.request)
         session.live_changed.connect(self._difference.request)
         control.ended.connect(self._difference.request)
         self._diamonds.request()
@@ -127,6 +144,7 @@ class ParametersController(QObject):
         for updater in (
             self._form,
             self._values,
+            self._movement,
             self._diamonds,
             self._difference,
             self._noise,
@@ -199,24 +217,59 @@ class ParametersController(QObject):
             self.commit()
         session = self._session
         session.notifier.clear()
-        penalty = ExplicitWeights(weights).with_rank(session.settings.rank)
         self._dragging = True
         try:
-            session.set_settings(session.settings.with_changes(penalty=penalty))
+            if session.settings.objective == DEPTHS:
+                self._set_modes(weights)
+            else:
+                penalty = ExplicitWeights(weights).with_rank(session.settings.rank)
+                session.set_settings(session.settings.with_changes(penalty=penalty))
         finally:
             self._dragging = False
 
+    def _set_modes(self, weights: tuple[float, ...]) -> None:
+        """Set the weights of the modes, without what the last one says of all that follow."""
+        count = len(weights)
+        while count > 1 and weights[count - 2] == weights[-1]:
+            count -= 1
+        settings = self._session.settings
+        self._session.set_settings(settings.with_changes(mode_weights=weights[:count]))
+
     def _on_rank_requested(self, rank: int) -> None:
         self.commit()
-        self._panel.set_value("rank", rank)
+        if self._session.settings.objective == DEPTHS:
+            self._set_modes(suppress_behind(self._panel.spectrum_plot.weights, rank))
+        else:
+            self._panel.set_value("rank", rank)
 
     def _on_reset_requested(self, k: int) -> None:
         self.commit()
-        self._panel.reset_weight(k)
+        if self._session.settings.objective == DEPTHS:
+            weights = self._panel.spectrum_plot.weights
+            self._set_modes(enforce_order((*weights[:k], 1.0, *weights[k + 1 :]), k))
+        else:
+            self._panel.reset_weight(k)
 
     def _on_rule_requested(self, kind: str) -> None:
         self.commit()
-        self._panel.choose_penalty(kind)
+        if self._session.settings.objective == DEPTHS:
+            self._set_modes((1.0,))
+        else:
+            self._panel.choose_penalty(kind)
+
+    def _on_penalty_requested(self, kind: str) -> None:
+        """Let a penalty choose the weights of the modes, as it would those of the singular values."""
+        self.commit()
+        settings, values = self._session.settings, self._mode_values
+        if values is None:
+            self._session.notifier.show_status("The modes are known once depths are refined")
+            return
+        own = penalty_name(settings.penalty) == kind
+        penalty = settings.penalty if own else FIRST[kind]
+        weights = mode_weights_by(penalty, values, settings.smallest_movement)[:MOST_MODES]
+        if len(set(weights)) == 1:
+            self._session.notifier.show_status(f"The {penalty.title} weighs all of these modes alike")
+        self._set_modes(weights)
 
     # -- what the session has come to -----------------------------------------------------------------------
 
@@ -227,6 +280,10 @@ class ParametersController(QObject):
         self._diamonds.request()
 
     def _on_settings_changed(self, settings: Settings) -> None:
+        now, keys = time.perf_counter(), parameters(self._settings, settings)
+        if self._began is None or not one_gesture(self._moving, keys, now - self._moved_at):
+            self._began = self._session.seen
+        self._moved_at, self._moving, self._settings = now, keys, settings
         if self._dragging:
             self._form.request()  # the picture comes first
         else:
@@ -240,34 +297,67 @@ class ParametersController(QObject):
         if settings != self._panel.settings:
             self._panel.set_settings(settings)
 
-    def _resolve_spectrum(self) -> Spectrum | None:
-        """Return the singular values of what is looked at, and its weights."""
-        seen, known = self._session.seen, self._spectrum
-        if seen is not known[0]:
-            self._spectrum = known = seen, None if seen is None else _spectrum_of(seen)
-        return known[1]
+    def _resolve_spectrum(self) -> Iterate | None:
+        """Return what is looked at."""
+        return self._session.seen
 
-    def _show_spectrum(self, spectrum: Spectrum | None) -> None:
-        if spectrum is None:
+    def _show_spectrum(self, seen: Iterate | None) -> None:
+        """Show the singular values of the weighted nuclear norm, of which the weights of a penalty follow."""
+        start = None if seen is None else seen.alternatives.get("bilinear", seen)
+        if start is None:
             self._panel.set_spectrum(None, None, None)
         else:
-            settings, weights, values = spectrum
-            self._panel.set_spectrum(settings, np.array(weights), np.array(values))
+            # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+            settings = start.settings if start.rotations_chosen else None
+            self._panel.set_spectrum(settings, start.spectrum.weights, start.spectrum.values)
         self._diamonds.request()
 
+    @property
+    def _mode_values(self) -> Floats | None:
+        """(N,) sqrt(lambda_k) of the refined shape that is looked at, None where it is not refined."""
+        seen = self._session.seen
+        return None if seen is None or seen.record.energy is None else seen.spectrum.values
+
     def _resolve_plot(self) -> SpectrumState:
-        session, spectrum = self._session, self._spectrum[1]
-        settings, rule = session.settings, penalty_name(session.rule)
-        values = None if spectrum is None else spectrum[2]
-        singular = None if values is None else np.array(values)
+        session = self._session
+        settings, rule, seen = session.settings, penalty_name(session.rule), session.seen
+        if settings.objective == DEPTHS:
+            return self._resolve_modes(settings, rule)
+        known = None if seen is None or seen.record.energy is not None else seen.spectrum
+        singular = None if known is None else known.values
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.reference, singular)
         return SpectrumState(
             kind=penalty_name(settings.penalty),
             rule=rule,
             weights=tuple(float(weight) for weight in weights),
-            singular_values=values,
-            run_weights=() if spectrum is None else spectrum[1],
+            singular_values=None if singular is None else tuple(singular.tolist()),
+            run_weights=() if known is None else tuple(known.weights.tolist()),
         )
+
+    def _resolve_modes(self, settings: Settings, rule: str) -> SpectrumState:
+        values, smallest = self._mode_values, settings.smallest_movement
+        if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
+            there = 0 if values is None else int(np.count_nonzero(values > smallest / SHOWN))
+            self._columns = max(min(max(there, FEWEST_MODES), MOST_MODES), len(settings.mode_weights))
+        weights = extend_last(np.array(settings.mode_weights), self._columns)
+        return SpectrumState(
+            kind=EXPLICIT if settings.mode_weights != Settings().mode_weights else "",
+            rule=rule,
+            weights=tuple(weights.tolist()),
+            singular_values=None if values is None else tuple((100.0 * values[: self._columns]).tolist()),
+            objective=DEPTHS,
+            smallest=100.0 * smallest,
+        )
+
+    def _resolve_movement(self) -> str:
+        """Return how far the shape has moved since the parameters began to move, "" where they did not."""
+        session, began = self._session, self._began
+        run, seen = session.shown, session.seen
+        if run is None or seen is None or began is None or seen is began or not run.steered:
+            return ""
+        share = relative_movement(began.geometry.points, seen.geometry.points)
+        known = None if self._errors is None else self._errors.of_run(run)
+        return moved_text(share, None if known is None else known.errors)
 
     def _resolve_noise(self) -> tuple[float | None, str]:
         """Return the noise that the refinement of the shown run has estimated, and its unit."""
@@ -300,10 +390,3 @@ class ParametersController(QObject):
             return -1, ""
         own = run.settings if session.moment is None else seen.settings
         return run.number, ", ".join(unapplied(own, session.settings))
-
-
-def _spectrum_of(seen: Iterate) -> Spectrum:
-    problem, factors = seen.best.problem, seen.best.factors
-    weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
-    # While the rotations are chosen, the weights are those of the comparison, not of the settings.
-    return seen.settings if seen.rotations_chosen else None, tuple(weights.tolist()), tuple(values.tolist())

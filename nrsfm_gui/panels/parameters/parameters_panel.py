@@ -18,8 +18,10 @@ from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
+from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
+    LOWRANK,
     SYMBOLS,
     WEIGHTS_TIP,
     ParameterEntry,
@@ -35,7 +37,7 @@ from nrsfm_gui.widgets.fields import Choice
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -45,10 +47,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 LEAST_WIDTH = 300
-# Rank, penalty and objective that a problem begins with: those of its preset.
-FIRST_MODELS: dict[str, tuple[int, Penalty, str]] = {
-    problem: (PRESETS[name].rank, PRESETS[name].penalty, PRESETS[name].objective)
-    for problem, name in DEFAULT_PRESETS.items()
+# Rank and penalty that a problem begins with: those of its preset.
+FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
+    problem: (PRESETS[name].rank, PRESETS[name].penalty) for problem, name in DEFAULT_PRESETS.items()
 }
 
 
@@ -97,7 +98,7 @@ class ParametersPanel(QScrollArea):
     settings_changed = pyqtSignal(object)  # valid parameters that differ from the ones before
     preset_chosen = pyqtSignal(str)  # a key of `PRESETS`, whose parameters are shown now
     run_parameters_requested = pyqtSignal(int)  # the number of a run whose parameters are to be shown instead
-    advanced_toggled = pyqtSignal(bool)  # a person has opened or closed the section "Advanced"
+    sections_toggled = pyqtSignal(object)  # a person has opened or closed one: the names of the open ones
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,12 +116,13 @@ class ParametersPanel(QScrollArea):
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
-        form.advanced.toggled.connect(self.advanced_toggled)
+        for section in form.sections.values():
+            section.toggled.connect(lambda _open: self.sections_toggled.emit(self.open_sections))
         form.edited.connect(self._on_form_edited)
         form.dragged.connect(self._dragged.request)
         form.chosen.connect(self._on_form_chosen)
         form.preset.chosen.connect(self._on_preset_chosen)
-        form.problem.chosen.connect(self._on_problem_chosen)
+        form.objective.chosen.connect(self._on_objective_chosen)
         self.setWidget(form)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -141,9 +143,15 @@ class ParametersPanel(QScrollArea):
         """The plot in which the weights are edited."""
         return self._form.spectrum_plot
 
-    def set_advanced_shown(self, shown: bool) -> None:
-        """Open or close the section "Advanced"."""
-        self._form.advanced.set_expanded(shown)
+    @property
+    def open_sections(self) -> tuple[str, ...]:
+        """The names of the sections that are open, of `parameter_form.FOLDED`."""
+        return tuple(name for name, section in self._form.sections.items() if section.expanded)
+
+    def set_open_sections(self, names: Collection[str]) -> None:
+        """Open these sections, and close the others."""
+        for name, section in self._form.sections.items():
+            section.set_expanded(name in names)
 
     def parameter_entries(self) -> tuple[ParameterEntry, ...]:
         """Return the parameters that the present problem, method and penalty have."""
@@ -185,13 +193,12 @@ class ParametersPanel(QScrollArea):
                 return
 
     def focus_parameter(self, key: str) -> None:
-        """Show the field of a parameter, and let it have the focus; in "Advanced" where it is there."""
+        """Show the field of a parameter, in its section where it is folded, and let it have the focus."""
         field: QWidget = self.spectrum_plot.canvas
         for name, form in self._form.entries():
             if name == key:
                 field = form.editor(name)
-                if self._form.is_advanced(form):
-                    self.set_advanced_shown(True)
+                self._unfold(form)
         viewport, layout = self.viewport(), self._form.layout()
         assert viewport is not None and layout is not None
         height = layout.totalHeightForWidth(viewport.width())
@@ -219,16 +226,16 @@ class ParametersPanel(QScrollArea):
         for name, field in self._fields.items():
             field.set_value(getattr(settings, name))
             self._set_message(name, "")
-        self._form.problem.set_key(settings.problem)
+        self._form.set_objective(settings)
         self._form.method.set_method(settings.method, settings.options)
         self._form.rotations.set_value(settings.rotations)
         self._form.camera_model.set_key(settings.camera_model)
         self._form.intrinsics.set_value(settings.intrinsics)
-        self._form.objective.set_key(settings.objective)
         self._form.loss.set_key(settings.loss)
         for name, text in self._form.texts.items():
             if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
                 text.setText(getattr(settings, name) or "")
+        self._show_modes(settings.mode_weights)
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._derived.forget()
         self._form.set_preset(settings)
@@ -356,8 +363,14 @@ class ParametersPanel(QScrollArea):
 
     def _set_message(self, name: str, sentence: str) -> None:
         self._forms[name].set_message(name, sentence)
-        if sentence and self._form.is_advanced(self._forms[name]):
-            self._form.advanced.set_expanded(True)
+        if sentence:
+            self._unfold(self._forms[name])
+
+    def _unfold(self, part: QWidget) -> None:
+        """Open the section that something is folded in."""
+        section = self._form.section_of(part)
+        if section is not None:
+            section.set_expanded(True)
 
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
@@ -365,13 +378,19 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
-        changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
+        chosen = self._form.objective.key
+        low_rank = chosen == LOWRANK
+        changes: dict[str, Any] = {
+            "problem": "lowrank" if low_rank else "nonrigid",
+            "objective": WNN if low_rank else chosen,
+            "method": self._form.method.method,
+        }
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
-        readers["objective"] = lambda: self._form.objective.key
         readers["loss"] = lambda: self._form.loss.key
         readers["camera_model"] = lambda: self._form.camera_model.key
         readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
+        readers["mode_weights"] = self._read_modes
         refusals: list[str] = []
         for name, read in readers.items():
             try:
@@ -397,9 +416,10 @@ class ParametersPanel(QScrollArea):
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
-                if name == "options" or self._penalty.refused_in_advanced:
-                    self._form.advanced.set_expanded(True)
+                exact = name == "options" or self._penalty.refused_in_advanced
+                self._unfold(self._form.method if exact else self._penalty)
         settings = self._settings.with_changes(**changes)
+        self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)
         if "intrinsics" in changes:
             self._show_calibration()
@@ -420,7 +440,7 @@ class ParametersPanel(QScrollArea):
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
             self._form.method.set_message(note, refused=True)
-            self._form.advanced.set_expanded(True)
+            self._unfold(self._form.method)
             return [note]
         self._form.method.set_message(self._replacement(settings), refused=False)
         return []
@@ -459,17 +479,17 @@ class ParametersPanel(QScrollArea):
         if self._sequence is None:
             return
         frames, points = self._sequence.frame_count, self._sequence.point_count
-        most = min(points, 3 * frames) if self._form.problem.key == "lowrank" else min(frames, 3 * points)
+        most = min(points, 3 * frames) if self._form.objective.key == LOWRANK else min(frames, 3 * points)
         if rank > most:
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
-    def _on_problem_chosen(self, problem: str) -> None:
-        """Choose a problem, with rank, penalty and objective as it had them last: they suit no other."""
+    def _on_objective_chosen(self, key: str) -> None:
+        """Choose an objective; another problem has the rank and the penalty that it had last."""
         before = self._settings
+        problem = "lowrank" if key == LOWRANK else "nonrigid"
         if problem != before.problem:
-            self._models[before.problem] = before.rank, before.penalty, before.objective
-            rank, penalty, objective = self._models[problem]
-            self._form.objective.set_key(objective)
+            self._models[before.problem] = before.rank, before.penalty
+            rank, penalty = self._models[problem]
             self._fields["rank"].set_value(rank)
             self._penalty.set_penalty(penalty, rank)
         self.flush()
@@ -480,10 +500,8 @@ class ParametersPanel(QScrollArea):
         A penalty that was replaced is restored by the next method that supports it, unless it was changed
         meanwhile. A method that brings another objective than the one before it replaces that, too.
         """
-        method, rank = self._form.method.method, self._settings.rank
-        brought, before = (
-            gives_depths(each, self._form.problem.key) for each in (method, self._settings.method)
-        )
+        method, rank, problem = self._form.method.method, self._settings.rank, self._settings.problem
+        brought, before = (gives_depths(each, problem) for each in (method, self._settings.method))
         if brought != before:
             self._form.objective.set_key(DEPTHS if brought else WNN)
         try:
@@ -493,7 +511,7 @@ class ParametersPanel(QScrollArea):
             return
         replaced = self._replaced
         given = replaced.given if replaced is not None and replaced.brought == present else present
-        suited = suited_penalty(method, self._form.problem.key, given)
+        suited = suited_penalty(method, problem, given)
         self._replaced = ReplacedPenalty(given, suited) if suited != given else None
         if suited != present:
             self._penalty.set_penalty(suited, rank)
@@ -506,6 +524,24 @@ class ParametersPanel(QScrollArea):
             self.preset_chosen.emit(name)
         else:
             self._form.set_preset(self._settings)
+
+    def _read_modes(self) -> tuple[float, ...]:
+        """Return the weights of the modes. Raises ValueError where they are no numbers."""
+        text = self._form.modes.text().strip().strip(",")
+        try:
+            return tuple(map(float, text.split(","))) if text else Settings().mode_weights
+        except ValueError:
+            raise ValueError(f"weights are {text!r}; accepted are numbers such as 1, 1, 20") from None
+
+    def _show_modes(self, weights: tuple[float, ...]) -> None:
+        """Show the weights of the modes; where the text has these already, the cursor stays."""
+        try:
+            shown = self._read_modes()
+        except ValueError:
+            shown = ()
+        if weights != shown:
+            alike = weights == Settings().mode_weights
+            self._form.modes.setText("" if alike else ", ".join(map(format_number, weights)))
 
     def _set_refusal(self, sentence: str) -> None:
         self._refusal = sentence

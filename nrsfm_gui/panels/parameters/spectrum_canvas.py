@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 0.56
 MARGIN = (1.0 - BAR_WIDTH) / 2  # at either side of a bar
 KEPT, DROPPED, POINTED = 150, 50, 225  # of 255: how strongly bars are painted
+LABEL_PLACE = [(1, 1), (1, 1)]  # of what a line means: at its right end, above it
 HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
 GHOST_HEIGHT, GHOST_WIDTH = 0.3, 30  # of the picture's height, and pixels of its column at least
 HEADROOM = 0.06  # above the top of the scales
@@ -52,16 +53,19 @@ class SpectrumItems:
         self._line = pg.PlotCurveItem()
         self._handles = pg.ScatterPlotItem(symbol="d", size=HANDLE)
         self._ghost = QGraphicsRectItem()
+        self._level = pg.InfiniteLine(angle=0, label="", labelOpts={"position": 0.98, "anchors": LABEL_PLACE})
         self._plus = pg.TextItem("+", anchor=(0.5, 0.5))
         self._number = pg.TextItem("", anchor=(0.5, 1.3))
         for depth, item in enumerate(
-            (self._bars, self._ghost, self._plus, self._line, self._handles, self._number)
+            (self._bars, self._level, self._ghost, self._plus, self._line, self._handles, self._number)
         ):
             item.setZValue(depth)
             plot.addItem(item, ignoreBounds=True)
         for item in (self._ghost, self._plus):
             item.setData(INTERACTIVE_ONLY, True)
         self._number.hide()
+        self._level.hide()
+        self.grows = True  # whether there is a place for one more
         self._heights = np.zeros(0)
         self._shares = np.zeros(0)
         self._kept = 0
@@ -112,6 +116,13 @@ class SpectrumItems:
         if others:
             self.place_ghost()
 
+    def set_level(self, height: float | None, text: str = "") -> None:
+        """Show a line across the bars at a height, 0 to 1, with its meaning; None shows none."""
+        self._level.setVisible(height is not None)
+        if height is not None:
+            self._level.setPos(height)
+            self._level.label.setFormat(text)
+
     def point_at(self, bar: int | None) -> None:
         """Show the bases that a click on a bar would keep; None shows those that are kept."""
         if bar != self._pointed:
@@ -156,6 +167,8 @@ class SpectrumItems:
         self._accent = pg.mkColor(theme.accent)
         self._ghost.setPen(self._ghost_pen(False))
         self._plus.setColor(theme.muted)
+        self._level.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DotLine))
+        self._level.label.setColor(theme.muted)
         self._number.setColor(theme.text)
         self._number.fill = pg.mkBrush(theme.raised)
         self._number.border = pg.mkPen(theme.border)
@@ -195,12 +208,13 @@ class SpectrumItems:
 
     def place_ghost(self) -> None:
         """Put the place for one more behind the last bar, wide enough for the mouse."""
-        there = self.columns > 0
+        there = self.columns > 0 and self.grows
         self._ghost.setVisible(there)
         self._plus.setVisible(there)
         rest = max(self._plot.getViewBox().width() - GHOST_WIDTH, 1.0)
         width = max(GHOST_WIDTH * (self.columns + 0.2) / rest, 1.0)  # in columns
         left = self.columns + 0.5
+        width = width if self.grows else 0.1
         self._ghost.setRect(QRectF(left, 0.0, width, GHOST_HEIGHT).adjusted(MARGIN, 0.0, -MARGIN, 0.0))
         self._plus.setPos(left + width / 2, GHOST_HEIGHT / 2)
         self._plot.setRange(xRange=(0.4, left + width + 0.1), yRange=(0.0, 1.0 + HEADROOM), padding=0)
@@ -219,7 +233,7 @@ class SpectrumCanvas(PlainPlot):
 
     GESTURES = (
         ("Drag a handle", "change the weight; with Shift those after it, too; with Ctrl finely"),
-        ("Click a bar", "set the rank up to it; the hollow one adds one"),
+        ("Click a bar", "drop what is behind it; the hollow one adds one"),
         ("Left, Right", "choose a weight"),
         ("Up, Down", "change it by 1 %; with Shift by 10 %, with Ctrl those after it, too"),
         ("Escape", "leave the plot"),
@@ -245,6 +259,7 @@ class SpectrumCanvas(PlainPlot):
         self._dragged_handle: int | None = None
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
         self._share = 0.0  # of the handle, unclipped
+        self._labels = {"left": ("", ""), "right": ("", "")}  # of the axes, short and in full
         self._ticks: dict[str, list[tuple[float, str]]] = {}  # heights and texts of both vertical axes
         self._marked: dict[str, list[tuple[float, str]]] = {}  # places and texts that the axes show
         self._adapt_axes()
@@ -263,15 +278,17 @@ class SpectrumCanvas(PlainPlot):
         for side in self._ticks:
             self._show_ticks(side)
         self.show_columns()
-        roomy = self.height() >= ROOMY
-        for side, label in (("left", "singular value σ" if roomy else "σ"), ("right", "weight a")):
+        for side, (short, full) in self._labels.items():
             axis = self.getPlotItem().getAxis(side)  # whose plot would show it with the label
+            label = full if self.height() >= (TALL if side == "bottom" else ROOMY) else short
             if axis.labelText != label:
-                axis.setLabel(label)
-        axis = self.getPlotItem().getAxis("bottom")
-        label = "component k" if self.height() >= TALL else ""
-        if axis.labelText != label:
-            axis.setLabel(label or None)
+                axis.setLabel(label or None)
+
+    def set_columns(self, labels: dict[str, tuple[str, str]], *, grows: bool) -> None:
+        """Name the axes, in short and in full. Where it does not grow, the last column is of all others."""
+        if (labels, grows) != (self._labels, self.parts.grows):
+            self._labels, self.parts.grows = labels, grows
+            self._adapt_axes()
 
     def set_ticks(self, side: str, ticks: list[tuple[float, str]]) -> None:
         """Mark heights, 0 to 1, on an axis with texts: as many of them as there is room for."""
@@ -289,7 +306,9 @@ class SpectrumCanvas(PlainPlot):
         columns = self.parts.columns
         width = self.pixel(2, 0.0).x() - self.pixel(1, 0.0).x()
         every = math.ceil(self.fontMetrics().horizontalAdvance(f" {columns} ") / max(width, 1.0))
-        self._mark_axis("bottom", [(k, str(k)) for k in range(1, columns + 1, every)])
+        last = columns + 1 if self.parts.grows else columns - every + 1
+        ticks: list[tuple[float, str]] = [(k, str(k)) for k in range(1, last, every)]
+        self._mark_axis("bottom", ticks if self.parts.grows else [*ticks, (columns, f"{columns}…")])
 
     def _mark_axis(self, side: str, ticks: list[tuple[float, str]]) -> None:
         """Set the ticks of an axis where they are others: it is drawn anew then."""
@@ -317,7 +336,7 @@ class SpectrumCanvas(PlainPlot):
         place = self.getPlotItem().getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
         count = self.parts.columns
         column = min(round(place.x()) - 1, count)  # that of one more is wider where there are many
-        if not 0 <= column <= count or place.y() > 1 or count == 0:
+        if not 0 <= column < count + self.parts.grows or place.y() > 1 or count == 0:
             return None
         near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.parts.shares)]
         distances = {k: self._distance(position, k) for k in near}

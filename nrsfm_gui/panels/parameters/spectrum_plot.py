@@ -2,24 +2,29 @@
 
 Bars use the left axis, handles the right one; both are logarithmic. A handle stops where the order of the
 weights would be violated, highlights the handle that limits it and shows the reason; with Shift it moves
-the others as well; a double click gives it back to the rule. A click low in a bar sets the rank to that bar.
+the others as well; a double click gives it back to the rule. A click low in a bar drops what is behind it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from core import PENALTIES
+from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
 from nrsfm_gui.panels.parameters.weights_list import (
+    MODE_WEIGHTS,
+    SUPPRESSED,
     WEIGHTS,
     describe_limit,
     enforce_order,
@@ -35,25 +40,71 @@ from nrsfm_gui.widgets.style import Themed, set_property
 if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.widgets.drag_number import Scale
 
 DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no logarithm
 ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
 ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 EMPTY = "Singular values and weights appear here with the first run"
-HINT = "Drag a weight. Click a bar to set the rank."
 KEYS_HINT = "Left, right: which one. Up, down: by 1 %."
-TIP = (
-    "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
+DRAGGED = (
     "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
-    "Ctrl is fine, the bottom is 0; a double click gives the weight back to the penalty.\n"
-    "Click low in a bar to keep so many basis shapes, + to add one.\n"
-    "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
-    "with Ctrl the others come along; Esc gives the arrow keys back. Exact numbers are in Advanced."
+    "Ctrl is fine, the bottom is 0; a double click {reset}.\n"
 )
+KEYS = (
+    "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
+    "with Ctrl the others come along; Esc gives the arrow keys back. {exact}"
+)
+HANDLE_HINT = "Drag up or down. Shift: all, Ctrl: fine."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
+
+
+@dataclass(frozen=True)
+class SpectrumWords:
+    """What the plot says of the singular values and weights of one objective."""
+
+    letter: str  # of a weight
+    hint: str
+    tip: str
+    scale: Scale  # of the weights
+    labels: dict[str, tuple[str, str]]  # of the axes, short and in full
+
+
+WORDS = {
+    WNN: SpectrumWords(
+        "a",
+        "Drag a weight. Click a bar to set the rank.",
+        "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
+        f"{DRAGGED.format(reset='gives the weight back to the penalty')}"
+        "Click low in a bar to keep so many basis shapes, + to add one.\n"
+        f"{KEYS.format(exact='Exact numbers are below, in Penalty.')}",
+        WEIGHTS,
+        {
+            "left": ("σ", "singular value σ"),
+            "right": ("weight a", "weight a"),
+            "bottom": ("", "component k"),
+        },
+    ),
+    DEPTHS: SpectrumWords(
+        "w",
+        "Drag a weight. Click a bar to suppress those behind.",
+        "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
+        "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
+        f"{DRAGGED.format(reset='sets 1')}"
+        "The last one is of all smaller modes, too. Click low in a bar to suppress the modes behind it;\n"
+        "a second click gives them back. Below the dotted line movements cost nothing.\n"
+        f"{KEYS.format(exact='Exact numbers are in the row below.')}",
+        MODE_WEIGHTS,
+        {
+            "left": ("deviation (%)", "deviation (% of size)"),
+            "right": ("weight w", "weight w"),
+            "bottom": ("", "mode k"),
+        },
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -118,14 +169,17 @@ class SpectrumState:
     weights: tuple[float, ...] = ()  # (K,) of that penalty; empty where they are not known yet
     singular_values: tuple[float, ...] | None = None  # (N,) of the reconstruction that is looked at
     run_weights: tuple[float, ...] = ()  # (N,) that it was found with
+    objective: str = WNN  # of the depths the values are in %, and the last weight is of all smaller ones, too
+    smallest: float | None = None  # deviation well below which movements cost nothing, in %
 
 
 class SpectrumPlot(Themed, QWidget):
     """Bars for singular values, handles for weights."""
 
     weights_edited = pyqtSignal(object)  # a tuple of non-decreasing floats: a handle was moved
-    rank_requested = pyqtSignal(int)  # the requested number of basis shapes
+    rank_requested = pyqtSignal(int)  # the number of basis shapes, or of modes that are not suppressed
     rule_requested = pyqtSignal(str)  # a key of `core.PENALTIES`: all weights are to follow it again
+    penalty_requested = pyqtSignal(str)  # such a key: it is to choose the weights of the modes once
     # A handle (0-based) was clicked twice: its weight is to follow the rule again.
     reset_requested = pyqtSignal(int)
 
@@ -140,14 +194,17 @@ class SpectrumPlot(Themed, QWidget):
         self._left = LogScale(-1.0, 1.0)
         self._right = LogScale(-3.0, 1.0, zero=True)
         self._canvas = SpectrumCanvas()
-        self._canvas.setToolTip(TIP)
-        self._canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{TIP.replace(chr(10), ' ')}</p>")
         self._canvas.setAccessibleName("singular values and their weights")
         self._items = self._canvas.parts
         self._empty = EmptyLabel(EMPTY, self._canvas)
         self._hint = ElidedLabel()
         self._hint.setProperty("role", "muted")
-        self._rule = "wnn"
+        self._rule, self._note = "wnn", ""
+        self._state = SpectrumState()
+        self._words = WORDS[WNN]
+        self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
+        self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._by.setMenu(self._penalties())
         self._back = tool_button("↺", "", "To the rule")
         self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
         self._flash = Debounce(self._on_flash_timeout, IDLE_MILLISECONDS, self)
@@ -169,13 +226,35 @@ class SpectrumPlot(Themed, QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(2)
         line.addWidget(self._hint, 1)
+        line.addWidget(self._by)
         line.addWidget(self._back)
         layout.addWidget(canvas, 1)
         layout.addLayout(line)
         self.setMaximumHeight(MOST_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._follow_theme()
+        self._use_words(WNN)
         self._show()
+
+    def _penalties(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        for kind, penalty in PENALTIES.items():
+            action = menu.addAction(penalty.title, partial(self.penalty_requested.emit, kind))
+            if action is not None:
+                action.setToolTip(penalty.formula)
+        return menu
+
+    def _use_words(self, objective: str) -> None:
+        self._words = words = WORDS[objective]
+        self._canvas.setToolTip(words.tip)
+        self._canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
+        self._canvas.set_columns(words.labels, grows=objective == WNN)
+        self._by.setVisible(objective == DEPTHS)
+        self._left, self._right = LogScale(-1.0, 1.0), LogScale(-3.0, 1.0, zero=True)
+        if objective == DEPTHS:
+            self._right = LogScale(-1.0, 2.0, zero=True)
+        self._rest()
 
     @property
     def figure(self) -> PlotFigure:
@@ -206,8 +285,12 @@ class SpectrumPlot(Themed, QWidget):
 
     def set_state(self, state: SpectrumState) -> None:
         """Show singular values and weights; a handle that is being dragged stays under the mouse."""
-        self._rule = state.rule
-        self._back.setToolTip(f"Let the weights follow the {TITLES[state.rule]} again")
+        if state.objective != self._state.objective:
+            self._use_words(state.objective)
+        self._state, self._rule = state, state.rule
+        plain = "Let all modes weigh 1 again"
+        rule = f"Let the weights follow the {TITLES[state.rule]} again"
+        self._back.setToolTip(plain if state.objective == DEPTHS else rule)
         self._back.setVisible(state.kind == EXPLICIT)
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
         self._of_run = None if self._singular is None else np.asarray(state.run_weights)
@@ -216,6 +299,12 @@ class SpectrumPlot(Themed, QWidget):
                 self._end_limit()
             self._weights = state.weights
         self._show()
+
+    def set_note(self, sentence: str) -> None:
+        """Show a sentence below the plot while nothing in it is pointed at, "" for what can be done."""
+        before, self._note = self._resting_hint, sentence
+        if self.hint in (before, HANDLE_HINT):
+            self._rest()
 
     def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._canvas, theme)
@@ -241,20 +330,35 @@ class SpectrumPlot(Themed, QWidget):
         self._hint.setVisible(not empty)
         self._fit_scales(weights)
         heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
-        self._items.set_bars(heights, len(weights))
+        smallest = None if self._singular is None else self._state.smallest
+        level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
+        self._items.set_level(level, "smallest movement")
+        self._items.set_bars(heights, self._kept)
         self._show_handles()
         self._canvas.show_columns()
-        if not self.hint:
-            self._set_hint(HINT)
+
+    @property
+    def _kept(self) -> int:
+        """How many bars are not dropped."""
+        if self._state.objective == WNN:
+            return len(self.weights)
+        return sum(weight < SUPPRESSED for weight in self.weights)
 
     def _fit_scales(self, weights: Floats) -> None:
         """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
         if self._singular is not None:
-            wanted = decades_of(self._singular, zero=False, margin=0.3, least=1.0)
+            values, smallest = self._singular, self._state.smallest
+            if smallest is not None:
+                values = np.append(values[values > smallest / 3], smallest)
+            wanted = decades_of(values, zero=False, margin=0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted) else wanted
             self._canvas.set_ticks("left", self._left.ticks())
         if weights.size and self._canvas.dragged_handle is None:
-            wanted = decades_of(weights, zero=True, margin=WEIGHT_MARGIN, least=WEIGHT_SPAN)
+            modes = self._state.objective == DEPTHS
+            margin, least = (0.0, 0.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
+            wanted = decades_of(weights, zero=True, margin=margin, least=least)
+            if modes and self._right.low <= wanted.low and wanted.high <= self._right.high:
+                wanted = self._right
             self._right = self._right if self._right.holds(wanted) else wanted
             self._canvas.set_ticks("right", self._right.ticks())
 
@@ -267,9 +371,22 @@ class SpectrumPlot(Themed, QWidget):
         if handle is not None and handle >= len(self.weights):
             handle = None
         self._active = handle
-        text = "" if handle is None else f"a{handle + 1} = {short(self.weights[handle])}"
+        text = "" if handle is None else f"{self._name(handle)} = {short(self.weights[handle])}"
         self._items.set_active(handle, text)
         self._canvas.setAccessibleDescription(text)
+
+    def _name(self, handle: int) -> str:
+        """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
+        others = self._state.objective == DEPTHS and handle + 1 == len(self.weights)
+        return f"{self._words.letter}{handle + 1}{'…' * others}"
+
+    @property
+    def _resting_hint(self) -> str:
+        return self._note or (KEYS_HINT if self._canvas.hasFocus() else self._words.hint)
+
+    def _rest(self) -> None:
+        """Show what can be done, or what was done last."""
+        self._set_hint(self._resting_hint)
 
     def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
         self._hint.set_full_text(sentence)
@@ -282,10 +399,13 @@ class SpectrumPlot(Themed, QWidget):
         self._items.point_at(bar)
         if target is None:
             self._mark(self._active if self._canvas.hasFocus() else None)
-            self._set_hint(KEYS_HINT if self._canvas.hasFocus() else HINT)
+            self._rest()
         elif target.kind == "handle":
             self._mark(target.index)
-            self._set_hint("Drag up or down. Shift: all, Ctrl: fine.")
+            others = self._state.objective == DEPTHS and target.index + 1 == len(self.weights)
+            self._set_hint(f"Of mode {target.index + 1} and all smaller ones." if others else HANDLE_HINT)
+        elif self._state.objective == DEPTHS:
+            self._set_hint(self._bar_hint(target.index + 1))
         elif target.kind == "more":
             self._set_hint(f"Click to add one: rank {target.index + 1}.")
         elif target.index + 1 == len(self.weights):
@@ -295,6 +415,12 @@ class SpectrumPlot(Themed, QWidget):
         else:
             these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
             self._set_hint(f"Click to keep {these}: rank {target.index + 1}.")
+
+    def _bar_hint(self, count: int) -> str:
+        """Return what a click on the bar of a mode does."""
+        if count not in (self._kept, len(self.weights)):
+            return f"Click to suppress the modes behind {count}."
+        return "Click to give the others back." if self._kept < len(self.weights) else "None is suppressed."
 
     def _on_handle_pressed(self, handle: int) -> None:
         self._base = self._weights = self.weights
@@ -307,7 +433,7 @@ class SpectrumPlot(Themed, QWidget):
             return
         if move_others != self._moves_others:  # what was moved so far stays
             self._moves_others, self._base = move_others, self._weights
-        weight = min(self._right.value(share), WEIGHTS.highest)
+        weight = min(self._right.value(share), self._words.scale.highest)
         self._move(handle, weight, self._base, move_others=move_others)
 
     def _on_handle_released(self) -> None:
@@ -322,30 +448,33 @@ class SpectrumPlot(Themed, QWidget):
     def _on_weight_step_requested(self, percent: float, move_others: bool) -> None:
         if self._active is None or self._active >= len(self.weights):
             return
-        weights = self.weights
+        weights, scale = self.weights, self._words.scale
         weight = weights[self._active] * (1 + abs(percent) / 100) ** np.sign(percent)
         if weight == 0 and percent > 0:
-            weight = WEIGHTS.lowest
-        weight = float(f"{weight:.4g}") if weight >= WEIGHTS.lowest else 0.0
-        self._move(self._active, min(weight, WEIGHTS.highest), weights, move_others=move_others)
+            weight = scale.lowest
+        weight = float(f"{weight:.4g}") if weight >= scale.lowest else 0.0
+        self._move(self._active, min(weight, scale.highest), weights, move_others=move_others)
         self._show()
 
     def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, move_others: bool) -> None:
         """Set a weight to a value, or as near as the order allows; emit the weights if they changed."""
         barrier = None
+        if self._state.objective == DEPTHS and handle + 1 == len(base):
+            wanted = max(wanted, self._words.scale.lowest)  # all smaller modes cost something
         if not move_others:
             wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
         weights = enforce_order(moved, handle) if move_others else moved
         if barrier is None:
             self._items.set_barrier(None)
-            self._set_hint("The others come along." if move_others else HINT)
+            self._set_hint("The others come along." if move_others else self._note or HANDLE_HINT)
         else:
             self._items.set_barrier(barrier)
             self._flash.request()
             self._limit.request()
             key = "Ctrl" if self._canvas.dragged_handle is None else "Shift"
-            self._set_hint(f"{describe_limit(base, handle, barrier)} {key} moves both.", role="warning")
+            limit = describe_limit(base, handle, barrier, self._words.letter)
+            self._set_hint(f"{limit} {key} moves both.", role="warning")
         if weights != self._weights:
             self._weights = weights
             self._active = handle
@@ -360,7 +489,7 @@ class SpectrumPlot(Themed, QWidget):
         self._limit.cancel()
         self._items.set_barrier(None)
         if self._hint.property("role") == "warning":
-            self._set_hint(KEYS_HINT if self._canvas.hasFocus() else HINT)
+            self._rest()
 
     def _on_focus_changed(self, focused: bool) -> None:
         """Mark the handle that the keys would move."""
@@ -368,8 +497,8 @@ class SpectrumPlot(Themed, QWidget):
             self._mark(0)
         elif not focused and self._canvas.dragged_handle is None:
             self._mark(None)
-        if self.hint in (HINT, KEYS_HINT):
-            self._set_hint(KEYS_HINT if focused else HINT)
+        if self.hint in (self._words.hint, KEYS_HINT):
+            self._rest()
 
     def resizeEvent(self, event: object) -> None:
         """Keep the text of the empty state centered."""

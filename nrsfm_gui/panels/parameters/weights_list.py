@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 WEIGHTS = Scale(1e-6, 1e2, zero=True)
+MODE_WEIGHTS = Scale(0.1, 1e2, zero=True)  # of the modes of the depths, of which 1 is the usual one
+SUPPRESSED = 20.0  # weight of a mode from which it hardly occurs
 NEGLIGIBLE = 1e-9  # of the largest singular value: shown as 0, the tip has the digits
 HEADINGS = (
     ("k", "number of the singular value, largest first"),
@@ -30,6 +32,20 @@ def enforce_order(weights: list[float] | tuple[float, ...], moved: int) -> tuple
     return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
 
 
+def suppress_behind(weights: tuple[float, ...], kept: int) -> tuple[float, ...]:
+    """Return weights of modes that suppress all behind the first `kept`; again, they give these back.
+
+    >>> suppress_behind((1.0, 2.0, 2.0), 1), suppress_behind((1.0, 20.0, 20.0), 1)
+    ((1.0, 20.0, 20.0), (1.0, 1.0, 1.0))
+    """
+    rank = sum(weight < SUPPRESSED for weight in weights)
+    usual = max(1.0, *(weight for weight in weights if weight < SUPPRESSED)) if rank else 1.0
+    given = tuple(usual if weight >= SUPPRESSED else weight for weight in weights)
+    if kept in (rank, len(weights)):
+        return given
+    return (*given[:kept], *(max(weight, SUPPRESSED) for weight in weights[kept:]))
+
+
 def limit_weight(
     weights: list[float] | tuple[float, ...], moved: int, wanted: float
 ) -> tuple[float, int | None]:
@@ -41,10 +57,12 @@ def limit_weight(
     return wanted, None
 
 
-def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier: int) -> str:
+def describe_limit(
+    weights: list[float] | tuple[float, ...], moved: int, barrier: int, letter: str = "a"
+) -> str:
     """Return in a few letters, for a narrow panel, which weight limits another one."""
     sign = "≥" if barrier < moved else "≤"
-    return f"a{moved + 1} {sign} a{barrier + 1} = {weights[barrier]:.3g}."
+    return f"{letter}{moved + 1} {sign} {letter}{barrier + 1} = {weights[barrier]:.3g}."
 
 
 class WeightsList(QWidget):
