@@ -5,6 +5,7 @@ from .geometry import Geometry, Projective, geometry_of
 from .low_rank_pipeline import ENOUGH_AGREEING
 from .pipeline import CONTINUED
 from .progress import (
+    BILINEAR_START,
     HistoryEntry,
     Iterate,
     Point,
@@ -57,6 +58,7 @@ from .settings import (
 from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list
 
 __all__ = [
+    "BILINEAR_START",
     "CAMERA_MODELS",
     "CONTINUED",
     "DEFAULT_PRESETS",

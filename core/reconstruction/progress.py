@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0
+BILINEAR_START = "start: bilinear solution"  # that a refinement began with, of `Iterate.alternatives`
 
 
 @dataclass(frozen=True)
@@ -284,15 +285,15 @@ class Iterate:
     def alternatives(self) -> dict[str, Iterate]:
         """Other solutions that a refined iterate holds, by name: none where it is not refined.
 
-        "bilinear" is what the refinement started from; the further ends of a refinement that has ended have
-        their numbers and names.
+        `BILINEAR_START` is what the refinement started from; the further ends of a refinement that has ended
+        have their numbers and names.
         """
         if self.record.energy is None:
             return {}
         before = replace(self.record, energy=None)
         made = None if self.provenance is None else self.provenance.unrefined()
         found = {
-            "bilinear": replace(
+            BILINEAR_START: replace(
                 self, record=before, depth=None, view=None, earlier=None, verdicts=(), provenance=made
             )
         }

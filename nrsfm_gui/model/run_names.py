@@ -82,8 +82,8 @@ def run_title(run: Run) -> str:
     return run.title or run_name(run.settings)
 
 
-def numbered_title(run: Run, solution: str = "refined") -> str:
-    """Return the number of a run and its name: "3 rank 8"; of one of its solutions "3 rank 8: bilinear"."""
+def numbered_title(run: Run, solution: str = "") -> str:
+    """Return the number of a run and its name: "3 rank 8"; of a solution that it holds "3 rank 8: end 2"."""
     name = f"{run.number} {run_title(run)}"
     return f"{name}: {solution}" if run.last is not None and solution in run.last.alternatives else name
 

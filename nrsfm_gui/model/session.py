@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-REFINED = "refined"  # the solution that a run ends with
+OWN = "own"  # the shape of a run itself, not another solution that it holds
 
 
 INPUT = "a file of what is open"
@@ -101,7 +101,6 @@ class Session(QObject):
     background_changed = pyqtSignal(object)  # Background or None
     live_changed = pyqtSignal(bool)  # whether a run follows changes of the settings
     compare_mode_changed = pyqtSignal(str)
-    solution_changed = pyqtSignal(str)
     sweep_changed = pyqtSignal(object)  # Path
     undo_requested = pyqtSignal()  # what is still going on is to be recorded first
     changed = pyqtSignal()  # anything: once for all changes of an iteration of the event loop
@@ -125,8 +124,8 @@ class Session(QObject):
         self.appearance = Appearance()
         self.background: Background | None = None  # pictures behind the tracks
         self.live = True
-        self.solution = REFINED  # which one of a refined run is shown: else a key of `Iterate.alternatives`
-        self.compared_solution = REFINED  # the same of the compared run, which may then be the shown one
+        # Which solution of the compared run it is, or a key of its `Iterate.alternatives`.
+        self.compared_solution = OWN
         self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
         self.sweep: Path | None = None  # folder of the sweep whose window was opened last
         self.undo_stack = UndoStack()
@@ -146,7 +145,7 @@ class Session(QObject):
             self.shown_changed, self.frame_changed, self.point_changed, self.selection_changed,
             self.hidden_changed, self.frame_range_changed, self.moment_changed, self.compared_changed,
             self.alignment_changed, self.appearance_changed, self.background_changed, self.live_changed,
-            self.compare_mode_changed, self.solution_changed, self.theme_changed, self.sweep_changed,
+            self.compare_mode_changed, self.theme_changed, self.sweep_changed,
         ):  # fmt: skip
             signal.connect(self._schedule_changed)
 
@@ -376,23 +375,15 @@ class Session(QObject):
                 self.set_compared(before if before in self.runs else None)
             self.shown_changed.emit(run)
 
-    def set_compared(self, run: Run | None, solution: str = REFINED) -> None:
+    def set_compared(self, run: Run | None, solution: str = OWN) -> None:
         """Compare a second run with the one that is shown, or none.
 
         With a run itself another one of its solutions can be compared.
         """
-        run = None if run is self.shown and solution == self.solution else run
+        run = None if run is self.shown and solution == OWN else run
         if run is not self.compared or (run is not None and solution != self.compared_solution):
             self.compared, self.compared_solution = run, solution
             self.compared_changed.emit(run)
-
-    def set_solution(self, solution: str) -> None:
-        """Show the refined depths, or another solution of the runs that have it."""
-        if solution != self.solution:
-            self.solution = solution
-            if self.compared is self.shown and self.compared_solution == solution:
-                self.set_compared(None)
-            self.solution_changed.emit(solution)
 
     def set_moment(self, record: int | None) -> None:
         """Look at the shown run as it was at a record of its history, or, with None, as it is."""
@@ -411,17 +402,18 @@ class Session(QObject):
         if self.shown is None:
             return None
         if self.moment is None or not len(self.shown.snapshots):
-            return _solution(self.shown.last, self.solution)
-        return _solution(self.shown.snapshots.at(self.moment)[1], self.solution)
+            return self.shown.last
+        return self.shown.snapshots.at(self.moment)[1]
 
     @property
     def seen_compared(self) -> Iterate | None:
         """What is looked at of the compared run."""
-        return None if self.compared is None else _solution(self.compared.last, self.compared_solution)
+        last = None if self.compared is None else self.compared.last
+        return None if last is None else last.alternatives.get(self.compared_solution, last)
 
     @property
     def newest_seen(self) -> bool:
-        """Whether the result of the shown run is looked at, not an earlier moment or another solution."""
+        """Whether the result of the shown run is looked at, not an earlier moment."""
         if self.shown is None or self.moment is not None:
             return self.moment is None
         return self.seen is self.shown.last
@@ -602,10 +594,6 @@ def preset_for(sequence: Sequence) -> Settings:
     """Return the recommended preset, with a lower rank where a sequence does not allow that of the preset."""
     most = min(sequence.frame_count, 3 * sequence.point_count)
     return Settings(rank=min(Settings().rank, most))
-
-
-def _solution(iterate: Iterate | None, name: str) -> Iterate | None:
-    return iterate if iterate is None or name == REFINED else iterate.alternatives.get(name, iterate)
 
 
 def _with(runs: list[Run], run: Run) -> list[Run]:

@@ -111,7 +111,6 @@ class Display(QObject):
             session.alignment_changed,
             session.compared_changed,
             session.compare_mode_changed,
-            session.solution_changed,
             session.appearance_changed,
         ):
             signal.connect(self._schedule)

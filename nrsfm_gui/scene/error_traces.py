@@ -16,7 +16,6 @@ import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class ErrorTraces(QObject):
     def note(self, run: Run, incumbent: Incumbent) -> None:
         """Note the error of what is published of a run, under the session's alignment."""
         error = None if incumbent.errors is None else error_of(incumbent.errors, run.sequence)
-        if error is not None and incumbent.record >= 0 and self._session.solution == REFINED:
+        if error is not None and incumbent.record >= 0:
             self._notes_of(run).add(incumbent.record, error)
 
     def of(self, run: Run) -> ErrorTrace | None:

@@ -36,7 +36,7 @@ class Incumbent:
     value: float | None  # of its objective; None until that is the final one, and on coarse levels
     errors: Quality | None  # over all frames, None where they are not known
     complete: bool  # whether it is the result of a run that has ended
-    newest: bool  # whether it is the newest of its run: no earlier moment, no other solution
+    newest: bool  # whether it is the newest of its run: no earlier moment
     iterate: Iterate = field(compare=False, repr=False)  # after that record
 
     @property

@@ -157,17 +157,13 @@ class RunErrors(QObject):
     def of_run(self, run: Run, *, exact: bool = False) -> Incumbent | None:
         """Return the incumbent of a run under the session's alignment; None where it has no point yet.
 
-        That of the shown run is the published one, of the solution that is looked at, be it another than that
-        of the run's end, unless `exact`. Of another run it is the one whose errors are known, be
+        That of the shown run is the published one. Of another run it is the one whose errors are known, be
         it that of an earlier record, unless `exact`; where none are known they are computed, and the one
         without errors is returned.
         """
         session = self._session
-        if run is self._run and self.incumbent is not None:
-            if self.incumbent.newest:
-                return self.incumbent if self.incumbent.complete or not exact else None
-            if session.moment is None and not exact:  # the other solution: its row has its numbers
-                return self.incumbent
+        if run is self._run and self.incumbent is not None and self.incumbent.newest:
+            return self.incumbent if self.incumbent.complete or not exact else None
         awaited = run is session.shown and session.newest_seen  # published with its picture
         compute = not run.state.alive and not awaited
         alignment, scale = session.alignment, session.settings.scale

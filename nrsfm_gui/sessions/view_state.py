@@ -11,7 +11,6 @@ from PyQt6.QtCore import QByteArray
 from core import Alignment, InputError
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
-from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, Orbit
 from nrsfm_gui.widgets.dock_state import restore_docks
@@ -40,7 +39,6 @@ class ViewState:
     orbit: Orbit
     appearance: Appearance
     background: Background | None = None  # pictures behind the tracks
-    solution: str = REFINED  # that is shown of refined runs
 
     @classmethod
     def of(cls, session: Session, orbit: Orbit) -> ViewState:
@@ -56,7 +54,6 @@ class ViewState:
             orbit,
             session.appearance,
             session.background,
-            session.solution,
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -72,7 +69,6 @@ class ViewState:
             "orbit": asdict(self.orbit),
             "appearance": self.appearance.as_plain(),
             "background": {} if self.background is None else self.background.as_plain(),
-            "solution": self.solution,
         }
 
     @classmethod
@@ -96,7 +92,6 @@ class ViewState:
                 _orbit(values["orbit"]),
                 Appearance.from_plain(values["appearance"]),
                 Background.from_plain(values.get("background", {})),
-                str(values.get("solution", REFINED)),
             )
         except KeyError as error:
             raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
@@ -119,7 +114,6 @@ class ViewState:
         session.set_hidden((point for point in self.hidden if point in inside), undoable=False)
         session.set_selection((point for point in self.selection if point in inside), self.point)
         session.set_background(self.background)
-        session.set_solution(self.solution)
 
 
 def layout_of(window: QMainWindow) -> dict[str, str]:

@@ -15,7 +15,6 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction, QKeySequence, QPalette
 
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.session import REFINED
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.text.table_text import MARKDOWN
 from nrsfm_gui.widgets.icons import icon
@@ -48,7 +47,7 @@ class Situation:
     shown: frozenset[str]  # layers, and those of MARKED that are on
 
 
-MARKED = {"error", "uncertainty", REFINED}  # colorings and the solution that have actions of their own
+MARKED = {"error", "uncertainty"}  # colorings that have actions of their own
 
 
 def resolve_situation(session: Session) -> Situation:
@@ -69,7 +68,7 @@ def resolve_situation(session: Session) -> Situation:
         outliers=session.alignment.outliers,
         follows=appearance.follow,
         log_loss=appearance.log_loss,
-        shown=appearance.layers | ({appearance.color_by, session.solution} & MARKED),
+        shown=appearance.layers | ({appearance.color_by} & MARKED),
     )
 
 
@@ -251,10 +250,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "deviation around them: around all up to 500 points, else around the selected ones",
                "appearance_controller.show_uncertainty", ("U",), checkable=True,
                checked=lambda s: "uncertainty" in s.shown),
-    ActionSpec("refined", "&View", "Re&fined depths",
-               "Show the refined depths of a run, or the bilinear solution that they were refined from",
-               "scene_view_controller.show_refined", ("D",), with_reconstruction, checkable=True,
-               checked=lambda s: "refined" in s.shown),
     ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
                "appearance_controller.set_trails", ("T",), checkable=True,
                checked=lambda s: "trails" in s.shown),

@@ -271,7 +271,7 @@ class StateCards(QObject):
         """
         session, passed = self._session, self._errors.traces.lowest_kept(run)
         found: list[tuple[float, str, Callable[[], object]]] = [
-            (other.error, f"in {name}", partial(session.set_solution, name))
+            (other.error, f"in {name}", partial(session.set_compared, run, name))
             for name, other in others.items()
             if other.error is not None
         ]

@@ -10,7 +10,6 @@ from PyQt6.QtCore import QObject
 from core.depth import FrameBlock
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
-from nrsfm_gui.model.session import REFINED
 
 if TYPE_CHECKING:
     from core.reconstruction import Verdict
@@ -84,7 +83,6 @@ class VerdictActions(QObject):
         assert source is not None and source.last is not None  # `act` has looked
         frames = verdict.frames or (0, source.sequence.frame_count - 1)
         session.set_moment(None)
-        session.set_solution(REFINED)
         settings = source.last.settings.with_changes(mirror=f"{frames[0] + 1}-{frames[1] + 1}")
         run = self._control.start(warm=True, settings=settings)
         self._repaired[run] = source, FrameBlock(frames[0], frames[1] + 1)

@@ -22,8 +22,7 @@ PANELS = {
     SCENE: "The reconstructed shape of the current frame, the ground truth where there is one, and the lines "
     "between the two. Drag to turn, Shift-drag to move, wheel to zoom, double click to fit, Ctrl-drag "
     "to select by a lasso. Shift+F shows all as at first, Ctrl+Z undoes what was changed. C locks the view "
-    "to the camera of the frame: it then shows what the 2-D panel shows. D changes between the refined "
-    "depths and the bilinear solution, U shows the uncertainty.",
+    "to the camera of the frame: it then shows what the 2-D panel shows. U shows the uncertainty.",
     TIMELINE: "The error of every frame as a curve, and of every point in every frame as a strip of colors: "
     "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
     "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and shows why; "

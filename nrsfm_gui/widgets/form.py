@@ -1,4 +1,4 @@
-"""Forms: rows of label and editor with a message below, numbers that can be dragged, collapsible parts."""
+"""Forms: rows of label and editor with a message below, numbers that can be dragged, folded sections."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
@@ -17,6 +17,8 @@ from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from core.foundation import Parameter
     from nrsfm_gui.widgets.drag_number import Scale
     from nrsfm_gui.widgets.fields import NumberField
@@ -232,55 +234,81 @@ def _follow(slider: DragSlider, field: NumberField) -> None:
         slider.set_number(float(number))
 
 
-class Collapsible(QWidget):
-    """A heading with a summary of what is below it, which it shows or hides; hidden at first."""
+class FoldedSections(QWidget):
+    """A row of headings, each of which shows or hides what it names; hidden at first."""
 
-    toggled = pyqtSignal(bool)  # a person has opened or closed it
+    toggled = pyqtSignal()  # a person has opened or closed one
 
-    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, contents: Mapping[str, QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title, self._content = title, content
-        self._button = tool_button(title, "Show what is changed less often, or hide it")
-        self._button.setCheckable(True)
-        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._button.toggled.connect(self.set_expanded)
-        self._button.clicked.connect(self.toggled)
+        self._contents = dict(contents)
+        self._buttons: dict[str, QToolButton] = {}
+        self._headings: dict[str, PlainLabel] = {}
         self._summary = ElidedLabel()
-        header = QHBoxLayout()
-        header.setContentsMargins(0, 0, 0, 0)
-        header.setSpacing(0)
-        header.addWidget(self._button)
-        header.addWidget(self._summary, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self._summary.setProperty("role", "muted")
+        self._summary.hide()
+        row, layout = QHBoxLayout(), QVBoxLayout(self)
+        for part in (row, layout):
+            part.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
         layout.setSpacing(4)
-        layout.addLayout(header)
-        layout.addWidget(content)
-        self.set_expanded(False)
+        layout.addLayout(row)
+        layout.addWidget(self._summary)
+        for name, content in contents.items():
+            self._buttons[name] = button = tool_button(name, "")
+            button.setCheckable(True)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.toggled.connect(lambda _on, name=name: self._show(name))
+            button.clicked.connect(lambda _on: self.toggled.emit())
+            self._headings[name] = heading = PlainLabel(name)
+            heading.setProperty("role", "heading")
+            row.addWidget(button)
+            for widget in (heading, content):
+                layout.addWidget(widget)
+            self._show(name)
+        row.addStretch(1)
+        self.set_changes({})
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of the headings, also under a font that no layout has seen yet."""
+        width = sum(button.sizeHint().width() for button in self._buttons.values())
+        return QSize(width, super().minimumSizeHint().height())
 
     @property
-    def expanded(self) -> bool:
-        """Whether the content is shown."""
-        return self._button.isChecked()
+    def open(self) -> tuple[str, ...]:
+        """The names of those that are open."""
+        return tuple(name for name, button in self._buttons.items() if button.isChecked())
 
-    @property
-    def summary(self) -> str:
-        """The text next to the title."""
-        return self._summary.full_text
+    def set_open(self, names: Collection[str]) -> None:
+        """Open these, and close the others."""
+        for name, button in self._buttons.items():
+            button.setChecked(name in names)
 
-    def set_expanded(self, expanded: bool) -> None:
-        """Show or hide the content."""
-        self._button.setChecked(expanded)
-        self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
-        self._content.setVisible(expanded)
+    def button(self, name: str) -> QToolButton:
+        """Return the heading of a section."""
+        return self._buttons[name]
 
-    def set_title(self, title: str) -> None:
-        """Name it."""
-        self._title = title
-        self._button.setText(title)
-        self.set_summary(self.summary)
+    def section_of(self, part: QWidget | None) -> str:
+        """Return the name of the section that a widget is in, "" where it is in none."""
+        return next((name for name, content in self._contents.items() if content.isAncestorOf(part)), "")
 
-    def set_summary(self, text: str) -> None:
-        """Show a text next to the title, elided to the width; "" for none."""
-        self._summary.set_full_text(text)
-        self._button.setAccessibleName(f"{self._title}, {text}" if text else self._title)
+    def set_title(self, name: str, title: str) -> None:
+        """Give a section another title than its name."""
+        self._buttons[name].setText(title)
+        self._headings[name].setText(title)
+
+    def set_changes(self, changes: Mapping[str, Collection[str]]) -> None:
+        """Name what is changed in each section, below the headings and in their tips."""
+        everything = ", ".join(word for words in changes.values() for word in words)
+        self._summary.set_full_text(f"Changed: {everything}")
+        self._summary.setVisible(bool(everything))
+        for name, button in self._buttons.items():
+            tip = f"Changed: {', '.join(changes.get(name, ()))}." if changes.get(name) else ""
+            button.setToolTip(tip or "Show what is changed less often, or hide it")
+            button.setAccessibleName(f"{button.text()}. {tip}" if tip else button.text())
+
+    def _show(self, name: str) -> None:
+        on = self._buttons[name].isChecked()
+        self._buttons[name].setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        for widget in (self._headings[name], self._contents[name]):
+            widget.setVisible(on)

@@ -89,7 +89,7 @@ def measured(name: str, *, alone: bool) -> dict[str, float | str]:
     peak = resident("VmHWM")
     errors = [
         core.procrustes_mm(each.geometry.points, sequence.truth).mean
-        for each in (last.alternatives["bilinear"], last)
+        for each in (last.alternatives[core.reconstruction.BILINEAR_START], last)
     ]
     return {
         "name": sequence.name,

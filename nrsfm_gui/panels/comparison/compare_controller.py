@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.run_names import numbered_title, sentence_name
-from nrsfm_gui.model.session import REFINED
+from nrsfm_gui.model.session import OWN
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, describe_distance
 
@@ -100,7 +100,7 @@ class CompareController(QObject):
         panel.swap_requested.connect(self.swap)
         panel.closed.connect(self.stop)
         panel.table_requested.connect(self._on_table_requested)
-        for signal in (session.compared_changed, session.compare_mode_changed, session.solution_changed):
+        for signal in (session.compared_changed, session.compare_mode_changed):
             signal.connect(lambda _changed: self._show())
         for signal in (
             session.shown_changed, session.runs_changed, session.run_changed
@@ -166,19 +166,14 @@ class CompareController(QObject):
     def swap(self) -> None:
         """Show the second run, and compare the first one with it."""
         session = self._session
-        second, solutions = session.compared, (session.solution, session.compared_solution)
-        if second is None:
-            return
+        second = session.compared
         if second is session.shown:
-            session.set_compared(None)
-            session.set_solution(solutions[1])
-            session.set_compared(second, solutions[0])
-        else:
+            session.notifier.show_status("A run shows its own shape: another solution of it is compared only")
+        elif second is not None:
             self._select(second)
 
     def compare_solution(self, solution: str) -> None:
-        """Compare another solution of the run that is shown with its refined depths."""
-        self._session.set_solution(REFINED)
+        """Compare another solution of the run that is shown with its own shape."""
         self._session.set_compared(self._session.shown, solution)
 
     def _on_run_chosen(self, key: str) -> None:
@@ -224,11 +219,11 @@ class CompareController(QObject):
         others = (
             (_key(run, solution), numbered_title(run, solution))
             for run in reversed(session.runs)
-            for solution in (REFINED, *(() if run.last is None else run.last.alternatives))
-            if run is not first or solution != session.solution
+            for solution in (OWN, *(() if run.last is None else run.last.alternatives))
+            if run is not first or solution != OWN
         )
         return CompareState(
-            first=numbered_title(first, session.solution),
+            first=numbered_title(first),
             second=numbered_title(second, session.compared_solution),
             key=_key(second, session.compared_solution),
             others=tuple(others),
@@ -256,7 +251,7 @@ class CompareController(QObject):
         view = self._second_view()
         self._stage.show_two(
             (
-                numbered_title(first, session.solution),
+                numbered_title(first),
                 numbered_title(second, session.compared_solution),
             )
         )
@@ -297,4 +292,4 @@ class CompareController(QObject):
 def _key(run: Run, solution: str) -> str:
     """Return the number of a run and the name of a solution, which the other one of its kind has not."""
     there = run.last is not None and solution in run.last.alternatives
-    return f"{run.number}|{solution if there else REFINED}"
+    return f"{run.number}|{solution if there else OWN}"

@@ -46,7 +46,7 @@ class NumbersController(QObject):
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
         for signal in (
             session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
-            session.run_changed, session.moment_changed, session.solution_changed,
+            session.run_changed, session.moment_changed,
         ):  # fmt: skip
             signal.connect(self._run.request)
             signal.connect(self._verdicts.request)

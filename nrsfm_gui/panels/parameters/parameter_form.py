@@ -34,7 +34,7 @@ from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import Choice, NumberField
-from nrsfm_gui.widgets.form import ROW_GAP, Collapsible, Form, align, value_details
+from nrsfm_gui.widgets.form import ROW_GAP, FoldedSections, Form, align, value_details
 from nrsfm_gui.widgets.labels import PlainLabel
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and
 OF_DEPTHS = tuple(name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS)
 USUAL_CAMERAS = ("camera_model", "intrinsics")  # the other parameters of cameras are folded
 START = "The weighted nuclear norm gives the start. Changes here are for the next run."
-START_TITLES = {DEPTHS: "Start", WNN: "Penalty and method"}
+START_TITLES = {DEPTHS: "Start", WNN: "Method"}
 FOLDED = ("Start", "Cameras", "Search", "Data")  # sections; "Start" has another title where it is no start
 SYMBOLS = {
     "rank": ("K", "r"),
@@ -107,7 +107,7 @@ SYMBOLS = {
     "weights": ("a", "σ", "sigma", "singular values"),
     "noise": ("σ", "sigma"),
     "objective": ("problem",),
-    "mode_weights": ("w", "λ", "modes"),
+    "mode_weights": ("w", "λ", "σ", "modes", "singular values"),
     "smallest_movement": ("eps", "ε"),
 }
 WEIGHTS_TIP = "The weight of each singular value, dragged in the plot of the singular values."
@@ -214,8 +214,8 @@ class ParameterForm(QWidget):
         self.texts = {name: self._text_field(SETTINGS[name].absent) for name in TEXTS}
         self.modes = self._text_field(ALIKE)
         self.spectrum_plot = SpectrumPlot()
-        self.sections: dict[str, Collapsible] = {}  # by their names in `FOLDED`
-        self._build()
+        self.sections = self._build()
+        self._align()
         for source in (self.rotations, self.intrinsics, self.method, self.penalty):
             source.edited.connect(self.edited)
         self.method.chosen.connect(self.chosen)
@@ -237,8 +237,9 @@ class ParameterForm(QWidget):
         place = self._start if depths else self._top
         if place.indexOf(self._norm) < 0:
             place.insertWidget(1, self._norm)
+            self._norm.show()  # another parent hides it
         self._start_note.setVisible(depths)
-        self.sections["Start"].set_title(START_TITLES[settings.objective])
+        self.sections.set_title("Start", START_TITLES[settings.objective])
 
     def set_preset(self, settings: Settings) -> None:
         """Show which preset settings are, or from which they differ, and what of them is folded."""
@@ -248,19 +249,15 @@ class ParameterForm(QWidget):
         self.preset.setItemText(self.preset.findData("custom"), f"{base}, changed" if changed else "custom")
         tip = f"Changed: {', '.join(map(str, changed))}." if changed else PRESET_TIPS[base]
         self.forms["preset"].set_tip("preset", f"{TIPS['preset']}\n{tip}")
-        found = changes_of(settings)
-        for section in self.sections.values():
-            names = [each.name for each in found if self.section_of(self._form_of(each.key)) is section]
-            section.set_summary(f"{len(names)} changed: {', '.join(names)}" if names else "")
+        folded: dict[str, list[str]] = {name: [] for name in FOLDED}
+        for each in changes_of(settings):
+            folded.get(self.sections.section_of(self._form_of(each.key)), []).append(each.name)
+        self.sections.set_changes(folded)
 
     def _form_of(self, key: str) -> Form | None:
         """Return the form of what differs between settings."""
         name = "penalty" if key == "weights" else key.rpartition(" ")[2]
         return next((form for form in self._all_forms if name in form), None)
-
-    def section_of(self, part: QWidget | None) -> Collapsible | None:
-        """Return the section that a form or another widget is folded in, None of what is always seen."""
-        return next((each for each in self.sections.values() if each.isAncestorOf(part)), None)
 
     def entries(self) -> Iterator[tuple[str, Form]]:
         """Return the rows that the present problem, method and penalty have, with their forms."""
@@ -271,22 +268,22 @@ class ParameterForm(QWidget):
     def least_width(self) -> int:
         """Pixels that the rows need, also those of a section that is closed."""
         margins = self.contentsMargins() if (layout := self.layout()) is None else layout.contentsMargins()
-        return max(form.minimumSizeHint().width() for form in self._all_forms) + (
-            margins.left() + margins.right()
-        )
+        widest = max(part.minimumSizeHint().width() for part in (*self._all_forms, self.sections))
+        return widest + margins.left() + margins.right()
 
     def changeEvent(self, event: QEvent | None) -> None:
         """Align the rows again under another font."""
         super().changeEvent(event)
-        if event is not None and event.type() == QEvent.Type.FontChange and hasattr(self, "_all_forms"):
+        if event is not None and event.type() == QEvent.Type.FontChange and hasattr(self, "sections"):
             self._align()
 
     def _align(self) -> None:
-        usual = [form for form in self._all_forms if self.section_of(form) is None or form in self._of_norm]
+        folded = [form for form in self._all_forms if self.sections.section_of(form)]
+        usual = [form for form in self._all_forms if form not in folded or form in self._of_norm]
         align(*usual)
         align(*(form for form in self._all_forms if form not in usual))
 
-    def _build(self) -> None:
+    def _build(self) -> FoldedSections:
         model, norm, depths, cameras = Form(), Form(), Form(), Form()
         self._add(model, "preset", "preset", self.preset)
         self._add(model, "objective", "objective", self.objective)
@@ -301,7 +298,6 @@ class ParameterForm(QWidget):
         self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
         self._of_norm = (norm, self.penalty.usual)
         _column(self._norm, norm, self.penalty, spacing=2 * ROW_GAP)
-        folded = QWidget()
         content: dict[str, tuple[QWidget, ...]] = {}
         forms = [model, norm, self.penalty.usual, depths, cameras]
         self._start_note = PlainLabel(START)
@@ -316,13 +312,10 @@ class ParameterForm(QWidget):
                     self._add_setting(form, name)
             content[title] = (form,)
             forms.append(form)
-        for title, parts in content.items():
-            inner = QWidget()
-            column = _column(inner, *parts, spacing=4)
-            if title == "Start":
-                self._start = column
-            self.sections[title] = Collapsible(title, inner)
-        _column(folded, *self.sections.values(), spacing=0)
+        inner = {title: QWidget() for title in content}
+        columns = {title: _column(inner[title], *parts, spacing=4) for title, parts in content.items()}
+        self._start = columns["Start"]
+        folded = FoldedSections(inner)
         self._top = QVBoxLayout(self)
         self._top.setContentsMargins(12, 4, 10, 6)
         self._top.setSpacing(2 * ROW_GAP)
@@ -330,7 +323,7 @@ class ParameterForm(QWidget):
             self._top.addWidget(part, int(part is self.spectrum_plot))
         self._top.addStretch(0)
         self._all_forms = tuple(forms)
-        self._align()
+        return folded
 
     def _text_field(self, absent: str) -> QLineEdit:
         field = QLineEdit()

@@ -16,7 +16,7 @@ from core import PRESETS, ExplicitWeights, Settings
 from core.cameras import Calibration
 from core.foundation import DEPTHS
 from core.penalties import EXPLICIT, extend_last, penalty_name
-from core.reconstruction import mode_weights_by
+from core.reconstruction import BILINEAR_START, mode_weights_by
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
     TYPING_MILLISECONDS,
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.run_errors import RunErrors
 
 
-FEWEST_MODES, MOST_MODES = 3, 12  # that are shown
-SHOWN = 3.0  # times: a mode below the smallest movement over it is not shown
+FEWEST_MODES, MOST_MODES = 3, 10  # that are shown: those above the smallest movement
 
 
 class ParametersController(QObject):
@@ -303,7 +302,7 @@ class ParametersController(QObject):
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of the weighted nuclear norm, of which the weights of a penalty follow."""
-        start = None if seen is None else seen.alternatives.get("bilinear", seen)
+        start = None if seen is None else seen.alternatives.get(BILINEAR_START, seen)
         if start is None:
             self._panel.set_spectrum(None, None, None)
         else:
@@ -337,7 +336,7 @@ class ParametersController(QObject):
     def _resolve_modes(self, settings: Settings, rule: str) -> SpectrumState:
         values, smallest = self._mode_values, settings.smallest_movement
         if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
-            there = 0 if values is None else int(np.count_nonzero(values > smallest / SHOWN))
+            there = 0 if values is None else int(np.count_nonzero(values > smallest))
             self._columns = max(min(max(there, FEWEST_MODES), MOST_MODES), len(settings.mode_weights))
         weights = extend_last(np.array(settings.mode_weights), self._columns)
         return SpectrumState(

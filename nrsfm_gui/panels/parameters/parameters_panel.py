@@ -116,8 +116,7 @@ class ParametersPanel(QScrollArea):
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
-        for section in form.sections.values():
-            section.toggled.connect(lambda _open: self.sections_toggled.emit(self.open_sections))
+        form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
         form.edited.connect(self._on_form_edited)
         form.dragged.connect(self._dragged.request)
         form.chosen.connect(self._on_form_chosen)
@@ -146,12 +145,11 @@ class ParametersPanel(QScrollArea):
     @property
     def open_sections(self) -> tuple[str, ...]:
         """The names of the sections that are open, of `parameter_form.FOLDED`."""
-        return tuple(name for name, section in self._form.sections.items() if section.expanded)
+        return self._form.sections.open
 
     def set_open_sections(self, names: Collection[str]) -> None:
         """Open these sections, and close the others."""
-        for name, section in self._form.sections.items():
-            section.set_expanded(name in names)
+        self._form.sections.set_open(names)
 
     def parameter_entries(self) -> tuple[ParameterEntry, ...]:
         """Return the parameters that the present problem, method and penalty have."""
@@ -166,6 +164,8 @@ class ParametersPanel(QScrollArea):
             )
             for name, form in self._form.entries()
         ]
+        if self._settings.objective == DEPTHS:  # the row of the modes has the same weights
+            return tuple(rows)
         return (*rows, ParameterEntry("weights", "weights", SYMBOLS["weights"], WEIGHTS_TIP))
 
     def value_entries(self) -> tuple[ValueEntry, ...]:
@@ -368,9 +368,8 @@ class ParametersPanel(QScrollArea):
 
     def _unfold(self, part: QWidget) -> None:
         """Open the section that something is folded in."""
-        section = self._form.section_of(part)
-        if section is not None:
-            section.set_expanded(True)
+        sections = self._form.sections
+        sections.set_open({*sections.open, sections.section_of(part)})
 
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later

@@ -59,6 +59,7 @@ KEYS = (
 HANDLE_HINT = "Drag up or down. Shift: all, Ctrl: fine."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
+BELOW = 2.0  # times: a mode below the smallest movement over it has no part in the scale
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
 
@@ -80,7 +81,7 @@ WORDS = {
         "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
         f"{DRAGGED.format(reset='gives the weight back to the penalty')}"
         "Click low in a bar to keep so many basis shapes, + to add one.\n"
-        f"{KEYS.format(exact='Exact numbers are below, in Penalty.')}",
+        f"{KEYS.format(exact='Exact numbers are in the section Method.')}",
         WEIGHTS,
         {
             "left": ("σ", "singular value σ"),
@@ -90,7 +91,7 @@ WORDS = {
     ),
     DEPTHS: SpectrumWords(
         "w",
-        "Drag a weight. Click a bar to suppress those behind.",
+        "Drag a weight. Click the last mode to keep.",
         "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
         "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
         f"{DRAGGED.format(reset='sets 1')}"
@@ -115,10 +116,10 @@ class LogScale:
     high: float
     zero: bool = False  # whether there is space for 0 at the bottom
 
-    def holds(self, other: LogScale) -> bool:
-        """Whether it covers another scale, and is at most two decades longer."""
+    def holds(self, other: LogScale, decades: float = 2.0) -> bool:
+        """Whether it covers another scale, and is at most so many decades longer."""
         inside = self.low <= other.low and other.high <= self.high
-        return inside and (self.high - self.low) <= (other.high - other.low) + 2
+        return inside and (self.high - self.low) <= (other.high - other.low) + decades
 
     def shares(self, values: Floats) -> Floats:
         """Return the heights of values, 0 to 1; values outside are at an end."""
@@ -346,20 +347,20 @@ class SpectrumPlot(Themed, QWidget):
 
     def _fit_scales(self, weights: Floats) -> None:
         """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
+        smallest, modes = self._state.smallest, self._state.objective == DEPTHS
         if self._singular is not None:
-            values, smallest = self._singular, self._state.smallest
+            values = self._singular
             if smallest is not None:
-                values = np.append(values[values > smallest / 3], smallest)
-            wanted = decades_of(values, zero=False, margin=0.3, least=1.0)
-            self._left = self._left if self._left.holds(wanted) else wanted
+                values = np.append(values[values > smallest / BELOW], smallest)
+            wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
+            self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
             self._canvas.set_ticks("left", self._left.ticks())
         if weights.size and self._canvas.dragged_handle is None:
-            modes = self._state.objective == DEPTHS
-            margin, least = (0.0, 0.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
+            margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
             wanted = decades_of(weights, zero=True, margin=margin, least=least)
-            if modes and self._right.low <= wanted.low and wanted.high <= self._right.high:
-                wanted = self._right
-            self._right = self._right if self._right.holds(wanted) else wanted
+            inside = self._right.low <= wanted.low and wanted.high <= self._right.high
+            if not (inside if modes else self._right.holds(wanted)):
+                self._right = wanted
             self._canvas.set_ticks("right", self._right.ticks())
 
     def _show_handles(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
-from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
@@ -58,7 +58,6 @@ class ViewButtons(QWidget):
     look_requested = pyqtSignal()
     fit_requested = pyqtSignal()
     follow_requested = pyqtSignal(bool)
-    refined_requested = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,20 +66,6 @@ class ViewButtons(QWidget):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(3)
-        self._refined: bool | None = None  # whether refined depths are shown; None where there is no choice
-        self._solutions = [
-            self._add(
-                "Bilinear", "Show the bilinear solution that the depths were refined from (D)", "bilinear"
-            ),
-            self._add("Refined", "Show the refined depths (D)", "refined"),
-        ]
-        group = QButtonGroup(self)
-        for refined, button in enumerate(self._solutions):
-            button.setCheckable(True)
-            button.hide()
-            group.addButton(button)
-            button.clicked.connect(lambda _, refined=bool(refined): self.refined_requested.emit(refined))
-        self._row.addSpacing(6)
         self._menu_button = self._add("View", "Directions, projection and motion of the view", "view_menu")
         self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._menu_button)
@@ -129,26 +114,15 @@ class ViewButtons(QWidget):
         self._moves = moves
         self._follow.setChecked(on)
 
-    def set_solution(self, *, refined: bool | None) -> None:
-        """Show which solution of the run is shown; None hides the choice where there is one solution."""
-        self._refined = refined
-        for which, button in enumerate(self._solutions):
-            button.setChecked(which == int(bool(refined)))
-
-    @property
-    def solution(self) -> str:
-        """The name of the button of the solution that is shown, "" where there is no choice."""
-        return "" if self._refined is None else self._solutions[int(self._refined)].objectName()
-
     def fit_width(self, width: int) -> None:
-        """Move buttons into a menu until the others have room: first the presets, last the solutions."""
-        key = (width, self._refined is None, self._moves, self.fontMetrics().averageCharWidth())
+        """Move buttons into a menu until the others have room: first the presets."""
+        key = (width, self._moves, self.fontMetrics().averageCharWidth())
         if key == self._laid_out:
             return
         self._laid_out = key
         others = [self._orthographic, self._lock, self._turntable, *([self._follow] if self._moves else [])]
-        groups = [self._presets, others, self._solutions if self._refined is not None else []]
-        for button in (*self._solutions, self._follow, self._menu_button):
+        groups = [self._presets, others]
+        for button in (self._follow, self._menu_button):
             button.hide()
         for button in chain(*groups):
             button.show()
@@ -424,11 +398,6 @@ class SceneView(PointView):
         return self._camera.turning
 
     # What is shown
-
-    def set_solution(self, *, refined: bool | None) -> None:
-        """Show whether refined depths are shown or the bilinear solution; None where there is no choice."""
-        self.buttons.set_solution(refined=refined)
-        self._controls.place()
 
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; a camera that a person has moved stays unless the subject is another one."""

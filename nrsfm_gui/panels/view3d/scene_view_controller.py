@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.appearance import Appearance
-from nrsfm_gui.model.session import REFINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,19 +40,6 @@ class SceneViewController(QObject):
         display.without_opengl = not view.uses_opengl
         view.degraded.connect(self._on_degraded)
         self.add_view(view)
-        self._solution = PanelUpdater(
-            self._resolve_solution, lambda refined: view.set_solution(refined=refined), self
-        )
-        for signal in (
-            session.shown_changed, session.run_changed, session.moment_changed, session.solution_changed
-        ):  # fmt: skip
-            signal.connect(self._solution.request)
-        display.refreshed.connect(self._solution.flush)
-        view.buttons.refined_requested.connect(self.show_refined)
-
-    def show_refined(self, on: bool) -> None:
-        """Show the refined depths of a run, or the bilinear solution that they were refined from."""
-        self._session.set_solution(REFINED if on else "bilinear")
 
     def set_follow(self, on: bool) -> None:
         """Move the view with the object, or hold it still."""
@@ -103,15 +88,6 @@ class SceneViewController(QObject):
         """Look at all cameras and the object from outside."""
         self._view.set_camera_locked(False)
         self._view.fit_cameras()
-
-    def _resolve_solution(self) -> bool | None:
-        """Return whether refined depths are shown; None where the run has no other solution."""
-        session = self._session
-        last = None if session.shown is None else session.shown.last
-        if last is None or not last.alternatives:
-            return None
-        seen = session.seen
-        return seen is not None and seen.record.energy is not None
 
     def _change(self, **changes: Any) -> None:
         self._session.change_appearance(**changes)

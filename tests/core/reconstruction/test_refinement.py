@@ -35,7 +35,14 @@ from core.depth import (
 )
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
-from core.reconstruction import VERDICT_KINDS, Provenance, refinement, steps_from_list, steps_to_list
+from core.reconstruction import (
+    BILINEAR_START,
+    VERDICT_KINDS,
+    Provenance,
+    refinement,
+    steps_from_list,
+    steps_to_list,
+)
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 REFINED = QUICK.with_changes(objective="depths", noise=0.0)
@@ -155,7 +162,7 @@ def test_a_continued_run_that_changes_its_objective_shows_that_and_refines_the_e
     sequence, refined
 ):
     poor = REFINED.with_changes(rank=1)
-    alone = refined[-1].alternatives["bilinear"]
+    alone = refined[-1].alternatives[BILINEAR_START]
     *_, without = iterate(sequence, poor, start=alone)
     steps = list(iterate(sequence, poor, start=refined[-1]))
     bilinear = [each for each in steps if each.record.energy is None]
@@ -199,7 +206,7 @@ def test_a_continued_run_of_the_same_objective_shows_the_refined_shape_throughou
         for each in first:
             np.testing.assert_array_equal(each.geometry.points, start.geometry.points)
             assert each.geometry.std is start.geometry.std
-            assert np.array_equal(each.alternatives["bilinear"].best.factors.B, each.best.factors.B)
+            assert np.array_equal(each.alternatives[BILINEAR_START].best.factors.B, each.best.factors.B)
         assert first[-1].result().energy == refined[-1].record.energy
         *running, end = steps[len(first) :]
         assert all(each.depth.best_energy == refined[-1].record.energy for each in running)
@@ -220,7 +227,7 @@ def test_only_what_was_refined_before_is_refined_with_less_search(sequence, plai
     monkeypatch.setattr(refinement, "refine_part", watched)
     changed = REFINED.with_changes(eta=0.1)
     moved = next(iterate(sequence, changed, start=refined[-1]))
-    for start in (plain[-1], refined[-1], moved, refined[-1].alternatives["bilinear"]):
+    for start in (plain[-1], refined[-1], moved, refined[-1].alternatives[BILINEAR_START]):
         next(each for each in iterate(sequence, changed, start=start) if each.phase.objective == DEPTHS)
     first, again = (True, ["bilinear solution"]), (False, ["bilinear solution", "refined shape"])
     assert searched == [first, again, again, first]
@@ -252,7 +259,7 @@ def test_the_numbers_of_the_refinement_change_it(sequence, refined, changes):
 def test_orthogonal_tracks_are_refined_by_additive_depths():
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.0, seed=1)
     *_, last = iterate(sequence, REFINED)
-    before, after = last.alternatives["bilinear"].result(), last.result()
+    before, after = last.alternatives[BILINEAR_START].result(), last.result()
     assert after.refined and not after.translations[:, 2].any()
     missed = np.linalg.norm(after.reprojections() - after.observations(), axis=1)[sequence.visible]
     assert missed.max() < 1e-9
@@ -403,11 +410,11 @@ def test_the_bilinear_solution_of_a_refined_iterate_is_the_result_of_a_run_witho
     expected = plain[-1].result()
     loaded = load_start(refined[-1].result().save(tmp_path / "first.npz"), sequence)
     for each in (refined[-1], refined[len(plain) + 5], loaded):
-        bilinear = each.alternatives["bilinear"]
+        bilinear = each.alternatives[BILINEAR_START]
         assert bilinear.record.energy is None and not bilinear.alternatives
         np.testing.assert_allclose(bilinear.geometry.points, expected.points, atol=1e-9)
         assert bilinear.provenance.flatten() == Provenance((SolveStep(QUICK.with_changes(noise=0.0)),))
-    result = refined[-1].alternatives["bilinear"].result()
+    result = refined[-1].alternatives[BILINEAR_START].result()
     assert not result.refined and result.std is None and not result.meta["verdicts"]
     assert "--preset bilinear" in result.meta["command"]
     names = [end.name for end in refined[-1].depth.ends[1:]]

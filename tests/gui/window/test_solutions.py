@@ -45,7 +45,9 @@ def shown_points(window):
 
 
 def test_the_views_show_the_refined_depths_or_the_bilinear_solution(window, sequence, end):
-    refined, bilinear = (build_shapes(sequence, each).points for each in (end, end.alternatives["bilinear"]))
+    refined, bilinear = (
+        build_shapes(sequence, each).points for each in (end, end.alternatives[BILINEAR_START])
+    )
     assert np.abs(refined - bilinear).max() > 0.1
     action, buttons = window.toolbars.actions["refined"], window.scene_view.buttons
     np.testing.assert_array_equal(shown_points(window), refined)
@@ -91,7 +93,7 @@ def test_a_run_is_compared_with_its_own_bilinear_solution(window, sequence, end)
     controller.compare_solution("bilinear")
     window.display.refresh()
     assert controller.on and session.compared is session.shown
-    bilinear = build_shapes(sequence, end.alternatives["bilinear"]).points
+    bilinear = build_shapes(sequence, end.alternatives[BILINEAR_START]).points
     np.testing.assert_allclose(window.display.together.points, bilinear)
     assert window.display.together.mean > 0.1
     assert window.compare_panel.second == "1: bilinear"

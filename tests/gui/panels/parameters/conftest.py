@@ -10,6 +10,7 @@ import pytest
 from PyQt6.QtWidgets import QLabel
 
 from core import Settings, WeightedNuclearNorm
+from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
@@ -50,7 +51,7 @@ class Form:
         choice.chosen.emit(key)
 
     def weights(self) -> list[NumberField]:
-        """The fields of the single weights, in the section "Advanced"."""
+        """The fields of the single weights, in the section of the penalty."""
         found = self.panel.findChildren(NumberField)
         return [f for f in found if f.accessibleName().startswith("weight ") and f.isVisibleTo(self.panel)]
 
@@ -68,7 +69,7 @@ class Form:
 @pytest.fixture
 def panel(show) -> ParametersPanel:
     panel = ParametersPanel()
-    panel.set_advanced_shown(True)
+    panel.set_open_sections(FOLDED)
     show(panel, 330, 900)
     return panel
 

@@ -19,9 +19,9 @@ from core import (
     WeightedNuclearNorm,
     simulate,
 )
-from core.reconstruction import RECOMMENDED_PENALTY
-from core.solvers import PROBLEMS
-from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from core.foundation import DEPTHS, WNN
+from core.reconstruction import OBJECTIVES, RECOMMENDED_PENALTY
+from nrsfm_gui.widgets.drag_number import DragSlider
 from nrsfm_gui.widgets.fields import Choice, NumberField
 
 NUMBERS = {  # of every option a value that is not its default, and one that is refused
@@ -37,14 +37,6 @@ NUMBERS = {  # of every option a value that is not its default, and one that is 
     "growth": (1.7, "1"),
 }
 OPTIONS = [(method, option.name) for method, row in METHODS.items() for option in row.options]
-
-
-@pytest.fixture
-def panel(show) -> ParametersPanel:
-    panel = ParametersPanel()
-    panel.set_advanced_shown(True)
-    show(panel, 316, 900)
-    return panel
 
 
 def choose(panel: QWidget, name: str, key: str) -> None:
@@ -95,7 +87,7 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
         panel.flush()
     assert panel.valid
     penalty = METHODS[method].penalty if method == "bmm" else RECOMMENDED_PENALTY
-    changed = Settings(method=method, options=((name, value),), penalty=penalty)
+    changed = Settings().with_changes(method=method, options=((name, value),), penalty=penalty)
     assert panel.settings == changed
     store.set_parameters("a", panel.settings)
     assert store.parameters("a") == panel.settings
@@ -106,7 +98,7 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
     if not option.choices:
         write(qtbot, panel, name, "")  # left empty, it is the default again
         panel.flush()
-        assert panel.settings == Settings(method=method, penalty=penalty)
+        assert panel.settings == Settings().with_changes(method=method, penalty=penalty)
 
 
 def test_what_was_set_of_a_shared_option_stays_with_the_next_method(qtbot, panel):
@@ -152,7 +144,7 @@ GIVEN = [
 @pytest.mark.parametrize("given", GIVEN, ids=lambda penalty: type(penalty).__name__)
 def test_a_method_brings_its_penalty_and_the_one_before_is_restored(panel, known, given):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    before = Settings(rank=3, penalty=given)
+    before = Settings(rank=3, penalty=given, objective=DEPTHS)
     panel.set_settings(before)
     emitted = []
     panel.settings_changed.connect(emitted.append)
@@ -181,17 +173,17 @@ def test_a_penalty_that_was_changed_under_its_method_stays(qtbot, panel, known):
     panel.flush()
     assert note(panel, "method") == ""
     choose(panel, "method", "bilinear")
-    assert panel.settings == Settings(penalty=NuclearNorm(mu=0.02))
+    assert panel.settings == Settings(penalty=NuclearNorm(mu=0.02), objective=DEPTHS)
 
 
 def test_explicit_weights_come_back_for_the_rank_of_now(qtbot, panel, known):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2))))
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)), objective=DEPTHS))
     choose(panel, "method", "bmm")
     write(qtbot, panel, "rank", "3")
     panel.flush()
     choose(panel, "method", "bilinear")
-    assert panel.settings == Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.2)))
+    assert panel.settings == Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.2)), objective=DEPTHS)
 
 
 def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced(panel, known):
@@ -201,7 +193,7 @@ def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced
     panel.set_settings(Settings(method="bmm", penalty=NuclearNorm(), rank=4))
     assert note(panel, "method") == ""
     choose(panel, "method", "bilinear")
-    assert panel.settings == Settings(rank=4, penalty=NuclearNorm())
+    assert panel.settings == Settings(rank=4, penalty=NuclearNorm(), objective=DEPTHS)
 
 
 def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known):
@@ -214,7 +206,7 @@ def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, kn
 
 def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(known.sequence)
-    choose(panel, "problem", "lowrank")
+    choose(panel, "objective", "lowrank")
     assert panel.settings == PRESETS["lowrank"]
     for name in ("rotations", "rotation_rank"):
         assert not panel.findChild(QWidget, name).isEnabled()
@@ -225,7 +217,7 @@ def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     assert not panel.findChild(QWidget, "intrinsics").isEnabled()
     panel.set_sequence(known.sequence)
-    choose(panel, "problem", "nonrigid")
+    choose(panel, "objective", "depths")
     assert panel.settings == Settings()
     assert panel.findChild(QWidget, "rotations").isEnabled()
 
@@ -246,15 +238,15 @@ def test_each_problem_keeps_its_rank_and_penalty(qtbot, panel):
     choose(panel, "penalty", "log")
     write(qtbot, panel, "rank", "3")
     panel.flush()
-    choose(panel, "problem", "lowrank")
+    choose(panel, "objective", "lowrank")
     first = PRESETS["lowrank"]
     assert (panel.settings.rank, panel.settings.penalty) == (first.rank, first.penalty)
     write(qtbot, panel, "rank", "5")
     choose(panel, "penalty", "nn")
     panel.flush()
-    choose(panel, "problem", "nonrigid")
+    choose(panel, "objective", "depths")
     assert (panel.settings.rank, panel.settings.penalty) == (3, LogPenalty())
-    choose(panel, "problem", "lowrank")
+    choose(panel, "objective", "lowrank")
     assert (panel.settings.rank, panel.settings.penalty) == (5, NuclearNorm(mu=1e-3))
 
 
@@ -263,7 +255,7 @@ def test_the_rank_of_a_matrix_is_at_most_its_sides(qtbot, panel, known):
     panel.set_sequence(sequence)
     write(qtbot, panel, "rank", "13")
     assert "12 frames of 20 points allow 1 to 12" in note(panel, "rank")
-    choose(panel, "problem", "lowrank")
+    choose(panel, "objective", "lowrank")
     write(qtbot, panel, "rank", "20")
     assert note(panel, "rank") == ""
     write(qtbot, panel, "rank", "21")
@@ -272,7 +264,7 @@ def test_the_rank_of_a_matrix_is_at_most_its_sides(qtbot, panel, known):
 
 def test_the_affine_low_rank_problem_is_refused_and_eta_stays_free_on_orthogonal_tracks(qtbot, panel, known):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
-    choose(panel, "problem", "lowrank")
+    choose(panel, "objective", "lowrank")
     assert panel.findChild(NumberField, "eta").isEnabled()
     write(qtbot, panel, "eta", "1")
     assert "needs eta below 1" in note(panel, "method")
@@ -280,27 +272,27 @@ def test_the_affine_low_rank_problem_is_refused_and_eta_stays_free_on_orthogonal
     assert note(panel, "method") == ""
 
 
-def test_every_problem_has_a_title(panel):
-    choice = panel.findChild(Choice, "problem")
-    assert [choice.itemData(index) for index in range(choice.count())] == list(PROBLEMS)
+def test_every_objective_has_a_title(panel):
+    choice = panel.findChild(Choice, "objective")
+    assert list(choice.keys()) == [*OBJECTIVES, "lowrank"]
     assert all(choice.itemText(index) != choice.itemData(index) for index in range(choice.count()))
 
 
-def test_the_refinement_is_a_choice_whose_parameters_are_gray_where_it_is_off(panel, form):
+def test_the_objective_decides_which_parameters_there_are(panel, form):
     mirror = panel.findChild(QLineEdit, "mirror")
-    fields = [form.field(name) for name in ("noise", "isometry", "neighbors")] + [mirror]
-    form.choose("objective", "depth")
-    panel.flush()
-    assert panel.settings.objective == DEPTHS and all(field.isEnabled() for field in fields)
-    form.choose("objective", "none")
-    panel.flush()
-    assert panel.settings.objective == WNN and not any(field.isEnabled() for field in fields)
-    assert all("which is off" in field.toolTip() for field in fields)
-    assert "refine depths" in form.texts()
+    fields = [form.field(name) for name in ("noise", "isometry", "smallest_movement", "neighbors")]
+    for objective in (WNN, DEPTHS, WNN):
+        form.choose("objective", objective)
+        panel.flush()
+        assert panel.settings == Settings(objective=objective)
+        there = [field.isVisibleTo(panel) for field in (*fields, mirror)]
+        assert set(there) == {objective == DEPTHS}
+        assert {"isometry", "mode_weights"} <= {e.key for e in panel.parameter_entries()} or objective == WNN
+        assert "gives the start" in form.texts() or objective == WNN
+        assert form.field("rank").isVisibleTo(panel)  # of the objective, or of its start
 
 
 def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel, form):
-    form.choose("objective", "depth")
     mirror = panel.findChild(QLineEdit, "mirror")
     form.qtbot.keyClicks(mirror, "31-40")
     panel.flush()
@@ -316,13 +308,40 @@ def test_mirrored_frames_are_typed_and_refused_where_they_are_none(panel, form):
     assert panel.valid and panel.settings.mirror is None
 
 
-def test_the_field_of_the_noise_shows_what_was_estimated(panel, form):
-    field = form.field("noise")
-    assert field.placeholderText() == "estimated from the tracks"
+def test_the_field_of_the_noise_shows_what_was_estimated_and_its_slider_begins_there(panel, form):
+    field, slider = form.field("noise"), panel.findChild(DragSlider, "drag noise")
+    assert field.placeholderText() == "auto"
     panel.set_noise_estimate(0.3123, "px")
-    assert field.placeholderText() == "estimated: 0.31 px" and field.value() is None
+    assert field.placeholderText() == "0.31 px" and field.value() is None and slider.number == 0.3123
     panel.set_noise_estimate(None, "px")
-    assert field.placeholderText() == "estimated from the tracks"
+    assert field.placeholderText() == "auto"
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [("1, 1, 20", (1.0, 1.0, 20.0)), ("0.5", (0.5,)), ("", (1.0,)), ("0,0,2,", (0.0, 0.0, 2.0))],
+)
+def test_the_weights_of_the_modes_are_typed(qtbot, panel, text, weights):
+    field = panel.findChild(QLineEdit, "mode_weights")
+    field.setText("3, 4")
+    field.selectAll()
+    qtbot.keyClicks(field, text) if text else qtbot.keyClick(field, Qt.Key.Key_Delete)
+    panel.flush()
+    assert panel.settings == Settings(mode_weights=weights)
+    panel.set_settings(Settings())
+    assert field.text() == ""
+    panel.set_settings(Settings(mode_weights=weights))
+    panel.flush()
+    assert panel.settings.mode_weights == weights
+
+
+@pytest.mark.parametrize("text", ["2, 1", "a", "0", "1,,2", "nan"])
+def test_weights_of_the_modes_that_are_none_are_refused_below_their_row(qtbot, panel, form, text):
+    qtbot.keyClicks(panel.findChild(QLineEdit, "mode_weights"), text)
+    panel.flush()
+    assert not panel.valid and form.note("mode_weights")
+    panel.set_settings(Settings())
+    assert panel.valid and form.note("mode_weights") == ""
 
 
 def test_hidden_observations_are_typed_and_refused_where_the_tracks_do_not_have_them(panel, form):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
+from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, iterate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.widgets.fields import NumberField
 
 if TYPE_CHECKING:
+    from nrsfm_gui.model.run import Run
     from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 
@@ -28,7 +30,7 @@ def controller(session, control, panel, store) -> ParametersController:
 
 def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controller, panel, plot, known):
     session.set_sequence(known.sequence)
-    session.set_settings(Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
+    session.set_settings(Settings(rank=3, penalty=NuclearNorm(mu=0.01), objective="wnn"))
     controller.flush()
     assert plot.weights == (0.01,) * 3
     plot.weights_edited.emit((0.01, 0.01, 0.2))
@@ -75,11 +77,70 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
     refined = add_run(session, end, Settings(), noise=0.0)
     refined.last = replace(end, record=replace(end.record, energy=-2.0), noise=0.42)
     field = panel.findChild(NumberField, "noise")
-    for run, shown in ((plain, "estimated from the tracks"), (refined, "estimated: 0.42 px")):
+    for run, shown in ((plain, "auto"), (refined, "0.42 px")):
         session.set_shown(run)
         controller.flush()
         assert field.placeholderText() == shown
     refined.last = replace(refined.last, settings=Settings(noise=0.42))
     session.report_run(refined)
     controller.flush()
-    assert field.placeholderText() == "estimated from the tracks"
+    assert field.placeholderText() == "auto"
+
+
+@pytest.fixture
+def refined(session, controller, known) -> Run:
+    """Return a shown run whose depths are refined."""
+    settings = Settings(rank=2, starts=1, rotations="truth", objective="depths")
+    session.set_sequence(known.sequence)
+    session.set_settings(settings)
+    run = session.add_run(settings)
+    *_, run.last = iterate(known.sequence, settings)
+    run.state = RunState.FINISHED
+    session.report_run(run)
+    controller.flush()
+    return run
+
+
+def test_the_bars_are_the_modes_of_the_refined_shape(session, controller, plot, refined):
+    values = 100 * refined.last.spectrum.values
+    count = len(plot.weights)
+    assert 3 <= count <= 10 and set(plot.weights) == {1.0}
+    np.testing.assert_allclose(plot._singular, values[:count])
+    session.set_settings(session.settings.with_changes(mode_weights=(1.0,) * 11 + (2.0,)))
+    controller.flush()
+    assert len(plot.weights) == 12  # all that are given
+    session.set_settings(session.settings.with_changes(objective="wnn"))
+    controller.flush()
+    assert len(plot.weights) == 2 and plot._singular is None  # bars of another objective say nothing here
+
+
+def test_weights_of_modes_are_dragged_suppressed_given_back_and_chosen_by_a_penalty(
+    qtbot, session, controller, panel, plot, refined
+):
+    def modes():
+        controller.flush()
+        assert panel.settings == session.settings
+        return session.settings.mode_weights
+
+    count = len(plot.weights)
+    plot.weights_edited.emit((1.0,) * (count - 1) + (5.0,))
+    qtbot.waitUntil(lambda: session.settings.mode_weights != (1.0,))
+    assert modes() == (1.0,) * (count - 1) + (5.0,)
+    assert plot.back.isVisibleTo(plot)
+    plot.back.click()
+    assert modes() == (1.0,) and not plot.back.isVisibleTo(plot)
+    plot.rank_requested.emit(1)
+    assert modes() == (1.0, 20.0)  # the last one is of all that follow
+    plot.rank_requested.emit(1)
+    assert modes() == (1.0,)
+    session.set_settings(session.settings.with_changes(smallest_movement=1e-5))  # more modes are above it
+    plot.penalty_requested.emit("wnn")
+    chosen = modes()
+    assert chosen[0] == 1.0 and len(chosen) > 1 and all(np.diff(chosen) >= 0)
+    plot.reset_requested.emit(len(plot.weights) - 1)
+    assert modes() == (1.0,)  # the order brings the others along
+    plot.penalty_requested.emit("nn")
+    assert modes() == (1.0,)
+    plot.rank_requested.emit(1)
+    session.undo()
+    assert modes() == (1.0,)

@@ -10,21 +10,29 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
+from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import (
-    HINT,
     KEYS_HINT,
+    WORDS,
     LogScale,
     SpectrumPlot,
     SpectrumState,
     decades_of,
 )
-from nrsfm_gui.panels.parameters.weights_list import enforce_order, limit_weight
+from nrsfm_gui.panels.parameters.weights_list import (
+    SUPPRESSED,
+    enforce_order,
+    limit_weight,
+    suppress_behind,
+)
 from nrsfm_gui.widgets.style import palette
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
 SHOWN = SpectrumState("weights", "wnn", WEIGHTS, tuple(SIGMA.tolist()), WEIGHTS)
+HINT = WORDS[WNN].hint
+MODES = SpectrumState("", "wnn", (1.0,) * 4, (20.0, 6.0, 1.0, 0.3), objective=DEPTHS, smallest=0.25)
 LEFT = Qt.MouseButton.LeftButton
 NONE, SHIFT, CONTROL = (
     Qt.KeyboardModifier.NoModifier,
@@ -311,3 +319,97 @@ def test_bars_are_as_high_as_the_logarithms(plot):
     heights = plot.canvas.parts.heights
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
     assert heights[3] == 0
+
+
+@pytest.fixture
+def modes(plot) -> SpectrumPlot:
+    """Return the plot with the modes of a refined shape."""
+    plot.set_state(MODES)
+    QApplication.processEvents()
+    return plot
+
+
+def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(modes):
+    axes = modes.canvas.getPlotItem()
+    assert "deviation (%" in axes.getAxis("left").labelText
+    assert axes.getAxis("right").labelText == "weight w"
+    assert [text for _k, text in axes.getAxis("bottom")._tickLevels[0]][-1] == "4…"
+    level = modes.canvas.parts._level
+    assert level.isVisible()
+    heights = modes.canvas.parts.heights
+    assert heights[3] > level.value() > 0 and heights[0] > heights[1] > heights[2]
+    assert "object's size" in modes.canvas.toolTip() and "object's size" in modes.canvas.whatsThis()
+    modes.set_state(SHOWN)
+    assert not level.isVisible() and modes.canvas.getPlotItem().getAxis("right").labelText == "weight a"
+
+
+def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller(qtbot, modes):
+    received = []
+    modes.weights_edited.connect(received.append)
+    start, decade = at(modes, 3), pixels_per_decade(modes)
+    press(qtbot, modes, start)
+    move(modes, start - QPointF(0, round(decade)))
+    assert received[-1][:3] == (1.0,) * 3 and received[-1][3] == pytest.approx(10.0, rel=0.1)
+    assert modes.canvas.parts.number.startswith("w4… = ")
+    move(modes, start + QPointF(0, 400), SHIFT)
+    assert received[-1][3] == 0.1  # all smaller modes cost something
+    release(qtbot, modes, start)
+    move(modes, at(modes, 3), pressed=False)
+    assert modes.hint == "Of mode 4 and all smaller ones."
+
+
+def test_the_scale_of_the_weights_of_modes_stays(qtbot, modes):
+    place = at(modes, 1).y()
+    modes.set_state(replace(MODES, weights=(0.2, 1.0, 50.0, 100.0)))
+    assert at(modes, 1).y() == pytest.approx(place)
+
+
+def test_a_click_on_a_mode_says_what_it_does_and_there_is_no_place_for_one_more(qtbot, modes):
+    wanted, words = [], []
+    modes.rank_requested.connect(wanted.append)
+    suppressed = replace(MODES, weights=(1.0, 1.0, SUPPRESSED, SUPPRESSED))
+    for state, column in ((MODES, 2), (suppressed, 2), (suppressed, 4), (MODES, 4)):
+        modes.set_state(state)
+        place = modes.canvas.pixel(column, 0.05)
+        move(modes, modes.canvas.pixel(column, 0.95), pressed=False)
+        move(modes, place, pressed=False)
+        words.append(modes.hint)
+        press(qtbot, modes, place)
+        release(qtbot, modes, place)
+    assert words == [
+        "Click to suppress the modes behind 2.",
+        *("Click to give the others back.",) * 2,
+        "None is suppressed.",
+    ]
+    assert wanted == [2, 2, 4, 4]
+    right = [modes.canvas.target_at(QPointF(x, place.y())) for x in range(modes.canvas.width())]
+    assert {target.kind for target in right if target is not None} <= {"bar", "handle"}
+
+
+@pytest.mark.parametrize(
+    ("weights", "kept", "then"),
+    [
+        ((1.0, 1.0, 1.0), 1, (1.0, 20.0, 20.0)),
+        ((1.0, 20.0, 20.0), 1, (1.0, 1.0, 1.0)),
+        ((1.0, 20.0, 20.0), 3, (1.0, 1.0, 1.0)),
+        ((1.0, 20.0, 20.0), 2, (1.0, 1.0, 20.0)),
+        ((0.0, 2.0, 3.0), 1, (0.0, 20.0, 20.0)),
+        ((0.0, 2.0, 20.0), 2, (0.0, 2.0, 2.0)),
+        ((1.0, 2.0, 50.0), 1, (1.0, 20.0, 50.0)),
+        ((1.0, 1.0, 1.0), 3, (1.0, 1.0, 1.0)),
+    ],
+)
+def test_modes_behind_a_bar_are_suppressed_and_given_back(weights, kept, then):
+    assert suppress_behind(weights, kept) == then
+
+
+def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
+    modes.set_note("Moved 0.3 mm since the drag began.")
+    assert modes.hint == "Moved 0.3 mm since the drag began."
+    move(modes, modes.canvas.pixel(1, 0.05), pressed=False)
+    assert "Click" in modes.hint
+    move(modes, modes.canvas.pixel(1, 0.99), pressed=False)
+    move(modes, QPointF(1, 1), pressed=False)
+    assert modes.hint == "Moved 0.3 mm since the drag began."
+    modes.set_note("")
+    assert modes.hint == WORDS[DEPTHS].hint

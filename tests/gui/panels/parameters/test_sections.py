@@ -1,4 +1,4 @@
-"""What is changed often is in sight; the other parameters are in the section "Advanced", and counted."""
+"""What the objective depends on is in sight; the other parameters are in sections, folded and counted."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from PyQt6.QtGui import QFont
 from PyQt6.QtWidgets import QApplication, QComboBox, QLabel
 
 from core import METHODS, PENALTIES, PRESETS, LogPenalty, Settings, WeightedNuclearNorm
-from core.foundation import parameters_of
+from core.foundation import DEPTHS, WNN, parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.widgets.form import Collapsible, Form
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.form import FoldedSections, Form
+from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.style import apply_theme
 
 USUAL_SIZE = 359, 469  # pixels that the panel has in a window of 1440 x 900
-USUAL = {"preset", "problem", "rank", "eta", "penalty", "xi", "camera_model", "intrinsics"}
+ALWAYS = {"preset", "objective", "camera_model", "intrinsics"}
+USUAL = {
+    WNN: ALWAYS | {"rank", "eta", "penalty"},
+    DEPTHS: ALWAYS | {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"},
+}
 
 
 @pytest.fixture
@@ -41,15 +48,16 @@ def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_900_pixels(close
     QApplication.processEvents()
     bar = closed.verticalScrollBar()
     assert bar is not None and bar.maximum() == 0
-    own = parameters_of(PRESETS[preset].penalty)
-    assert rows(closed) == USUAL - {"xi"} | (own.keys() - {"gamma", "epsilon"})
+    objective, own = PRESETS[preset].objective, parameters_of(PRESETS[preset].penalty)
+    numbers = own.keys() - {"gamma", "epsilon"} if objective == WNN else set()
+    assert rows(closed) == USUAL[objective] | numbers
 
 
 def test_every_parameter_is_in_one_place(closed):
     placed = [name for form in closed.findChildren(Form) for name in form.names]
     options = {option.name for method in METHODS.values() for option in method.options}
     numbers = {name for kind in PENALTIES.values() for name in parameters_of(kind)}
-    others = {"preset", "problem", "method", "penalty"}
+    others = {"preset", "method", "penalty", "mode_weights"}
     assert sorted(placed) == sorted({*SETTINGS, *options, *numbers, *others})
 
 
@@ -60,7 +68,7 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
     panel = ParametersPanel()
     panel.setFont(font)
     panel.set_sequence(known.sequence)
-    panel.set_advanced_shown(True)
+    panel.set_open_sections(FOLDED)
     show(panel, panel.minimumSizeHint().width(), 800)
     qtbot.wait(1)
     viewport = panel.viewport()
@@ -71,44 +79,71 @@ def test_labels_are_shown_in_full_in_the_least_width(qtbot, show, known, percent
         assert form.mapTo(viewport, form.rect().topRight()).x() < viewport.width()
 
 
-def test_the_heading_counts_and_names_what_differs_from_the_preset(closed):
-    heading = closed.findChild(Collapsible)
-    assert heading.summary == ""
-    for settings, summary in (
-        (Settings(rank=3, eta=0.2), ""),  # in sight
-        (Settings(starts=8), "1 changed: starts"),
-        (Settings(seed=3, penalty=WeightedNuclearNorm(xi=0.1, gamma=0.01)), "2 changed: gamma, seed"),
-        (Settings(penalty=LogPenalty(mu=0.2)), ""),
-        (Settings(penalty=LogPenalty(epsilon=0.2)), "1 changed: epsilon"),
-        (Settings(options=(("damping", 0.5),)), "1 changed: damping"),
-        (Settings(loss="huber", loss_scale=2.0, hide="3:1-4"), "3 changed: hidden observations, loss"),
-        (PRESETS["paper"], ""),
-        (PRESETS["paper"].with_changes(rotation_rank=None), "1 changed: rotation rank"),
+def sections(panel: ParametersPanel) -> FoldedSections:
+    return panel.findChild(FoldedSections)
+
+
+def changes(panel: ParametersPanel) -> dict[str, str]:
+    """Return what the headings name as changed."""
+    tips = {name: sections(panel).button(name).toolTip() for name in FOLDED}
+    return {name: tip[9:-1] for name, tip in tips.items() if tip.startswith("Changed: ")}
+
+
+def test_the_headings_name_what_differs_from_the_preset(closed):
+    paper = PRESETS["paper"]
+    for settings, summaries in (
+        (Settings(), {}),
+        (Settings(rank=3, objective=DEPTHS), {"Start": "rank"}),
+        (Settings(rank=3, eta=0.2), {}),  # in sight
+        (Settings(mode_weights=(1.0, 2.0), isometry=0.1), {}),
+        (Settings(starts=8, mirror="3"), {"Search": "starts, mirror"}),
+        (
+            Settings(seed=3, penalty=WeightedNuclearNorm(xi=0.1, gamma=0.01)),
+            {"Search": "seed", "Start": "gamma"},
+        ),
+        (Settings(penalty=LogPenalty(mu=0.2)), {}),
+        (Settings(penalty=LogPenalty(epsilon=0.2)), {"Start": "epsilon"}),
+        (Settings(options=(("damping", 0.5),), objective=DEPTHS), {"Start": "damping"}),
+        (Settings(loss="huber", hide="3:1-4"), {"Data": "hidden observations, loss"}),
+        (paper, {}),
+        (paper.with_changes(rotation_rank=None), {"Cameras": "rotation rank"}),
     ):
         closed.set_settings(settings)
-        assert heading.summary.startswith(summary) and bool(heading.summary) == bool(summary), settings
-        assert not heading.expanded
+        assert changes(closed) == summaries
+        summary = sections(closed).findChild(ElidedLabel)
+        assert summary.isVisibleTo(closed) is bool(summaries)
+        assert all(words in summary.full_text for words in summaries.values())
+        assert not closed.open_sections
     preset = closed.findChild(QComboBox, "preset")
     assert preset.currentText() == "paper, changed"
     assert "rotation rank 2 → several" in preset.toolTip()
 
 
-def test_whether_the_section_is_open_is_remembered(qtbot, session, control, closed, store):
+def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
+    found = sections(closed)
+    rank = closed.findChild(NumberField, "rank")
+    for preset, folded in (("recommended", True), ("bilinear", False), ("recommended", True)):
+        closed.set_settings(PRESETS[preset])
+        assert found.section_of(rank) == ("Start" if folded else "")
+        assert found.button("Start").text() == ("Start" if folded else "Method")
+
+
+def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
     ParametersController(session, control, closed, store, session)
-    heading = closed.findChild(Collapsible)
-    assert not heading.expanded
-    qtbot.mouseClick(heading._button, Qt.MouseButton.LeftButton)
-    assert heading.expanded and store.advanced_shown()
+    for name in ("Cameras", "Data"):
+        qtbot.mouseClick(sections(closed).button(name), Qt.MouseButton.LeftButton)
+    assert closed.open_sections == store.open_sections() == ("Cameras", "Data")
     again = ParametersPanel()
     ParametersController(session, control, again, store, session)
-    assert again.findChild(Collapsible).expanded
+    assert again.open_sections == ("Cameras", "Data")
 
 
-def test_an_invalid_option_opens_the_section(closed):
-    closed.set_settings(Settings(penalty=LogPenalty()))
+@pytest.mark.parametrize("objective", [DEPTHS, WNN])
+def test_an_invalid_option_opens_its_section(closed, objective):
+    closed.set_settings(Settings(penalty=LogPenalty(), objective=objective))
     closed.set_value("epsilon", -1.0)
     closed.flush()
-    assert not closed.valid and closed.findChild(Collapsible).expanded
+    assert not closed.valid and closed.open_sections == ("Start",)
 
 
 def test_methods_are_in_two_groups_each_with_its_meaning(closed):
@@ -128,20 +163,20 @@ def test_methods_are_in_two_groups_each_with_its_meaning(closed):
 
 def test_parameters_are_found_by_name_and_symbol_and_get_the_focus(qtbot, closed):
     entries = {entry.key: entry for entry in closed.parameter_entries()}
-    assert {"rank", "xi", "gamma", "damping", "noise", "weights"} <= entries.keys()
+    assert {"rank", "xi", "gamma", "damping", "noise", "mode_weights"} <= entries.keys()
     assert not {"mu", "rho"} & entries.keys()  # of other penalties and methods
     assert "ξ" in entries["xi"].symbols and "K" in entries["rank"].symbols
     assert entries["loss_scale"].reason and not entries["eta"].reason
     assert all(entry.label and entry.description for entry in entries.values())
     with qtbot.waitActive(closed):
         closed.activateWindow()
-    for key in ("xi", "noise", "weights"):
+    for key in ("xi", "noise", "starts", "weights"):
         closed.focus_parameter(key)
         focused = QApplication.focusWidget()
         wanted = closed.spectrum_plot.canvas if key == "weights" else focused
         assert focused is wanted and (key == "weights" or focused.objectName() == key)
         assert not focused.visibleRegion().isEmpty()
-    assert closed.findChild(Collapsible).expanded  # the noise is there
+    assert closed.open_sections == ("Start", "Search")
 
 
 def test_every_control_explains_itself(closed):
@@ -149,7 +184,7 @@ def test_every_control_explains_itself(closed):
         for name in form.names:
             if form.is_row_visible(name):
                 assert form.label(name) in form.editor(name).whatsThis(), name
-    eta = closed.findChild(Form).editor("eta").whatsThis()
+    eta = closed.findChild(NumberField, "eta").whatsThis()
     assert "POSE weight" in eta.replace("pOSE", "POSE")
     assert "a number above 0 and at most 1" in eta and "By default: 0.05" in eta
     assert "Diamonds" in closed.spectrum_plot.canvas.whatsThis()
