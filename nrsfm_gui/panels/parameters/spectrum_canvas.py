@@ -36,7 +36,7 @@ HEADROOM = 0.06  # above the top of the scales
 NEAR_TOP = 0.85  # above it the number is below the handle
 REACH = 14  # pixels around a handle within which the mouse drags it
 LOW = 0.34  # of the picture's height: below it a click in a bar means the bar
-LEAST_HEIGHT = 116  # pixels
+LEAST_HEIGHT = 100  # pixels
 TICK_LINES, AXIS = 1.3, 30  # lines from a tick to the next at least; pixels of the lower axis
 # Pixels of height, from which the axes have their full names, and from which the lower one has a name.
 ROOMY, TALL = 180, 270

@@ -21,7 +21,7 @@ from core.foundation import DEPTHS, WNN
 from core.penalties import EXPLICIT
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES
-from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
+from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, Target
 from nrsfm_gui.panels.parameters.weights_list import (
     MODE_WEIGHTS,
     SUPPRESSED,
@@ -333,7 +333,7 @@ class SpectrumPlot(Themed, QWidget):
         heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
         smallest = None if self._singular is None else self._state.smallest
         level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
-        self._items.set_level(level, "smallest movement")
+        self._items.set_level(level, "smallest movement" if self._canvas.height() >= ROOMY else "")
         self._items.set_bars(heights, self._kept)
         self._show_handles()
         self._canvas.show_columns()
@@ -502,6 +502,7 @@ class SpectrumPlot(Themed, QWidget):
             self._rest()
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the text of the empty state centered."""
+        """Keep the text of the empty state centered, and name the line where there is room."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.fill()
+        self._show()

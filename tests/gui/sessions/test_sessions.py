@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -408,17 +407,3 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
     opened(qtbot, other, path)
     assert other.session.background is None
     assert "background //elsewhere/share/a.mp4 is on another computer" in other.message_bar.text
-
-
-@pytest.mark.parametrize("solution", ["bilinear", "refined"])
-def test_a_session_shows_the_solution_that_was_shown(solved, solution):
-    window, _run = solved()
-    session = window.session
-    session.set_solution(solution)
-    kept = ViewState.of(session, window.scene_view.orbit).as_plain()
-    session.set_solution("refined" if solution == "bilinear" else "bilinear")
-    ViewState.from_plain(json.loads(json.dumps(kept))).show(session)
-    assert session.solution == solution
-    del kept["solution"]  # of a file that an earlier program wrote
-    ViewState.from_plain(kept).show(session)
-    assert session.solution == "refined"

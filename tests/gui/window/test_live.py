@@ -9,11 +9,15 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox
 
 from core import PRESETS, Settings
+from core.foundation import PhaseKind
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters import parameter_form, parameters_controller, parameters_panel
+from nrsfm_gui.panels.parameters.spectrum_plot import WORDS
 from nrsfm_gui.scene import display
+from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.widgets.drag_number import DragSlider
 
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
@@ -30,7 +34,7 @@ def window(qtbot, make_window, known):
 
 def slider(window, name):
     sliders = window.parameters_panel.findChildren(DragSlider)
-    return next(each for each in sliders if name in (each.objectName(), each.accessibleName()))
+    return next(each for each in sliders if f"drag {name}" == each.objectName())
 
 
 def drag(window, name, pixels):
@@ -112,56 +116,91 @@ def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
     assert window.session.settings == QUICK
 
 
-@pytest.mark.slow
-def test_depths_are_refined_when_the_hand_rests(qtbot, make_window, known):
-    refined = QUICK.with_changes(objective="depths")
-    window = make_window(known.sequence, settings=refined)
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None)
-    done = window.session.shown
-    assert done.last.depth.finished
-    drag(window, "eta", 12)
-    run = window.session.shown
-    assert run is not done
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == window.session.settings)
-    depth = run.last.depth
-    assert depth.finished and [end.name for end in depth.ends] == ["bilinear solution"]
-    assert run.last.best.problem.eta == window.session.settings.eta != refined.eta
-    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
-    shapes = build_shapes(known.sequence, run.last, window.session.alignment)
-    np.testing.assert_allclose(window.display._picture.series.per_frame, shapes.errors.mean(axis=1))
-    assert run.history.records[0].energy is None
-    assert run.history.records[-1].energy == run.last.record.energy
-
-
-@pytest.mark.slow
-def test_a_movement_during_the_refinement_ends_it_and_solves_on_at_once(qtbot, make_window, known):
+@pytest.fixture
+def refined(qtbot, make_window, known):
+    """Return a window whose run has searched the depths."""
     window = make_window(known.sequence, settings=QUICK.with_changes(objective="depths"))
-    session, control = window.session, window.run_control
-    control.set_slow(True)  # so that the refinement is under way when the slider moves
     window.parameters_controller.run()
+    qtbot.waitUntil(lambda: window.run_control.current is None and not window.run_control._threads)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is window.session.shown.last)
+    return window
+
+
+def follows(qtbot, window):
+    """Wait until the shown run has come to the minimum of what the parameters say, and return its end."""
+    session = window.session
+
+    def over():
+        run = session.shown
+        return run.state is RunState.FINISHED and run.last.settings == session.settings
+
+    qtbot.waitUntil(over)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is session.shown.last)
+    return session.shown.last
+
+
+def moved(before, now):
+    return relative_movement(before.geometry.points, now.geometry.points)
+
+
+@pytest.mark.parametrize("name", ["isometry", "smallest_movement", "noise"])
+def test_the_refined_shape_follows_a_slider_from_where_it_is_and_comes_back(qtbot, refined, name):
+    session = refined.session
+    done, before = session.shown, session.shown.last
+    drag(refined, name, 40)
+    now = follows(qtbot, refined)
     run = session.shown
+    assert session.runs == [done, run] and done.last is before
+    assert moved(before, now) > 1e-5
+    first = next(each for each in run.history.records if each.energy is not None)
+    assert first is run.history.records[0]  # the shape does not go back to a start
+    assert {each.phase.kind for each in run.history.records} <= {PhaseKind.FINEST, PhaseKind.UNCERTAINTY}
+    while session.settings != before.settings:
+        session.undo()
+    assert moved(before, follows(qtbot, refined)) < 1e-3
+    assert session.shown is run
 
-    def refining():
-        return run.last is not None and run.last.record.energy is not None
 
-    qtbot.waitUntil(lambda: run.last is not None)
-    control.set_slow(False)
-    qtbot.waitUntil(refining)
-    control.set_slow(True)
-    for _ in range(2):  # what was computed before it is slow arrives with the first of these
-        arrived = len(run.history)
-        qtbot.waitUntil(lambda arrived=arrived: len(run.history) > arrived)
-    before = len(run.history)
-    session.set_settings(session.settings.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: bool(run.history.ticks))
-    first = run.history.ticks[-1].first
-    assert first <= before + 3  # what was computed meanwhile, and no more of the refinement
-    assert run.history.records[first - 1].energy is not None and run.history.records[first].energy is None
-    qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.3)
-    control.set_slow(False)
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    assert run.last.depth.finished and run.last.settings.eta == 0.3
+def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_shape_moved(qtbot, refined):
+    session, plot = refined.session, refined.parameters_panel.spectrum_plot
+    before = session.shown.last
+    assert refined.parameters_panel.settings.objective == "depths" and set(plot.weights) == {1.0}
+    assert plot.hint == WORDS["depths"].hint
+    plot.rank_requested.emit(1)
+    now = follows(qtbot, refined)
+    assert now.settings.mode_weights == (1.0, 20.0)
+    share = moved(before, now)
+    assert share > 1e-4
+    size = refined.display.errors.of_run(session.shown).errors.size
+    qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} since the drag began.")
+    assert now.spectrum.values[1] < before.spectrum.values[1]
+    qtbot.waitUntil(lambda: plot._singular[1] == pytest.approx(100 * now.spectrum.values[1]))
+    session.undo()
+    assert moved(before, follows(qtbot, refined)) < 1e-3
+    assert session.settings == before.settings
+
+
+def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
+    session = refined.session
+    drag(refined, "eta", 12)
+    QTest.qWait(100)
+    assert session.settings.eta != QUICK.eta and len(session.runs) == 1
+    qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
+
+
+def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=QUICK.with_changes(objective="depths"))
+    session = window.session
+    window.parameters_controller.run()
+    searched = session.shown
+    qtbot.waitUntil(lambda: searched.last is not None)
+    session.set_settings(session.settings.with_changes(isometry=1.0))
+    assert session.shown is searched and searched.settings.isometry == 0.3
+    assert "Isometry: applied when the search has ended" in window.status_controller.line.full_text
+    qtbot.waitUntil(lambda: session.shown is not searched)
+    assert searched.last.settings.isometry == 0.3 and searched.state is RunState.FINISHED
+    assert follows(qtbot, window).settings.isometry == 1.0
+    assert session.runs == [searched, session.shown] and session.shown.warm_from == 1
 
 
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known, monkeypatch):

@@ -1,4 +1,4 @@
-"""The two solutions of a refined run: shown in turn, and compared with each other."""
+"""The solutions of a refined run: its own shape is shown, and compared with the others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import Settings, iterate, simulate
+from core.reconstruction import BILINEAR_START
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure
@@ -44,30 +45,12 @@ def shown_points(window):
     return window.display.scene.shapes.points
 
 
-def test_the_views_show_the_refined_depths_or_the_bilinear_solution(window, sequence, end):
-    refined, bilinear = (
-        build_shapes(sequence, each).points for each in (end, end.alternatives[BILINEAR_START])
-    )
-    assert np.abs(refined - bilinear).max() > 0.1
-    action, buttons = window.toolbars.actions["refined"], window.scene_view.buttons
+def test_the_views_show_the_shape_of_the_run(qtbot, window, sequence, end):
+    refined = build_shapes(sequence, end).points
     np.testing.assert_array_equal(shown_points(window), refined)
-    assert buttons.solution == "refined"
-    action.trigger()
-    np.testing.assert_array_equal(shown_points(window), bilinear)
-    assert window.session.solution == buttons.solution == "bilinear" and not window.session.newest_seen
-    errors = window.display.errors.incumbent.error
-    assert errors == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
-    action.trigger()
-    np.testing.assert_array_equal(shown_points(window), refined)
-    assert window.display.errors.of_run(window.session.shown).error < errors
-
-
-@pytest.mark.parametrize("solution", ["refined", "bilinear"])
-def test_the_row_of_the_shown_run_has_the_error_of_the_headline(qtbot, window, end, solution):
-    window.session.set_solution(solution)
-    window.display.refresh()
     found, run = window.display.errors.incumbent, window.session.shown
-    assert window.display.errors.of_run(run) is found
+    assert window.display.errors.of_run(run) is found and found.iterate is end
+    assert found.error == pytest.approx(np.nanmean(window.display.scene.shapes.errors))
 
     def agrees():
         rows = window.sequences_panel.tree.open.runs
@@ -75,33 +58,24 @@ def test_the_row_of_the_shown_run_has_the_error_of_the_headline(qtbot, window, e
         return headline == rows[0].error == measure(found.error, found.unit)
 
     qtbot.waitUntil(agrees)
-    exact = window.display.errors.of_run(run, exact=True)  # of the end of the run, whatever is shown
-    assert exact is None or exact.iterate is end
 
 
-def test_a_run_without_refinement_offers_no_choice(window, sequence, add_solved_run):
-    add_solved_run(window.session, sequence, SETTINGS.with_changes(objective="wnn"))
-    window.display.refresh()
-    assert window.scene_view.buttons.solution == ""
-    before = shown_points(window)
-    window.session.set_solution("bilinear")
-    np.testing.assert_array_equal(shown_points(window), before)
-
-
-def test_a_run_is_compared_with_its_own_bilinear_solution(window, sequence, end):
+def test_a_run_is_compared_with_the_bilinear_solution_that_it_started_from(window, sequence, end):
     session, controller = window.session, window.compare_controller
-    controller.compare_solution("bilinear")
+    controller.compare_solution(BILINEAR_START)
     window.display.refresh()
     assert controller.on and session.compared is session.shown
-    bilinear = build_shapes(sequence, end.alternatives[BILINEAR_START]).points
+    refined, bilinear = (
+        build_shapes(sequence, each).points for each in (end, end.alternatives[BILINEAR_START])
+    )
+    assert np.abs(refined - bilinear).max() > 0.1
     np.testing.assert_allclose(window.display.together.points, bilinear)
     assert window.display.together.mean > 0.1
-    assert window.compare_panel.second == "1: bilinear"
+    assert window.compare_panel.second == f"1: {BILINEAR_START}"
     controller.swap()
-    window.display.refresh()
-    assert session.solution == "bilinear" and session.compared_solution == "refined"
-    np.testing.assert_array_equal(window.display.scene.shapes.points, bilinear)
-    session.set_solution("refined")
+    assert session.compared is session.shown  # the shown shape is that of the run
+    np.testing.assert_array_equal(shown_points(window), refined)
+    controller.stop()
     assert not controller.on
 
 

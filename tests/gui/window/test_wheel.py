@@ -23,6 +23,7 @@ from PyQt6.QtWidgets import (
 
 from core import Settings, WeightedNuclearNorm, simulate
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.parameters.parameter_form import FOLDED
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.shell.layout import docks
@@ -126,7 +127,7 @@ def test_the_wheel_changes_no_field_of_the_appearance(qtbot, window):
 def parameters(show) -> ParametersPanel:
     """Return the panel of parameters in less height than it needs."""
     panel = ParametersPanel()
-    panel.set_advanced_shown(True)
+    panel.set_open_sections(FOLDED)
     show(panel, 330, 300)
     return panel
 

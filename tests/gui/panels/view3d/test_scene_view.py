@@ -551,11 +551,9 @@ def test_the_caption_and_the_legend_are_above_what_is_fitted(view, known, shapes
     assert 20 < rows[-1] < MARGINS[1]
 
 
-@pytest.mark.parametrize("refined", [None, True])
 @pytest.mark.parametrize("width", [345, 420, 520, 690, 900])
-def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, shapes, qtbot, width, refined):
+def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, shapes, qtbot, width):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    view.set_solution(refined=refined)
     view.resize(width, 365)
     buttons = view.buttons
     menu = view.findChild(QToolButton, "view_menu")
@@ -567,7 +565,6 @@ def test_every_button_is_in_the_row_or_in_its_menu_at_any_width(view, known, sha
     assert menu.isVisible() is bool(entries)
     shown = {each.objectName() for each in row} - {"view_menu"}
     wanted = {"front", "side", "top", "iso", "orthographic", "lock", "turntable", "look", "fit"}
-    wanted |= set() if refined is None else {"bilinear", "refined"}
     assert shown <= wanted
     assert len(entries) == len(wanted - shown)
     if "Top" in entries:
