@@ -107,7 +107,7 @@ SYMBOLS = {
     "weights": ("a", "σ", "sigma", "singular values"),
     "noise": ("σ", "sigma"),
     "objective": ("problem",),
-    "mode_weights": ("w", "λ", "σ", "modes", "singular values"),
+    "mode_weights": ("w", "weights", "λ", "σ", "sigma", "modes", "singular values"),
     "smallest_movement": ("eps", "ε"),
 }
 WEIGHTS_TIP = "The weight of each singular value, dragged in the plot of the singular values."

@@ -105,6 +105,7 @@ class ParametersController(QObject):
         session.run_changed.connect(self._values.request)
         session.run_changed.connect(self._movement.request)
         session.shown_changed.connect(self._movement.request)
+        session.settings_changed.connect(self._movement.request)
         session.live_changed.connect(self._difference.request)
         control.ended.connect(self._difference.request)
         self._diamonds.request()
@@ -353,6 +354,8 @@ class ParametersController(QObject):
         session, began = self._session, self._began
         run, seen = session.shown, session.seen
         if run is None or seen is None or began is None or seen is began or not run.steered:
+            return ""
+        if seen.settings.objective != session.settings.objective:
             return ""
         share = relative_movement(began.geometry.points, seen.geometry.points)
         known = None if self._errors is None else self._errors.of_run(run)

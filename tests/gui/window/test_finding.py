@@ -91,14 +91,22 @@ def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot
     assert focused.objectName() == key
 
 
-def test_the_weights_are_found_and_their_plot_focused(qtbot, window):
-    palette = opened(qtbot, window)
-    palette.field.setText("sigma")
-    assert {row.symbols[0] for row in rows(palette)[:2]} == {"weights", "noise"}
-    palette.field.setText("weights")
-    assert rows(palette)[0].symbols[0] == "weights"
-    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    assert window.parameters_panel.spectrum_plot.canvas.hasFocus()
+def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window):
+    panel = window.parameters_panel
+    for objective, key in (("depths", "mode_weights"), ("wnn", "weights")):
+        settings = Settings(objective=objective)
+        window.session.set_settings(settings)
+        panel.set_settings(settings)
+        palette = opened(qtbot, window)
+        palette.field.setText("sigma")
+        wanted = {key, "noise"} if objective == "depths" else {key}
+        assert {row.symbols[0] for row in rows(palette)[: len(wanted)]} == wanted
+        palette.field.setText("weights")
+        assert rows(palette)[0].symbols[0] == key
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        focused = QApplication.focusWidget()
+        assert focused is (panel.spectrum_plot.canvas if key == "weights" else focused)
+        assert panel.isAncestorOf(focused) and focused.objectName() in (key, "")
 
 
 def test_every_parameter_of_every_problem_is_found_by_its_label(qtbot, window):
