@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QThread, pyqtSignal
 
 from core import InputError
+from core.foundation import PhaseKind
 from core.reconstruction import count_shift, shift_counts
 from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent, Outcome
 
@@ -241,12 +242,20 @@ class SolverThread(QThread):
         return self._step_pending and time.perf_counter() - self._stepped_at > rest
 
     def _wait_for_change(self) -> bool:
-        """Wait a moment for another change before a step, which would delay it; return whether one came."""
-        if not self._step_pending or self._step_is_due():
+        """Wait a moment for another change before a step, which would delay it; return whether one came.
+
+        The uncertainty takes as long as many steps: it waits until the hand has rested.
+        """
+        last = self._last
+        if last is not None and last.phase.kind is PhaseKind.UNCERTAINTY and not last.status.finished:
+            pause = self._linger
+        elif self._step_pending and not self._step_is_due():
+            pause = DRAG_PAUSE
+        else:
             return False
         with self._condition:
             return self._condition.wait_for(
-                lambda: self._cancelled or self._pending is not None, timeout=DRAG_PAUSE
+                lambda: self._cancelled or self._pending is not None, timeout=pause
             )
 
     def _redirected(self, stream: Iterator[Iterate], settings: Settings, rest: float) -> Iterator[Iterate]:

@@ -32,13 +32,14 @@ PANELS = {
     "stay when another sequence is opened. Click a run to see it, Ctrl-click to compare it with the one "
     "shown; its menu has the rest. Drop a file or folder anywhere in the window to open it. A file that is "
     "not clear is shown first, with what is understood of it; Ctrl+Shift+I shows so any file.",
-    "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
-    "decides how strongly each is held back, and eta how much of perspective is measured. The plot has a bar "
-    "for the singular value of each basis shape, and the weight that holds it back: drag a weight, and a "
-    "heavier one shrinks its basis shape; weights never fall from left to right. With Live on, a "
-    "dragged number is solved for at once; a run that is done stays as it is, and another one follows. Below "
-    "the intrinsics stands what the focal length is, and whether it is a guess. Advanced has all other "
-    "parameters, and names those that differ from the preset. Each sequence has its own parameters.",
+    "Parameters": "What the solver minimizes, and how. The plot has a bar for each mode in which the shape "
+    "deviates from its mean, and the weight that holds it back: drag a weight, and a heavier one shrinks its "
+    "mode; weights never fall from left to right. A click on a bar suppresses the modes behind it. Isometry "
+    "keeps the lengths between neighbors. With Live on, a dragged number is solved for at once from what is "
+    "shown; a run that is done stays as it is, and another one follows. With the weighted nuclear "
+    "norm as the objective the bars are of basis shapes, as in the paper; else it gives the start. Below the "
+    "intrinsics stands what the focal length is, and whether it is a guess. The other parameters are folded, "
+    "and those that differ from the preset are named. Each sequence has its own parameters.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
     "from. What may be wrong with the shown run, and what can be done. Below, its loss and its errors, each "
     "with its unit and its alignment.",

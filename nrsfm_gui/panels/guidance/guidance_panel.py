@@ -27,7 +27,7 @@ EMPTY = (
     "several values of a parameter, and the curve shows how well what was hidden is predicted."
 )
 NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
-UNREFINED = "Depths are not refined: choose depth in Parameters, at refine depths"
+UNREFINED = "The depths are not the objective: choose them in Parameters"
 MEANINGS = {
     "xi": "the strength of the penalty",
     "mu": "the strength of the penalty",

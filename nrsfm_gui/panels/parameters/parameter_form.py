@@ -303,8 +303,8 @@ class ParameterForm(QWidget):
         self._start_note = PlainLabel(START)
         self._start_note.setProperty("role", "muted")
         self._start_note.setWordWrap(True)
-        content["Start"] = self._start_note, self.penalty.advanced, self.penalty.weights_list, self.method
-        forms += [self.method.form, self.penalty.advanced]
+        content["Start"] = self._start_note, self.penalty.rare, self.penalty.weights_list, self.method
+        forms += [self.method.form, self.penalty.rare]
         for title in FOLDED[1:]:
             form = Form()
             for name, described in SETTINGS.items():

@@ -415,7 +415,7 @@ class ParametersPanel(QScrollArea):
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
-                exact = name == "options" or self._penalty.refused_in_advanced
+                exact = name == "options" or self._penalty.refused_in_rare
                 self._unfold(self._form.method if exact else self._penalty)
         settings = self._settings.with_changes(**changes)
         self._form.set_objective(settings)

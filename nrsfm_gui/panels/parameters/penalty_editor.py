@@ -1,7 +1,7 @@
 """The editor of the penalty: its kind, its numbers, and the weights that follow from them.
 
-Its rows are in two forms: the kind and the numbers that are changed often, and, for the section "Advanced",
-the other numbers and the list of the weights.
+Its rows are in two forms: the kind and the numbers that are changed often, and, for a section that is
+folded, the other numbers and the list of the weights.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXPLANATIONS = {name: kind.formula for name, kind in KINDS.items()}
 NUMBERS: dict[str, Parameter] = {
     name: described for kind in PENALTIES.values() for name, described in parameters_of(kind).items()
 }
-ADVANCED_NUMBERS = ("gamma", "epsilon")  # what keeps weights finite at 0
+RARE_NUMBERS = ("gamma", "epsilon")  # what keeps weights finite at 0
 PENALTY_TIP = "What is added to the loss for large singular values of X#: it keeps the shape simple."
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
@@ -54,7 +54,7 @@ class PenaltyEditor(QWidget):
         self._singular: Floats | None = None
         self._choice = Choice(EXPLANATIONS, titles=TITLES, explained=True)
         self._choice.chosen.connect(self._choose)
-        self._usual, self._advanced = Form(), Form()
+        self._usual, self._rare = Form(), Form()
         self._usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}  # that the row of a number is in
@@ -64,7 +64,7 @@ class PenaltyEditor(QWidget):
             field.dragged.connect(self.moved)
             self._fields[name] = field
             scale = scale_of(described)
-            form = self._forms[name] = self._advanced if name in ADVANCED_NUMBERS else self._usual
+            form = self._forms[name] = self._rare if name in RARE_NUMBERS else self._usual
             form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
         self._weights = WeightsList()
         self._weights.weights_edited.connect(self._apply_weights)
@@ -75,7 +75,7 @@ class PenaltyEditor(QWidget):
 
     @property
     def weights_list(self) -> WeightsList:
-        """The numbers of the weights, for the section "Advanced"."""
+        """The numbers of the weights, for a section that is folded."""
         return self._weights
 
     @property
@@ -99,14 +99,14 @@ class PenaltyEditor(QWidget):
         return self._usual
 
     @property
-    def advanced(self) -> Form:
-        """The other numbers, for the section "Advanced"."""
-        return self._advanced
+    def rare(self) -> Form:
+        """The other numbers, for a section that is folded."""
+        return self._rare
 
     @property
-    def refused_in_advanced(self) -> bool:
+    def refused_in_rare(self) -> bool:
         """Whether a weight, or a number that is not changed often, is refused."""
-        return self._weights.refused or any(self._advanced.note(name) for name in self._advanced.names)
+        return self._weights.refused or any(self._rare.note(name) for name in self._rare.names)
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
