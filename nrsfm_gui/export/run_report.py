@@ -27,7 +27,7 @@ from nrsfm_gui.model.sequence_names import error_name
 from nrsfm_gui.model.theme import PAPER
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import LossPlot, RunDetails
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState, mode_count, modes_state
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.quality import quality
@@ -38,7 +38,7 @@ from nrsfm_gui.widgets.plots.plot_export import PlotFigure, figure_svg, png_byte
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core import Provenance, Sequence, Settings
+    from core import Iterate, Provenance, Sequence, Settings
     from core.foundation import Floats
     from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.model.run import Run
@@ -176,7 +176,6 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
     shown = seen.best
-    values = np.sort(shown.factors.gamma())[::-1]
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
@@ -203,7 +202,7 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         settings=_settings(run.settings),
         facts=_facts(sequence),
         loss=_loss_chart(run),
-        spectrum=_spectrum_chart(values, np.asarray(shown.problem.slopes(shown.factors))),
+        spectrum=_spectrum_chart(seen),
         errors=_error_chart(series),
         errors_title=f"Mean {series.name} of every frame"
         + (f", {known.alignment}" if series.name.startswith("3-D") else ""),
@@ -247,9 +246,13 @@ def _loss_chart(run: Run) -> str:
     return chart
 
 
-def _spectrum_chart(values: Floats, weights: Floats) -> str:
-    plot = SpectrumPlot()
-    plot.set_state(SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist())))
+def _spectrum_chart(seen: Iterate) -> str:
+    """Return a chart of what the objective of an iterate weighs."""
+    plot, values, weights = SpectrumPlot(), seen.spectrum.values, seen.spectrum.weights
+    state = SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist()))
+    if seen.record.energy is not None:
+        state = modes_state(values, seen.settings, mode_count(values, seen.settings))
+    plot.set_state(state)
     chart = figure_svg(plot.figure, CHART, name="spectrum")
     plot.deleteLater()
     return chart

@@ -9,13 +9,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PyQt6.QtCore import QObject
 
 from core import PRESETS, ExplicitWeights, Settings
 from core.cameras import Calibration
 from core.foundation import DEPTHS
-from core.penalties import EXPLICIT, extend_last, penalty_name
+from core.penalties import penalty_name
 from core.reconstruction import BILINEAR_START, mode_weights_by
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
@@ -27,7 +26,7 @@ from nrsfm_gui.model.changes import one_gesture, parameters, unapplied
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, derive_weights
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
+from nrsfm_gui.panels.parameters.spectrum_plot import MOST_MODES, SpectrumState, mode_count, modes_state
 from nrsfm_gui.panels.parameters.weights_list import enforce_order, suppress_behind
 from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.text.status_text import moved_text
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
     from nrsfm_gui.scene.run_errors import RunErrors
-
-
-FEWEST_MODES, MOST_MODES = 3, 10  # that are shown: those above the smallest movement
 
 
 class ParametersController(QObject):
@@ -322,7 +318,7 @@ class ParametersController(QObject):
         session = self._session
         settings, rule, seen = session.settings, penalty_name(session.rule), session.seen
         if settings.objective == DEPTHS:
-            return self._resolve_modes(settings, rule)
+            return self._resolve_modes(settings)
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
         singular = None if known is None else known.values
         weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.reference, singular)
@@ -334,20 +330,11 @@ class ParametersController(QObject):
             run_weights=() if known is None else tuple(known.weights.tolist()),
         )
 
-    def _resolve_modes(self, settings: Settings, rule: str) -> SpectrumState:
-        values, smallest = self._mode_values, settings.smallest_movement
+    def _resolve_modes(self, settings: Settings) -> SpectrumState:
+        values = self._mode_values
         if self._panel.spectrum_plot.canvas.dragged_handle is None or not self._columns:
-            there = 0 if values is None else int(np.count_nonzero(values > smallest))
-            self._columns = max(min(max(there, FEWEST_MODES), MOST_MODES), len(settings.mode_weights))
-        weights = extend_last(np.array(settings.mode_weights), self._columns)
-        return SpectrumState(
-            kind=EXPLICIT if settings.mode_weights != Settings().mode_weights else "",
-            rule=rule,
-            weights=tuple(weights.tolist()),
-            singular_values=None if values is None else tuple((100.0 * values[: self._columns]).tolist()),
-            objective=DEPTHS,
-            smallest=100.0 * smallest,
-        )
+            self._columns = mode_count(values, settings)
+        return modes_state(values, settings, self._columns)
 
     def _resolve_movement(self) -> str:
         """Return how far the shape has moved since the parameters began to move, "" where they did not."""

@@ -16,9 +16,9 @@ import numpy as np
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from core import PENALTIES
+from core import PENALTIES, Settings
 from core.foundation import DEPTHS, WNN
-from core.penalties import EXPLICIT
+from core.penalties import EXPLICIT, extend_last
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import ROOMY, SpectrumCanvas, Target
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.widgets.drag_number import Scale
 
+FEWEST_MODES, MOST_MODES = 3, 10  # that are shown: those above the smallest movement
 DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no logarithm
 ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
 ZERO = 0.03  # height of the zero in it
@@ -172,6 +173,28 @@ class SpectrumState:
     run_weights: tuple[float, ...] = ()  # (N,) that it was found with
     objective: str = WNN  # of the depths the values are in %, and the last weight is of all smaller ones, too
     smallest: float | None = None  # deviation well below which movements cost nothing, in %
+
+
+def mode_count(values: Floats | None, settings: Settings) -> int:
+    """Return how many modes are shown: those above the smallest movement, and those that have own weights.
+
+    `values`: (N,) sqrt(lambda_k) over the size of the object, the largest first; None where not known.
+    """
+    there = 0 if values is None else int(np.count_nonzero(values > settings.smallest_movement))
+    return max(min(max(there, FEWEST_MODES), MOST_MODES), len(settings.mode_weights))
+
+
+def modes_state(values: Floats | None, settings: Settings, count: int) -> SpectrumState:
+    """Return the first modes of a refined shape and their weights; `values` as of `mode_count`."""
+    weights = tuple(extend_last(np.array(settings.mode_weights), count).tolist())
+    return SpectrumState(
+        kind=EXPLICIT if settings.mode_weights != Settings().mode_weights else "",
+        weights=weights,
+        singular_values=None if values is None else tuple((100.0 * values[:count]).tolist()),
+        run_weights=weights,
+        objective=DEPTHS,
+        smallest=100.0 * settings.smallest_movement,
+    )
 
 
 class SpectrumPlot(Themed, QWidget):

@@ -20,6 +20,11 @@ from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.status_text import activity
 
 
+def wnn(**changes):
+    """Return settings of the weighted nuclear norm, whose parameters are live from the beginning."""
+    return Settings(objective="wnn", **changes)
+
+
 @pytest.fixture
 def controls(qapp, known):
     """Make (session, control) on a small sequence; every control is shut down."""
@@ -28,6 +33,8 @@ def controls(qapp, known):
     def make(stream):
         session = Session()
         session.set_sequence(known.sequence)
+        session.set_settings(wnn())
+        session.undo_stack.clear()
         control = RunControl(session, work=stream)
         made.append(control)
         return session, control
@@ -39,7 +46,7 @@ def controls(qapp, known):
 
 def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
     matrix = Phase(PhaseKind.MATRIX, name="ADMM")
-    run = Run(1, known.sequence, Settings())
+    run = Run(1, known.sequence, wnn())
     run.history.extend(
         [
             HistoryEntry(0, 0.0, 1.0, matrix, 0.5, 0.25),
@@ -78,7 +85,7 @@ def test_a_change_is_followed_at_once_as_soon_as_a_run_is_over(qtbot, controls, 
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    session.set_settings(Settings(eta=0.2))
+    session.set_settings(wnn(eta=0.2))
     assert control.current is session.shown is session.runs[1]
 
 
@@ -123,21 +130,21 @@ def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream
     session, control = controls(make_stream(pause=0.001))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 5)
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     qtbot.waitUntil(lambda: bool(run.history.ticks))
     (tick,) = run.history.ticks
-    assert (tick.text, tick.before) == ("rank 6 → 4", Settings())
-    assert run.settings == Settings(rank=4)
+    assert (tick.text, tick.before) == ("rank 6 → 4", wnn())
+    assert run.settings == wnn(rank=4)
     assert run.history.records[tick.first].iteration == tick.first
     assert len(session.runs) == 1
 
 
 def test_refused_settings_are_reported_and_the_run_continues(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001, refuses=Settings(rank=3)))
+    session, control = controls(make_stream(pause=0.001, refuses=wnn(rank=3)))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(control.refused) as refused:
-        session.set_settings(Settings(rank=3))
+        session.set_settings(wnn(rank=3))
     assert refused.args == ["rank 3 is refused"]
     count = len(run.history)
     qtbot.waitUntil(lambda: len(run.history) > count)
@@ -152,16 +159,16 @@ def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     last, received = run.last, []
     control.branched.connect(lambda *runs: received.append(runs))
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     live = session.shown
     assert received == [(live, run)] and live.warm_from == run.number
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
     assert numbers(live) == list(range(10))
     assert [(tick.first, tick.text) for tick in live.history.ticks] == [(0, "from run 1: rank 6 → 4")]
-    session.set_settings(Settings(rank=5))
+    session.set_settings(wnn(rank=5))
     qtbot.waitUntil(lambda: len(live.history) == 20 and live.state is RunState.FINISHED)
     assert session.runs == [run, live] and session.shown is live and len(received) == 1
-    assert (len(run.history), run.settings, run.state) == (10, Settings(), RunState.FINISHED)
+    assert (len(run.history), run.settings, run.state) == (10, wnn(), RunState.FINISHED)
     assert run.last is last and not run.history.ticks
 
 
@@ -196,12 +203,12 @@ def test_a_run_that_is_selected_while_another_works_changes_neither_and_is_what_
 
 
 def test_a_run_that_is_added_for_refused_settings_is_removed(qtbot, controls, make_stream):
-    session, control = controls(make_stream(length=10, refuses=Settings(rank=3)))
+    session, control = controls(make_stream(length=10, refuses=wnn(rank=3)))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
     session.set_moment(run.snapshots.indices[0])
     with qtbot.waitSignal(control.refused):
-        session.set_settings(Settings(rank=3))
+        session.set_settings(wnn(rank=3))
     assert session.runs == [run] and session.shown is run
     assert session.moment == run.snapshots.indices[0]
 
@@ -213,7 +220,7 @@ def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, cont
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
     moment = run.snapshots.indices[0]
     session.set_moment(moment)
-    session.set_settings(Settings(rank=3))
+    session.set_settings(wnn(rank=3))
     further = control.start(warm=True)
     assert session.runs == [run, further]
     assert further.warm_from == run.number and further.last is run.snapshots.at(moment)[1]
@@ -224,19 +231,19 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     for eta in (0.06, 0.07, 0.08):
-        session.set_settings(Settings(eta=eta))
+        session.set_settings(wnn(eta=eta))
         live = session.shown
         qtbot.waitUntil(
             lambda live=live: live.state is RunState.FINISHED and live.settings == session.settings
         )
-    session.set_settings(Settings(eta=0.08, rank=3))
+    session.set_settings(wnn(eta=0.08, rank=3))
     qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
     first = len(live.history) - 10
     assert [(tick.first, tick.text) for tick in live.history.ticks] == [
         (0, "from run 1: eta 0.05 → 0.08"),
         (first, "rank 6 → 3"),
     ]
-    assert live.history.ticks[0].before == Settings()
+    assert live.history.ticks[0].before == wnn()
     assert live.snapshots.at(first - 1)[0] == first - 1
     assert session.runs == [run, live]
 
@@ -247,14 +254,14 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_s
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     reported = []
     session.notifier.status_changed.connect(reported.append)
-    session.set_settings(Settings(starts=3))
+    session.set_settings(wnn(starts=3))
     qtbot.wait(30)
     assert len(run.history) == 10
     assert reported == ["Starts: press Run to apply it (Ctrl+R)"]
-    session.set_settings(Settings(starts=3, eta=0.1))
+    session.set_settings(wnn(starts=3, eta=0.1))
     live = session.shown
     qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
-    assert live.settings == Settings(eta=0.1)  # the cheap one alone is followed
+    assert live.settings == wnn(eta=0.1)  # the cheap one alone is followed
 
 
 def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
@@ -265,7 +272,7 @@ def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
     with qtbot.waitSignal(control.ended):
         control.cancel()
     count = len(run.history)
-    session.set_settings(Settings(eta=0.2))
+    session.set_settings(wnn(eta=0.2))
     qtbot.wait(30)
     assert len(run.history) == count
 
@@ -280,14 +287,14 @@ def test_a_run_keeps_snapshots_and_continues_from_the_shown_one(qtbot, controls,
     index = run.snapshots.indices[1]
     session.set_moment(index)
     assert session.seen.record == run.history.records[index]
-    session.set_settings(Settings(eta=0.2))
+    session.set_settings(wnn(eta=0.2))
     live = session.shown
     assert session.moment is None and live.last is run.snapshots.at(index)[1]
     qtbot.waitUntil(lambda: len(live.history) == 30 and live.state is RunState.FINISHED)
     assert [tick.text for tick in live.history.ticks] == [f"from iteration {index} of run 1: eta 0.05 → 0.2"]
     index = live.snapshots.indices[1]
     session.set_moment(index)
-    session.set_settings(Settings(eta=0.3))
+    session.set_settings(wnn(eta=0.3))
     assert session.moment is None
     qtbot.waitUntil(lambda: len(live.history) == 60 and live.state is RunState.FINISHED)
     assert numbers(live) == list(range(60))
@@ -302,11 +309,11 @@ def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, m
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    control.ignore_settings(Settings(eta=0.3))
-    session.set_settings(Settings(eta=0.3))
+    control.ignore_settings(wnn(eta=0.3))
+    session.set_settings(wnn(eta=0.3))
     qtbot.wait(30)
     assert session.runs == [run]
-    session.set_settings(Settings(eta=0.31))
+    session.set_settings(wnn(eta=0.31))
     qtbot.waitUntil(lambda: len(session.runs) == 2 and len(session.shown.history) == 10)
 
 
@@ -318,7 +325,7 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
         qtbot.waitUntil(lambda: runs[-1].state is RunState.FINISHED and control.current is None)
     assert all(len(run.snapshots) > 2 for run in runs)
     monkeypatch.setattr("nrsfm_gui.engine.run_control.ALL_SNAPSHOTS", 1)
-    session.set_settings(Settings(eta=0.3))
+    session.set_settings(wnn(eta=0.3))
     with qtbot.waitSignal(control.ended):
         pass
     assert [len(run.snapshots) for run in runs] == [2, 2, 2]
@@ -330,7 +337,7 @@ def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, m
     session.set_live(False)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     qtbot.wait(50)
     assert len(run.history) == 10
 
@@ -340,12 +347,12 @@ def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qt
     session.set_live(False)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 3)
-    session.set_settings(Settings(eta=0.2))
+    session.set_settings(wnn(eta=0.2))
     count = len(run.history)
     qtbot.waitUntil(lambda: len(run.history) > count + 20)
-    assert run.settings == Settings() and not run.history.ticks
+    assert run.settings == wnn() and not run.history.ticks
     session.set_live(True)
-    qtbot.waitUntil(lambda: run.settings == Settings(eta=0.2))
+    qtbot.waitUntil(lambda: run.settings == wnn(eta=0.2))
     assert [tick.text for tick in run.history.ticks] == ["eta 0.05 → 0.2"]
 
 
@@ -354,9 +361,9 @@ def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, 
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     control.cancel()
-    session.set_settings(Settings(eta=0.2))
+    session.set_settings(wnn(eta=0.2))
     assert session.runs == [run]  # its thread computes yet
-    qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == Settings(eta=0.2))
+    qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == wnn(eta=0.2))
 
 
 def test_stop_alone_stops(qtbot, controls, make_stream):
@@ -417,7 +424,7 @@ def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot,
     qtbot.waitUntil(lambda: len(run.history) > 5)
     assert not run.last.rotations_chosen
     control.set_paused(True)
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks))
     assert [tick.text for tick in run.history.ticks] == ["rank 6 → 4: starts again"]
@@ -425,7 +432,7 @@ def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot,
     control.set_paused(False)
     qtbot.waitUntil(lambda: run.last.rotations_chosen)
     assert "starts again" not in activity(run)
-    session.set_settings(Settings(rank=5))
+    session.set_settings(wnn(rank=5))
     qtbot.waitUntil(lambda: len(run.history.ticks) == 2)
     assert run.history.ticks[1].text == "rank 4 → 5"
 
@@ -440,7 +447,7 @@ def test_status_and_numbers_count_the_iterations_and_seconds_of_the_run(qtbot, c
     for _ in range(3):
         control.step()
     qtbot.waitUntil(lambda: len(second.history) == 3)
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     control.step()
     qtbot.waitUntil(lambda: len(second.history.ticks) == 1)
     control.step()
@@ -470,7 +477,7 @@ def counts(run):
     ],
 )
 def test_the_status_and_the_row_of_a_run_show_the_time_that_is_left(known, make_iterate, seconds, text):
-    run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
+    run = Run(1, known.sequence, wnn(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
     run.history.extend([run.last.record])
     begins = f"about {text}" if text else "refine"
     assert activity(run).startswith(f"Running: run 1 (recommended) · {begins} · ")
@@ -484,7 +491,7 @@ def test_the_time_left_is_estimated_anew_after_a_change(qtbot, controls, make_st
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run in control._left)
     before = control._left[run]
-    session.set_settings(Settings(rank=4))
+    session.set_settings(wnn(rank=4))
     qtbot.waitUntil(lambda: bool(run.history.ticks))
     assert control._left[run] is not before
     control.cancel()

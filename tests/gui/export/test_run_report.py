@@ -126,7 +126,8 @@ def test_a_page_of_a_refined_run_has_its_numbers_and_how_to_make_it_again(parts,
     run = add_solved_run(parts.session, sequence, settings)
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
     assert f"{run.last.record.energy:.4f}".replace("-", MINUS) in page and "noise of the tracks" in page
-    assert "<th>isometry</th><td>0.2</td>" in page and "<th>refine</th><td>depth</td>" in page
+    assert "<th>isometry</th><td>0.2</td>" in page and "<th>objective</th><td>depths</td>" in page
+    assert "deviation (% of size)" in page  # the bars are the modes
     assert "--isometry 0.2" in page and "isometry=0.2" in page and "--objective" not in page
 
 
