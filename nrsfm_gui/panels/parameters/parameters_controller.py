@@ -100,7 +100,7 @@ class ParametersController(QObject):
             signal.connect(self._difference.request)
         session.run_changed.connect(self._values.request)
         session.run_changed.connect(self._movement.request)
-        session.shown_changed.connect(self._movement.request)
+        session.shown_changed.connect(self._on_shown_changed)
         session.settings_changed.connect(self._movement.request)
         session.live_changed.connect(self._difference.request)
         control.ended.connect(self._difference.request)
@@ -274,6 +274,11 @@ class ParametersController(QObject):
         self._form.request()
         self._values.request()
         self._diamonds.request()
+
+    def _on_shown_changed(self, run: Run | None) -> None:
+        if run is None or not run.state.alive:  # it was selected, and follows nothing
+            self._began = None
+        self._movement.request()
 
     def _on_settings_changed(self, settings: Settings) -> None:
         now, keys = time.perf_counter(), parameters(self._settings, settings)

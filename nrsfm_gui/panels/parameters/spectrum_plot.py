@@ -47,7 +47,6 @@ DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no 
 ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
 ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
-EMPTY = "Singular values and weights appear here with the first run"
 KEYS_HINT = "Left, right: which one. Up, down: by 1 %."
 DRAGGED = (
     "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
@@ -68,6 +67,7 @@ WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at leas
 class SpectrumWords:
     """What the plot says of the singular values and weights of one objective."""
 
+    empty: str  # before there are any
     letter: str  # of a weight
     hint: str
     tip: str
@@ -77,6 +77,7 @@ class SpectrumWords:
 
 WORDS = {
     WNN: SpectrumWords(
+        "Singular values and weights appear here with the first run",
         "a",
         "Drag a weight. Click a bar to set the rank.",
         "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
@@ -91,6 +92,7 @@ WORDS = {
         },
     ),
     DEPTHS: SpectrumWords(
+        "The modes of the shape and their weights appear here when its depths are refined",
         "w",
         "Drag a weight. Click the last mode to keep.",
         "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
@@ -187,8 +189,11 @@ def mode_count(values: Floats | None, settings: Settings) -> int:
 def modes_state(values: Floats | None, settings: Settings, count: int) -> SpectrumState:
     """Return the first modes of a refined shape and their weights; `values` as of `mode_count`."""
     weights = tuple(extend_last(np.array(settings.mode_weights), count).tolist())
+    alike = settings.mode_weights == Settings().mode_weights
+    if values is None and alike:
+        weights = ()  # nothing is known, and nothing asked for
     return SpectrumState(
-        kind=EXPLICIT if settings.mode_weights != Settings().mode_weights else "",
+        kind="" if alike else EXPLICIT,
         weights=weights,
         singular_values=None if values is None else tuple((100.0 * values[:count]).tolist()),
         run_weights=weights,
@@ -220,7 +225,7 @@ class SpectrumPlot(Themed, QWidget):
         self._canvas = SpectrumCanvas()
         self._canvas.setAccessibleName("singular values and their weights")
         self._items = self._canvas.parts
-        self._empty = EmptyLabel(EMPTY, self._canvas)
+        self._empty = EmptyLabel(WORDS[WNN].empty, self._canvas)
         self._hint = ElidedLabel()
         self._hint.setProperty("role", "muted")
         self._rule, self._note = "wnn", ""
@@ -271,10 +276,10 @@ class SpectrumPlot(Themed, QWidget):
 
     def _use_words(self, objective: str) -> None:
         self._words = words = WORDS[objective]
+        self._empty.setText(words.empty)
         self._canvas.setToolTip(words.tip)
         self._canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
         self._canvas.set_columns(words.labels, grows=objective == WNN)
-        self._by.setVisible(objective == DEPTHS)
         self._left, self._right = LogScale(-1.0, 1.0), LogScale(-3.0, 1.0, zero=True)
         if objective == DEPTHS:
             self._right = LogScale(-1.0, 2.0, zero=True)
@@ -352,6 +357,7 @@ class SpectrumPlot(Themed, QWidget):
             if plot.getAxis(side).isVisible() != there:
                 plot.showAxis(side, there)
         self._hint.setVisible(not empty)
+        self._by.setVisible(not empty and self._state.objective == DEPTHS)
         self._fit_scales(weights)
         heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
         smallest = None if self._singular is None else self._state.smallest

@@ -43,7 +43,9 @@ CASES = {
     ],
     "concave": [(QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)), None)],
     "matrix method with a tail": [(QUICK.with_changes(method="admm", max_iterations=60), None)],
-    "refined": [(QUICK.with_changes(objective="depths", isometry=0.2), None)],
+    "refined": [
+        (QUICK.with_changes(objective="depths", isometry=0.2, mode_weights=(1.0, 2.0)), None)
+    ],
     "refined, stopped": [(QUICK.with_changes(starts=1, objective="depths"), 50)],
     "refined, changed": [
         (QUICK.with_changes(starts=1, objective="depths"), 50), (QUICK.with_changes(objective="depths", eta=0.1), 1)

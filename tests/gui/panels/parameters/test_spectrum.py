@@ -10,6 +10,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
+from core import Settings
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import (
@@ -19,6 +20,7 @@ from nrsfm_gui.panels.parameters.spectrum_plot import (
     SpectrumPlot,
     SpectrumState,
     decades_of,
+    modes_state,
 )
 from nrsfm_gui.panels.parameters.weights_list import (
     SUPPRESSED,
@@ -341,6 +343,14 @@ def test_the_modes_have_their_own_axes_and_the_line_of_the_smallest_movement(mod
     assert "object's size" in modes.canvas.toolTip() and "object's size" in modes.canvas.whatsThis()
     modes.set_state(SHOWN)
     assert not level.isVisible() and modes.canvas.getPlotItem().getAxis("right").labelText == "weight a"
+
+
+def test_modes_that_are_not_known_yet_are_announced_unless_their_weights_are_asked_for(modes):
+    for settings, known in ((Settings(), False), (Settings(mode_weights=(1.0, 2.0)), True)):
+        modes.set_state(modes_state(None, settings, 3))
+        assert modes._empty.isVisibleTo(modes) is not known
+        assert "when its depths are refined" in modes._empty.text()
+        assert len(modes.weights) == (3 if known else 0)
 
 
 def test_a_weight_of_a_mode_follows_the_mouse_and_the_last_one_is_of_all_smaller(qtbot, modes):
