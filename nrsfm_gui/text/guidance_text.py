@@ -20,9 +20,10 @@ TITLES = {
     "scale": "all weights ×",
     "rank": "rank K",
     "eta": "eta",
-    "refine": "refine",
-    "noise": "noise",
+    OBJECTIVE: "objective",
     "isometry": "isometry",
+    "smallest_movement": "smallest movement",
+    "noise": "noise",
     "neighbors": "neighbors",
 }
 STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty

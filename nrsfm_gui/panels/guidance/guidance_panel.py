@@ -34,10 +34,11 @@ MEANINGS = {
     "scale": "a factor on all explicit weights",
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
-    "refine": "whether the depths are refined",
-    "noise": "the noise that the depth refinement expects in the tracks",
-    "isometry": "the weight of the lengths between neighbors in the depth refinement",
-    "neighbors": "the neighbors of a point whose distances the depth refinement keeps",
+    OBJECTIVE: "what is minimized: the energy of the depths, or the weighted nuclear norm",
+    "isometry": "the weight of the lengths between neighbors in the energy of the depths",
+    "smallest_movement": "deviations well below it cost nothing in the energy of the depths",
+    "noise": "the noise that the energy of the depths expects in the tracks",
+    "neighbors": "the neighbors of a point whose distances the energy of the depths keeps",
 }
 HIDING_TITLES = {"tracks": "hide tracks", "blocks": "hide blocks", "entries": "hide entries"}
 USE_TIP = (

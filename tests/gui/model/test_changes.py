@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
+from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.changes import (
     GESTURE,
     live_settings,
@@ -18,6 +18,7 @@ from nrsfm_gui.model.changes import (
 )
 from nrsfm_gui.model.run_names import run_name
 
+BILINEAR = PRESETS["bilinear"]
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 
 
@@ -28,15 +29,18 @@ def weighed(*values):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (Settings(), Settings(rank=3, eta=0.1), "rank 6 → 3, eta 0.05 → 0.1"),
-        (Settings(), Settings(penalty=WeightedNuclearNorm(2e-7)), "xi 0.5 → 2e-7"),
-        (Settings(), Settings(penalty=NuclearNorm()), "penalty WNN → NN"),
-        (Settings(), Settings(penalty=ExplicitWeights((1.0,) * 6)), "penalty WNN → weights"),
+        (BILINEAR, BILINEAR.with_changes(rank=3, eta=0.1), "rank 6 → 3, eta 0.05 → 0.1"),
+        (BILINEAR, BILINEAR.with_changes(penalty=WeightedNuclearNorm(2e-7)), "xi 0.5 → 2e-7"),
+        (BILINEAR, BILINEAR.with_changes(penalty=NuclearNorm()), "penalty WNN → NN"),
+        (BILINEAR, BILINEAR.with_changes(penalty=ExplicitWeights((1.0,) * 6)), "penalty WNN → weights"),
         (WEIGHTS, weighed(0.0, 0.1, 0.3, 0.4), "a3 0.2 → 0.3"),
         (WEIGHTS, weighed(0.0, 0.15, 0.15, 0.4), "a2 0.1 → 0.15, a3 0.2 → 0.15"),
         (WEIGHTS, weighed(0.5, 0.5, 0.5, 0.5), "a1 and 3 more 0 → 0.5"),
         (WEIGHTS, Settings(rank=2, penalty=ExplicitWeights((0.0, 0.1))), "rank 4 → 2"),
-        (Settings(), Settings(problem="lowrank"), "problem nonrigid → lowrank, refine depth → none"),
+        (Settings(), Settings(problem="lowrank"), "problem nonrigid → lowrank, objective depths → wnn"),
+        (Settings(), Settings(mode_weights=(1.0, 1.0, 5.0)), "w3 1 → 5"),
+        (Settings(mode_weights=(1.0, 5.0)), Settings(), "w2 5 → 1"),
+        (Settings(), Settings(mode_weights=(1.0, 20.0, 20.0, 20.0)), "w2 and 2 more 1 → 20"),
         (Settings(), Settings(noise=0.5), "noise estimated from the tracks → 0.5"),
         (Settings(), Settings(max_iterations=5), "max iterations 1000 → 5"),
         (Settings(method="admm"), Settings(method="admm", options=(("rho", 2.5),)), "rho 0.01 → 2.5"),
@@ -60,25 +64,34 @@ def test_a_movement_is_of_one_parameter_and_without_a_rest():
     assert one_gesture(first, moved, 0.1)
 
 
-def test_live_mode_applies_only_weights_eta_and_rank():
-    run = Settings(starts=1)
-    wanted = Settings(starts=8, eta=0.2, rank=3, rotations="truth", penalty=NuclearNorm())
-    assert live_settings(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())
+def test_live_mode_applies_only_weights_eta_and_rank_of_the_norm():
+    run = BILINEAR.with_changes(starts=1)
+    live = {"eta": 0.2, "rank": 3, "penalty": NuclearNorm()}
+    wanted = run.with_changes(starts=8, rotations="truth", **live)
+    assert live_settings(run, wanted) == run.with_changes(**live)
     assert waiting_sentence(run, wanted) == "Rotations, starts: press Run to apply them (Ctrl+R)"
-    assert waiting_sentence(run, Settings(starts=1, eta=0.2)) == ""
+    assert waiting_sentence(run, run.with_changes(eta=0.2)) == ""
 
 
-def test_under_another_method_or_problem_all_waits():
-    wanted = Settings(method="admm", eta=0.2)
-    assert live_settings(Settings(), wanted) == Settings()
-    assert waiting_sentence(Settings(), wanted) == "Method, eta, refine: press Run to apply them (Ctrl+R)"
+def test_live_mode_applies_what_the_energy_of_the_depths_has_and_the_start_waits():
+    live = {"isometry": 1.0, "mode_weights": (1.0, 20.0), "smallest_movement": 0.01, "noise": 0.3}
+    wanted = Settings().with_changes(rank=3, starts=8, **live)
+    assert live_settings(Settings(), wanted) == Settings(**live)
+    assert waiting_sentence(Settings(), wanted) == "Rank, starts: press Run to apply them (Ctrl+R)"
+
+
+def test_under_another_method_problem_or_objective_all_waits():
+    wanted = BILINEAR.with_changes(method="admm", eta=0.2)
+    assert live_settings(BILINEAR, wanted) == BILINEAR
+    assert waiting_sentence(BILINEAR, wanted) == "Method, eta: press Run to apply them (Ctrl+R)"
     assert live_settings(Settings(), Settings(problem="lowrank", rank=4)) == Settings()
+    assert waiting_sentence(Settings(), BILINEAR) == "Objective: press Run to apply it (Ctrl+R)"
 
 
 def test_what_goes_on_under_changed_settings_mirrors_no_frames():
     run = Settings(mirror="3-5")
     assert live_settings(run, Settings(mirror="7")) == run
-    assert live_settings(run, Settings(eta=0.2, mirror="7")) == Settings(eta=0.2)
+    assert live_settings(run, Settings(isometry=1.0, mirror="7")) == Settings(isometry=1.0)
 
 
 def test_mirrored_frames_of_a_run_ask_for_nothing_and_those_that_are_typed_for_a_new_run():

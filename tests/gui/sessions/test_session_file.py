@@ -30,6 +30,7 @@ from core import (
 )
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.sessions.archive import DOCUMENT
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
@@ -89,8 +90,8 @@ def leaves(value, path=""):
         yield path, value
         return
     for entry in fields(value):
-        # The history of a stream and the energy that its refined shape is a minimum of: a file has neither.
-        if entry.name not in ("log", "provenance", "objective"):
+        # The history of a stream, and the energy that its refined shape is a minimum of: a file has neither.
+        if entry.name not in ("log", "provenance", "objective", "followed"):
             yield from leaves(getattr(value, entry.name), f"{path}.{entry.name}")
 
 
@@ -128,6 +129,19 @@ def test_a_run_is_restored_to_the_last_bit_and_continues_as_if_it_was_never_save
         for which in (run, again)
     )
     assert ours == theirs
+
+
+def test_a_refined_shape_that_is_restored_is_followed_from_where_it_is(sequence, tmp_path):
+    run = made(sequence, CASES["refined"])
+    path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
+    read = read_session(path).sequences[0]
+    again = read.runs[0].run(read.sequence)
+    assert again.settings.mode_weights == (1.0, 2.0)
+    changed = run.settings.with_changes(isometry=0.5, mode_weights=(1.0,))
+    ours, theirs = (list(iterate(each.sequence, changed, start=each.last)) for each in (run, again))
+    assert all(state.record.energy is not None for state in theirs)  # nothing is searched
+    apart = relative_movement(ours[-1].geometry.points, theirs[-1].geometry.points)
+    assert apart < 0.1 * relative_movement(run.last.geometry.points, ours[-1].geometry.points)
 
 
 def test_the_sequence_is_restored_completely_with_its_origin(sequence, tmp_path, known):

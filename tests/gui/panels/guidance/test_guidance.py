@@ -109,7 +109,7 @@ def test_the_values_of_refine_are_both_words_and_have_no_range(panel):
 
 
 def test_the_numbers_of_the_refinement_are_offered_where_depths_are_refined(panel):
-    for names, tip in ((("xi", "objective"), "Depths are not refined"), (("xi", "rank"), "Not a parameter")):
+    for names, tip in ((("xi", "objective"), "The depths are not"), (("xi", "rank"), "Not a parameter")):
         panel.set_parameters(names)
         item = panel._parameter.model().item(panel._parameter.findData("noise"))
         assert not item.isEnabled() and item.toolTip().startswith(tip)
