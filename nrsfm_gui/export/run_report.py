@@ -175,7 +175,6 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     there, error = known.error is not None, error_name(sequence.truth_name)
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
-    shown = seen.best
     recipe: Provenance | Settings = run.settings
     if seen.provenance is not None:
         recipe = seen.provenance.flatten() or run.settings
