@@ -61,6 +61,7 @@ class ParametersController(QObject):
         plot = panel.spectrum_plot
         self._weights: tuple[float, ...] | None = None  # as the plot was dragged to since the last event
         self._dragging = False  # whether the settings change because of that
+        self._spectrum_of: Iterate | None = None  # whose singular values are shown: they take time to find
         self._columns = 0  # of modes, while their weights are dragged
         self._began: Iterate | None = None  # what was seen when the parameters began to move
         self._moved_at, self._moving = float("-inf"), frozenset[str]()  # when they moved last, and which
@@ -68,7 +69,7 @@ class ParametersController(QObject):
         self._form = PanelUpdater(
             lambda: session.settings, self._show_settings, self, milliseconds=FRAME_MILLISECONDS
         )
-        self._values = PanelUpdater(self._resolve_spectrum, self._show_spectrum, self)
+        self._values = PanelUpdater(lambda: session.seen, self._show_spectrum, self)
         self._movement = PanelUpdater(self._resolve_movement, plot.set_note, self)
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
@@ -298,12 +299,9 @@ class ParametersController(QObject):
         if settings != self._panel.settings:
             self._panel.set_settings(settings)
 
-    def _resolve_spectrum(self) -> Iterate | None:
-        """Return what is looked at."""
-        return self._session.seen
-
     def _show_spectrum(self, seen: Iterate | None) -> None:
-        """Show the singular values of the weighted nuclear norm, of which the weights of a penalty follow."""
+        """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""
+        self._spectrum_of = seen
         start = None if seen is None else seen.alternatives.get(BILINEAR_START, seen)
         if start is None:
             self._panel.set_spectrum(None, None, None)
@@ -316,12 +314,12 @@ class ParametersController(QObject):
     @property
     def _mode_values(self) -> Floats | None:
         """(N,) sqrt(lambda_k) of the refined shape that is looked at, None where it is not refined."""
-        seen = self._session.seen
+        seen = self._spectrum_of
         return None if seen is None or seen.record.energy is None else seen.spectrum.values
 
     def _resolve_plot(self) -> SpectrumState:
         session = self._session
-        settings, rule, seen = session.settings, penalty_name(session.rule), session.seen
+        settings, rule, seen = session.settings, penalty_name(session.rule), self._spectrum_of
         if settings.objective == DEPTHS:
             return self._resolve_modes(settings)
         known = None if seen is None or seen.record.energy is not None else seen.spectrum
