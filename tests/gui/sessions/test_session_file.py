@@ -49,7 +49,8 @@ CASES = {
     ],
     "refined, stopped": [(QUICK.with_changes(starts=1, objective="depths"), 50)],
     "refined, changed": [
-        (QUICK.with_changes(starts=1, objective="depths"), 50), (QUICK.with_changes(objective="depths", eta=0.1), 1)
+        (QUICK.with_changes(starts=1, objective="depths"), 50),
+        (QUICK.with_changes(objective="depths", eta=0.1), 1),
     ],
     "low rank": [(LOW_RANK, None)],
     "low rank, stopped": [(LOW_RANK, 5)],

@@ -134,8 +134,9 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
     small = write_challenge(tmp_path, "stretch", paths=["circle"], frames=12, points=24)
     done = run_application(
-        str(small), "--rank", "2", "--starts", "1", "--objective", "wnn", "--run", "--screenshot", str(picture),
-        "--export", str(table), "--export", str(result), "--exit", "--size", "1000x700", folder=tmp_path,
+        str(small), "--rank", "2", "--starts", "1", "--objective", "wnn", "--run",
+        "--screenshot", str(picture), "--export", str(table), "--export", str(result),
+        "--exit", "--size", "1000x700", folder=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
