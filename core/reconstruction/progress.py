@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # Residual of an observation that gives no ray: in scales of the robust loss, and over the median residual.
 REJECTED, UNUSUAL = 2.0, 4.0
-BILINEAR_START = "start: bilinear solution"  # that a refinement began with, of `Iterate.alternatives`
+BILINEAR_START = "bilinear start"  # that a refinement began with, of `Iterate.alternatives`
 
 
 @dataclass(frozen=True)

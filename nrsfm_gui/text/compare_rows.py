@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
+END_TIP = "Energy per point and frame: of some of the points, on the level where ends are compared."
 OTHER_OBJECTIVE = "A loss of the WNN problem and an energy of the depths do not compare."
 
 
@@ -57,7 +58,14 @@ def compare_rows(
     ]
     if not rows:
         rows.append(CompareRow("parameters", "the same", "the same"))
-    return [*rows, _loss(first, second, found), *_errors(first, found), *_efforts(found)]
+    return [*rows, _loss(first, second, found), *_ends(found), *_errors(first, found), *_efforts(found)]
+
+
+def _ends(found: tuple[Incumbent | None, Incumbent | None]) -> list[CompareRow]:
+    """Return how far a further end of a search is above the lowest one, where one is compared."""
+    above = [None if known is None else known.iterate.end_energy for known in found]
+    one, two = (NONE if energy is None else f"{energy:.2g}" for energy in above)
+    return [] if one == two == NONE else [CompareRow("above the lowest end", one, two, END_TIP, True)]
 
 
 def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | None]) -> CompareRow:

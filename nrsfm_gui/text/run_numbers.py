@@ -48,7 +48,6 @@ LOSS_TIP = "The objective: squared pOSE residuals plus the weighted singular val
 ENERGY_TIP = (
     "The objective: what the depth refinement makes small, in nats per point and frame, at its finest level."
 )
-END_TIP = "Energy per point and frame: of some of the points, on the level where ends are compared."
 NOISE_TIP = "Standard deviation of a coordinate that the depth refinement expects; 0 keeps the rays exactly."
 REMARK_TIP = "What was assumed of the camera, is degenerate in the best point of this run, or may be wrong."
 UNCERTAINTY_TIP = (
@@ -282,10 +281,7 @@ def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
     """Return the noise that the energy of refined depths expects; nothing before the refinement."""
     if last is None or last.record.energy is None:
         return []
-    rows = [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
-    if last.end_energy is not None:
-        rows.append(LabeledValue("above the lowest end", f"{last.end_energy:.2g}", END_TIP))
-    return rows
+    return [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
 
 
 def starts_that_agree(last: Iterate) -> str:

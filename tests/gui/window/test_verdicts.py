@@ -11,7 +11,8 @@ from PyQt6.QtWidgets import QPushButton, QTabBar, QToolButton
 
 from core import Settings, iterate, simulate
 from core.depth import DepthEnd, mirror_in_depth
-from core.reconstruction import Verdict
+from core.reconstruction import BILINEAR_START, Verdict
+from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import percent_of
@@ -114,16 +115,13 @@ def test_a_dismissed_remark_is_gone_from_numbers_tab_and_list_until_it_is_undone
     assert not any(each.isVisibleTo(panel) for each in panel.findChildren(QToolButton))
 
 
-def test_remarks_go_with_their_run_and_with_the_solution_that_they_are_on(show_run, tab_of):
+def test_remarks_go_with_their_run(show_run, tab_of):
     window = show_run(RIGID)
     session = window.session
     assert tab_of(window) == (True, "1 remark")
-    session.set_solution("bilinear")
+    window.compare_controller.compare_solution(BILINEAR_START)
     window.display.refresh()
-    assert tab_of(window) == (False, "Numbers")
-    session.set_solution("refined")
-    window.display.refresh()
-    assert tab_of(window) == (True, "1 remark")
+    assert tab_of(window) == (True, "1 remark")  # of the shape that is shown
     session.drop_run(session.shown)
     window.display.refresh()
     assert tab_of(window) == (False, "Numbers")
@@ -149,9 +147,7 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
     assert window.display.together is not None
 
 
-def test_an_end_is_as_far_and_as_high_in_compare_and_numbers_as_in_the_summary_of_the_command_line(
-    show_run, end
-):
+def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_command_line(show_run, end):
     mirrored = DepthEnd("rigid", mirror_in_depth(end.depth.best), end.depth.ends[0].energy + 0.0123)
     end = replace(end, depth=replace(end.depth, ends=(*end.depth.ends, mirrored)), view=None)
     ends = end.geometry.refinement["ends"]
@@ -164,15 +160,12 @@ def test_an_end_is_as_far_and_as_high_in_compare_and_numbers_as_in_the_summary_o
     window.display.refresh()
     apart = percent_of(ends[1]["distance"], 1.0)
     assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
-    session.set_solution(name)
-    window.display.refresh()
     higher = ends[1]["energy"] - ends[0]["energy"]
-    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
-    assert rows["above the lowest end"] == f"{higher:.2g}"
-    session.set_solution("refined")
+    rows = {row.name: (row.first, row.second) for row in window.compare_controller._resolve().rows}
+    assert rows["above the lowest end"] == (NONE, f"{higher:.2g}")
+    window.compare_controller.compare_solution(BILINEAR_START)
     window.display.refresh()
-    rows = {label.text(): value.text() for label, value in window.numbers_panel._main._table._rows}
-    assert "above the lowest end" not in rows or not rows["above the lowest end"]
+    assert "above the lowest end" not in {row.name for row in window.compare_controller._resolve().rows}
 
 
 @pytest.mark.slow
