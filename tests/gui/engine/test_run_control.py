@@ -477,7 +477,7 @@ def counts(run):
     ],
 )
 def test_the_status_and_the_row_of_a_run_show_the_time_that_is_left(known, make_iterate, seconds, text):
-    run = Run(1, known.sequence, wnn(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
+    run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)
     run.history.extend([run.last.record])
     begins = f"about {text}" if text else "refine"
     assert activity(run).startswith(f"Running: run 1 (recommended) · {begins} · ")
@@ -506,7 +506,7 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls
     session.set_settings(session.settings.with_changes(method="lm"))
     with qtbot.waitSignal(session.notifier.status_changed) as said:
         second = control.start(warm=True)
-    assert said.args == ["Run 2 (LM) starts from nothing: run 1 (recommended) is of another method"]
+    assert said.args == ["Run 2 (bilinear, LM) starts from nothing: run 1 (bilinear) is of another method"]
     assert second.warm_from is None
     qtbot.waitUntil(lambda: len(second.history) > 5)
     assert activity(second).startswith("Running: run 2 (LM), from nothing")
