@@ -509,7 +509,7 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls
     assert said.args == ["Run 2 (bilinear, LM) starts from nothing: run 1 (bilinear) is of another method"]
     assert second.warm_from is None
     qtbot.waitUntil(lambda: len(second.history) > 5)
-    assert activity(second).startswith("Running: run 2 (LM), from nothing")
+    assert activity(second).startswith("Running: run 2 (bilinear, LM), from nothing")
     third = control.start(warm=True)
     assert third.warm_from == 2
     qtbot.waitUntil(lambda: len(third.history) > 5)
