@@ -513,4 +513,4 @@ def test_a_run_of_another_method_starts_from_nothing_and_says_so(qtbot, controls
     third = control.start(warm=True)
     assert third.warm_from == 2
     qtbot.waitUntil(lambda: len(third.history) > 5)
-    assert activity(third).startswith("Running: run 3 (LM), from run 2")
+    assert activity(third).startswith("Running: run 3 (bilinear, LM), from run 2")
