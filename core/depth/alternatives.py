@@ -38,7 +38,7 @@ from .reflections import (
 from .subset import point_subset
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .problem import DepthPoint, DepthProblem
     from .search import DepthOptions
@@ -67,15 +67,14 @@ class Alternative:
 
 def find_alternatives(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions
-) -> tuple[Alternative, ...]:
-    """Return the alternatives of a refined solution."""
+) -> Iterator[Alternative]:
+    """Yield the alternatives of a refined solution, each of which takes as long as tens of iterations."""
     subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
     problem, own = subset.part, subset.restrict(point)
     problem = problem.anchored(own)
     own, lowest = relax(problem, own, OWN, options)
     X = problem.shapes(own)
     size = float(np.square(X).sum())
-    found: list[Alternative] = []
 
     def compare(
         kind: str,
@@ -83,19 +82,19 @@ def find_alternatives(
         start: DepthPoint,
         levels: Sequence[DepthLevel],
         block: FrameBlock | None = None,
-    ) -> None:
+    ) -> Alternative:
         other, energy = relax(problem, start, levels, options)
         distance = np.sqrt(shape_distances(problem.shapes(other), X).sum() / size)
-        found.append(Alternative(kind, (energy - lowest) / len(X), float(distance), block))
+        return Alternative(kind, (energy - lowest) / len(X), float(distance), block)
 
     mirrored = mirror_in_depth(own)
     if not problem.affine:
-        compare("mirrored", problem, mirrored, TRIAL)
+        yield compare("mirrored", problem, mirrored, TRIAL)
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
-        compare(kind, replace(problem, extent=scale * problem.extent), scale_depths(own, scale), SCALED)
+        scaled = replace(problem, extent=scale * problem.extent)
+        yield compare(kind, scaled, scale_depths(own, scale), SCALED)
     for block in candidate_blocks(suspicions(problem, own, mirrored))[:MOST_BLOCKS]:
-        compare("block", problem, reflect_block(problem, own, mirrored, block), TRIAL, block)
-    return tuple(found)
+        yield compare("block", problem, reflect_block(problem, own, mirrored, block), TRIAL, block)
 
 
 def elongation_variance(alternatives: Sequence[Alternative], frames: int) -> float:

@@ -94,7 +94,7 @@ def standard_deviations(
     >>> point = DepthPoint.from_camera_points(problem, Y, np.tile(np.eye(3), (6, 1, 1)))
     >>> problem, options = problem.anchored(point), DepthOptions(thorough=False)
     >>> *_, last = refine_depths(problem, {"start": point}, options)
-    >>> others = find_alternatives(problem, last.best, options)
+    >>> others = list(find_alternatives(problem, last.best, options))
     >>> standard_deviations(problem, last, options, others).shape
     (6, 3, 15)
     """

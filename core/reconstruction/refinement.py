@@ -371,24 +371,39 @@ def _iterates(
             iterate = replace(iterate, record=record)
         yield iterate
         if step.finished:
-            last = replace(iterate, status=end.status, fraction=1.0)
-            yield _judged(last, subset, of_part, options)
+            yield from _judged(iterate, end.status, subset, of_part, options)
             return
 
 
-def _judged(iterate: Iterate, subset: DepthSubset, of_part: DepthStep, options: DepthOptions) -> Iterate:
-    """Return the last iterate of a refinement with the standard deviations of its points, and verdicts."""
-    step = iterate.depth
+def _judged(
+    iterate: Iterate, status: Status, subset: DepthSubset, of_part: DepthStep, options: DepthOptions
+) -> Iterator[Iterate]:
+    """Yield the iterates after the last step, of the same shape; the last has deviations and verdicts.
+
+    There is one for each alternative, so that a change of the parameters need not wait for all of them.
+    """
+    step, record = iterate.depth, iterate.record
     assert step is not None  # it is of a refinement
+    alternatives, others = find_alternatives(subset.part, of_part.best, options), []
     began = time.perf_counter()
+    for number, other in enumerate(alternatives, start=1):
+        others.append(other)
+        record = replace(
+            record,
+            iteration=record.iteration + 1,
+            seconds=record.seconds + time.perf_counter() - began,
+            phase=replace(record.phase, number=number),
+        )
+        yield replace(iterate, record=record)
+        began = time.perf_counter()
     if of_part.coarser is None:  # it was read from a file
         of_part = replace(of_part, coarser=relax(subset.part, of_part.best, (RANKED,), options)[0])
-    others = find_alternatives(subset.part, of_part.best, options)
     std = standard_deviations(subset.part, of_part, options, others)
     # Of the ends those count that the iterate has.
     verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
     if not subset.complete:
         std = carried_deviations(subset, step.best, of_part.best, std)
-    seconds = iterate.record.seconds + time.perf_counter() - began
-    record = replace(iterate.record, iteration=iterate.record.iteration + 1, seconds=seconds)
-    return replace(iterate, view=replace(iterate.geometry, std=std), verdicts=verdicts, record=record)
+    seconds = record.seconds + time.perf_counter() - began
+    record = replace(record, iteration=record.iteration + 1, seconds=seconds)
+    view = replace(iterate.geometry, std=std)
+    yield replace(iterate, status=status, fraction=1.0, view=view, verdicts=verdicts, record=record)

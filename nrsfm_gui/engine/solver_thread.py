@@ -30,6 +30,7 @@ from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent, Outcome
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate, Sequence, Settings
+    from core.foundation import Phase
 
 # During a drag: the least seconds between two steps, and the least multiple of the duration of a step.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
@@ -244,10 +245,10 @@ class SolverThread(QThread):
     def _wait_for_change(self) -> bool:
         """Wait a moment for another change before a step, which would delay it; return whether one came.
 
-        The uncertainty takes as long as many steps: it waits until the hand has rested.
+        The steps of the uncertainty take as long as many others: they wait until the hand has rested.
         """
         last = self._last
-        if last is not None and last.phase.kind is PhaseKind.UNCERTAINTY and not last.status.finished:
+        if last is not None and not last.status.finished and _has_settled(last.phase):
             pause = self._linger
         elif self._step_pending and not self._step_is_due():
             pause = DRAG_PAUSE
@@ -298,6 +299,11 @@ class SolverThread(QThread):
                 self._changes.append(replace(change, iteration=iterate.record.iteration))
         if change is not None:
             self.arrived.emit()
+
+
+def _has_settled(phase: Phase) -> bool:
+    """Whether a refinement has just come to its shape, whose uncertainty is next."""
+    return phase.kind is PhaseKind.UNCERTAINTY and not phase.number
 
 
 def _restarts(before: Iterate | None, first: Iterate) -> bool:

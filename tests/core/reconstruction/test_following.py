@@ -10,7 +10,7 @@ import pytest
 from core import Settings, SolveStep, iterate, load_result, load_start, reconstruct, simulate
 from core.depth import DepthOptions, DepthPoint, carried_along, followed_points
 from core.foundation import DEPTHS, WNN, PhaseKind
-from core.reconstruction import Provenance
+from core.reconstruction import BILINEAR_START, Provenance
 from core.reconstruction.geometry import mean_and_modes
 from core.reconstruction.refinement import can_follow
 
@@ -242,7 +242,7 @@ def test_the_spectrum_of_a_file_is_that_of_the_run_that_wrote_it(settled, loaded
 def test_the_spectrum_of_the_bilinear_solution_has_the_singular_values_and_their_weights(
     sequence, refined, settled, tmp_path
 ):
-    bilinear = settled.alternatives["bilinear"]
+    bilinear = settled.alternatives[BILINEAR_START]
     saved = load_start(bilinear.result().save(tmp_path / "bilinear.npz"), sequence)
     for each in (refined[3], bilinear, saved):
         factors, problem = each.best.factors, each.best.problem

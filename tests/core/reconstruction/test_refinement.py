@@ -96,7 +96,7 @@ def test_the_history_counts_on_and_the_energy_falls_in_every_phase(plain, refine
     assert refined[-1].fraction == 1.0
     depths = refined[len(plain) :]
     assert {each.record.loss for each in depths} == {plain[-1].loss}
-    for _, phase in groupby(depths, key=lambda each: each.phase):
+    for _, phase in groupby(depths, key=lambda each: (each.phase.kind, each.phase.name, each.phase.part)):
         energies = [each.record.energy for each in phase]
         assert len(energies) > 1 and all(one >= two for one, two in pairwise(energies))
 

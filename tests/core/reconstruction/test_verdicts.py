@@ -45,7 +45,7 @@ def test_other_values_are_refused(fields, sentence):
 def verdicts_on(problem, point, *, ends=(), std=0.01):
     """Return the verdicts by kind, the standard deviations being a constant."""
     problem = problem.anchored(point)
-    alternatives = find_alternatives(problem, point, DepthOptions())
+    alternatives = tuple(find_alternatives(problem, point, DepthOptions()))
     known = np.broadcast_to(std, (len(point.depths), 3, point.depths.shape[1]))
     found = find_verdicts(problem, point, alternatives, ends, known)
     return {verdict.kind: verdict for verdict in found}
