@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
 SMALL, MEDIUM, LARGE = (1280, 800), (1600, 1000), (2560, 1440)
 LARGEST_ANIMATION = 3_000_000  # bytes
+LONGEST_ANIMATION = 70  # frames before the last ones
+HEAVY_SHARE = 0.62  # of the height of the plot of the weights, where a weight is about 5
 ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
 
 
@@ -136,40 +138,38 @@ class Studio:
 
 
 def live_drag(app: QApplication, folder: Path, out: Path) -> None:
-    """A weight is dragged and the shape follows."""
+    """The weight of the second mode and of those after it is dragged up, and the shape gets better."""
     studio = Studio(app, folder, (1280, 860))
     window = studio.window
-    studio.open("sample:paper/circle")
-    studio.solve(Settings(rank=3, starts=8))
-    window.session.set_frame(int(np.nanargmax(_bending(window))))
+    studio.open("sample:tearing/circle")
+    studio.solve(Settings())
+    window.session.set_frame(int(np.nanargmax(np.nanmean(studio.errors, axis=1))))
     window.session.set_live(True)
-    studio.settle(0.5)
+    studio.settle(1.0)
     canvas = window.parameters_panel.spectrum_plot.canvas
     viewport = canvas.viewport()
     start = canvas.pixel(2, float(canvas.parts.shares[1])).toPoint()
-    top = canvas.pixel(2, 0.97).toPoint().y()
+    top = canvas.pixel(2, HEAVY_SHARE).toPoint().y()
     frames: list[QImage] = []
 
-    def shoot(mouse: QPoint) -> None:
+    def shoot(mouse: QPoint | None = None) -> None:
         studio.settle(0.09)
-        frames.append(studio.picture(studio.place(viewport, mouse)))
+        frames.append(studio.picture(None if mouse is None else studio.place(viewport, mouse)))
 
-    def glide(mouse: QPoint, to: int, steps: int) -> QPoint:
-        for share in (1 - np.cos(np.linspace(0, np.pi, steps + 1)[1:])) / 2:
-            point = QPoint(mouse.x(), round(mouse.y() + share * (to - mouse.y())))
-            _move(viewport, point)
-            shoot(point)
-        return point
-
-    shoot(start)
-    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, start)
-    mouse = glide(start, top, 16)
-    for _ in range(3):
+    for _ in range(5):
+        shoot(start)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, shift, start)
+    mouse = start
+    for share in (1 - np.cos(np.linspace(0, np.pi, 25)[1:])) / 2:
+        mouse = QPoint(start.x(), round(start.y() + share * (top - start.y())))
+        _move(viewport, mouse)
         shoot(mouse)
-    mouse = glide(mouse, start.y(), 16)
-    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, mouse)
-    for _ in range(3):
-        shoot(mouse)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, mouse)
+    while window.run_control.current is not None and len(frames) < LONGEST_ANIMATION:
+        shoot()
+    for _ in range(10):
+        shoot()
     studio.close()
     _save_animation(frames, out / "live_drag.gif")
 
@@ -179,14 +179,6 @@ def _move(widget: QWidget, place: QPoint) -> None:
     where, world = QPointF(place), QPointF(widget.mapToGlobal(place))
     left, shift = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
     QCoreApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, where, world, left, left, shift))
-
-
-def _bending(window: MainWindow) -> np.ndarray:
-    """Return how far the shape of each frame is from the mean shape, (F,)."""
-    update = window.session.seen
-    assert update is not None  # after a run
-    shapes = update.geometry.points
-    return np.linalg.norm(shapes - shapes.mean(axis=0), axis=(1, 2))
 
 
 def _save_animation(frames: list[QImage], path: Path) -> None:
