@@ -2,14 +2,15 @@
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/live.py
 
-For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight in the plot,
-and the sliders of eta and xi, one after the other: real mouse events, 60 in a second, are posted by a thread
-of their own at fixed times, also while the window does not respond. For each event the time is measured from
-when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of
-an iterate whose settings are at least as new as those that the event led to; what the display does with the
-painted window after that is not part of it. A timer of 16 ms counts how late each of its ticks comes, from
-the first event to the last. The state of the machine is printed with each figure: the time that a first
-update takes alone, and which share of the processors other processes used.
+For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags parameters of the
+objective, one after the other: a weight in the plot and the sliders of eta and xi, or, of the depths, the
+last weight of the modes and the sliders of isometry and of the smallest movement. Real mouse events, 60 in a
+second, are posted by a thread of their own at fixed times, also while the window does not respond. For each
+event the time is measured from when it was posted to when the 3-D view has painted, by OpenGL in software
+where there is no card, a scene of an iterate whose settings are at least as new as those that the event led
+to; what the display does with the painted window after that is not part of it. A timer of 16 ms counts how
+late each of its ticks comes, from the first event to the last. The state of the machine is printed with each
+figure: the time that a first update takes alone, and which share of the processors other processes used.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 
 from core import Settings, iterate, simulate
+from core.foundation import DEPTHS, WNN
 from nrsfm_gui import main_window, panel_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import AppStore
@@ -48,11 +50,12 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.main_window import MainWindow
 
-SIZES = {
-    (51, 211): 0.050,
-    (193, 207): 0.050,
-    (432, 405): 0.080,
-}  # frames, points: seconds at the 95th percentile
+SIZES = {  # frames, points, objective: seconds at the 95th percentile
+    (51, 211, WNN): 0.050,
+    (193, 207, WNN): 0.050,
+    (432, 405, WNN): 0.080,
+    (100, 41, DEPTHS): 0.050,
+}
 SHARE = 0.95
 WINDOW = (1280, 800)
 PERIOD = 1 / 60  # seconds between two mouse events
@@ -60,8 +63,10 @@ SECONDS = 3.0  # of each drag
 SWEEP = 30  # pixels to each side
 ALONE = 41  # first updates that are timed by themselves
 TICK, LATE, IN_TIME = 0.016, 0.033, 0.99
-DRAGGED = ("weight", "eta", "xi")
-SETTINGS = Settings(starts=1, rotations="truth", objective="wnn")
+DRAGGED = {WNN: ("weight", "eta", "xi"), DEPTHS: ("mode weight", "isometry", "smallest_movement")}
+SETTINGS = {
+    objective: Settings(starts=1, rotations="truth", objective=objective) for objective in (WNN, DEPTHS)
+}
 
 
 class Watch(QObject):
@@ -103,23 +108,26 @@ class Watch(QObject):
 def main() -> int:
     """Measure, print, and return 1 where a mark is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", action="append", help="FRAMESxPOINTS, one of those that have a mark; all")
+    parser.add_argument(
+        "--size", action="append", help="FRAMESxPOINTSxOBJECTIVE, one of those that have a mark; all"
+    )
     parser.add_argument(
         "--painter", action="store_true", help="paint without OpenGL, as where no card has it"
     )
     arguments = parser.parse_args()
-    sizes = arguments.size or [f"{frames}x{points}" for frames, points in SIZES]
+    sizes = arguments.size or ["x".join(map(str, size)) for size in SIZES]
     prepare_platform(os.environ)
     app = make_application()
     missed = False
     for size in sizes:
-        frames, points = (int(number) for number in size.split("x"))
-        missed |= not measured(app, frames, points, SIZES[frames, points], software=arguments.painter)
+        frames, points, objective = size.split("x")
+        missed |= not measured(app, int(frames), int(points), objective, software=arguments.painter)
     return int(missed)
 
 
-def measured(app: QApplication, frames: int, points: int, mark: float, *, software: bool) -> bool:
+def measured(app: QApplication, frames: int, points: int, objective: str, *, software: bool) -> bool:
     """Drag in a window of its own, print what was measured, and return whether the marks were met."""
+    mark, settings = SIZES[frames, points, objective], SETTINGS[objective]
     with tempfile.TemporaryDirectory() as folder:
         store = AppStore(Path(folder) / "settings.json")
         panel_window.SceneView = WatchedView  # type: ignore[misc]
@@ -128,20 +136,20 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
         window.session.set_theme(DARK)
         window.resize(*WINDOW)
         window.sequence_opening.open_sequence(simulate("paper", frames=frames, points=points))
-        window.session.set_settings(SETTINGS)
-        window.parameters_panel.set_settings(SETTINGS)
+        window.session.set_settings(settings)
+        window.parameters_panel.set_settings(settings)
         window.show()
         wait(app, 1.0)
         window.parameters_controller.run_from_scratch()
         wait(app, 60.0, lambda: window.run_control.current is None)
         wait(app, 1.0)
-        print(f"{frames} x {points}, rank {SETTINGS.rank}, {window.scene_view.drawn_by}")
-        print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms (eta)")
+        print(f"{frames} x {points}, {objective}, {window.scene_view.drawn_by}")
+        print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms")
         meanwhile = Meanwhile()
         good = True
-        for name in DRAGGED:
-            window.parameters_panel.set_settings(SETTINGS)
-            window.session.set_settings(SETTINGS)
+        for name in DRAGGED[objective]:
+            window.parameters_panel.set_settings(settings)
+            window.session.set_settings(settings)
             wait(app, 30.0, lambda: window.run_control.current is None)
             watch.latencies.clear()
             late = dragged(app, window, watch, grip_of(window, name))
@@ -156,9 +164,10 @@ def alone(window: MainWindow) -> float:
     session, took = window.session, []
     assert session.sequence is not None
     assert session.shown is not None
-    update = session.shown.last
+    update, base = session.shown.last, session.settings
+    name = "eta" if base.objective == WNN else "isometry"
     for k in range(ALONE):
-        settings = SETTINGS.with_changes(eta=SETTINGS.eta * (1 + 0.01 * (k % 5)))
+        settings = base.with_changes(**{name: getattr(base, name) * (1 + 0.01 * (k % 5))})
         began = time.perf_counter()
         stream = iterate(session.sequence, settings, start=update)
         update = next(stream)
@@ -193,10 +202,11 @@ class Grip:
 def grip_of(window: MainWindow, name: str) -> Grip:
     """Return the slider of a parameter; of the weights the last but one, which pushes its neighbor."""
     panel = window.parameters_panel
-    if name == "weight":
+    if name.endswith("weight"):
         canvas = panel.spectrum_plot.canvas
         panel.ensureWidgetVisible(canvas)
-        place = canvas.pixel(SETTINGS.rank - 1, float(canvas.parts.shares[SETTINGS.rank - 2]))
+        count = len(canvas.parts.shares)
+        place = canvas.pixel(count - 1, float(canvas.parts.shares[count - 2]))
         return Grip(canvas.viewport(), place, QPointF(0, 1), Qt.KeyboardModifier.ShiftModifier)
     slider = panel.findChild(DragSlider, f"drag {name}")
     panel.ensureWidgetVisible(slider)
