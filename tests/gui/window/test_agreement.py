@@ -238,8 +238,8 @@ def act(window, rng, qtbot):
     """Do something that a user may do at any moment of a session."""
     session, runs = window.session, window.session.runs
     what = rng.integers(10)
-    if what == 0 and len(runs) < 6:
-        objective = WNN if rng.uniform() < 0.3 else DEPTHS
+    if what == 0 and len(runs) < 16:
+        objective = WNN if rng.uniform() < 0.5 else DEPTHS
         session.set_settings(session.settings.with_changes(objective=objective))
         window.parameters_controller.run()
     elif what in (1, 2):  # a drag: several changes in quick succession
@@ -329,5 +329,6 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
             assert disagreement_at_rest(window, energies) == ""
             assert disagreement_with_shape(window, energies)[0] == ""
     assert {"rest", "under way"} <= states and sum(of is not None for of in compared) > moments / 2
-    assert {(WNN, True, True), (DEPTHS, False, True), (DEPTHS, True, True)} <= set(compared)
+    often = {(WNN, True, True), (DEPTHS, False, True)} if moments == MOMENTS else set()
+    assert {(DEPTHS, True, True)} | often <= set(compared)
     assert all(run.state in (RunState.FINISHED, RunState.STOPPED) for run in window.session.runs)
