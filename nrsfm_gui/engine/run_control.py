@@ -262,9 +262,7 @@ class RunControl(QObject):
             self._unconfirmed[run] = moment
         if place:
             self._ticks.expect(run, under, place)
-        thread = SolverThread(
-            run.sequence, under, start=seen, after=after, linger=LINGER, work=self._work
-        )
+        thread = SolverThread(run.sequence, under, start=seen, after=after, linger=LINGER, work=self._work)
         thread.change(settings, self._rest)
         self._ignored_settings = None
         self._following.add(run)

@@ -53,8 +53,8 @@ class SolverThread(QThread):
     """A thread that drains one stream of iterates; see the module's docstring.
 
     `after`: the last record of the history that goes on, which iterations and seconds are counted from; None
-    where a history begins; `linger`: seconds that it waits for changed settings once the stream has ended, before the run is
-    over; `work`: gives the stream for (sequence, settings, start).
+    where a history begins; `linger`: seconds that it waits for changed settings once the stream has ended,
+    before the run is over; `work`: gives the stream for (sequence, settings, start).
     """
 
     arrived = pyqtSignal()  # the mailbox has the first iterate under changed settings
