@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from shutil import copy
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene.summaries import iterations, measure, percent_of, seconds
+from nrsfm_gui.sessions.autosave import PREFIX
 
 MOMENTS = 200
 LONGEST = 0.015  # seconds between two moments, at most
@@ -285,6 +287,20 @@ def come_to_rest(qtbot, window):
     window.status_controller.flush()
 
 
+def reopen(qtbot, window, path, *, lost):
+    """Open a session; a `lost` one is recovered from what a killed process leaves."""
+    saver, opening = window.session_saver, window.sequence_opening
+    if not lost:
+        with qtbot.waitSignal(opening.shown):
+            opening.open(path)
+        return
+    saver.folder.mkdir(parents=True, exist_ok=True)
+    copy(path, saver.folder / f"{PREFIX}999999999-0.nrsfm")
+    saver.begin(scripted=False)
+    with qtbot.waitSignal(opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
+
+
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
@@ -321,8 +337,7 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
             qtbot.waitUntil(lambda saver=window.session_saver: not saver.busy)
             window.close()
             window = make_window()
-            with qtbot.waitSignal(window.sequence_opening.shown):
-                window.sequence_opening.open(path)
+            reopen(qtbot, window, path, lost=moment < moments // 2)
             come_to_rest(qtbot, window)
             after = [row(window, run.number) for run in window.session.runs], headline(window)
             assert after == before
