@@ -23,6 +23,7 @@ from nrsfm_gui.sessions.autosave import PREFIX
 MOMENTS = 200
 LONGEST = 0.015  # seconds between two moments, at most
 LONGEST_PAUSE = 0.1  # seconds between two moments of a session that is steered, at most
+REST = 9  # what is done to come to rest
 ROUNDING = 1e-6  # of a value that is computed again
 SEVERAL = Settings(rank=2, starts=4, objective="depths")  # of the rotations candidates are compared, too
 
@@ -215,6 +216,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
         simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=15, points=24), settings=SEVERAL
     )
     rng = np.random.default_rng(14)
+    window.run_control.set_slow(True)  # until a loss was seen, which few iterations have
     window.parameters_controller.run()
     moments, records, values, compared, steered = 0, set(), set(), set(), False
     ends = time.monotonic() + PATIENCE
@@ -224,6 +226,7 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
         assert wrong == ""
         moments += 1
         compared.add(of)
+        window.run_control.set_slow((WNN, True, True) not in compared)
         found = window.display.errors.incumbent
         records.add(found and (found.run, found.record))
         values.add(found and found.value)
@@ -237,10 +240,9 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
     assert {(WNN, True, True), (DEPTHS, False, True), (DEPTHS, True, True)} <= compared
 
 
-def act(window, rng, qtbot):
+def act(window, what, rng, qtbot):
     """Do something that a user may do at any moment of a session."""
     session, runs = window.session, window.session.runs
-    what = rng.integers(10)
     if what == 0 and len(runs) < 16:
         objective = (DEPTHS, WNN)[len(runs) % 2]
         session.set_settings(session.settings.with_changes(objective=objective))
@@ -263,9 +265,8 @@ def act(window, rng, qtbot):
         window.compare_controller.toggle()
     elif what == 8:
         session.set_frame(int(rng.integers(session.sequence.frame_count)))
-    elif what == 9:
+    elif what == REST:
         come_to_rest(qtbot, window)
-    return what == 9
 
 
 def come_to_rest(qtbot, window):
@@ -305,7 +306,7 @@ def reopen(qtbot, window, path, *, lost):
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
-        (30, 3),
+        (30, 5),
         *(pytest.param(MOMENTS, seed, marks=pytest.mark.slow) for seed in (1, 2, 4)),
     ],
 )
@@ -315,10 +316,12 @@ def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a
     sequence = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=9, points=16)
     window = make_window(sequence, settings=SEVERAL.with_changes(starts=1))
     rng, energies = np.random.default_rng(seed), {}
+    actions = rng.integers(REST + 1, size=moments)  # at once: what else is drawn depends on time
     window.parameters_controller.run()
     states, compared = set(), []
     for moment in range(moments):
-        rests = act(window, rng, qtbot)
+        act(window, actions[moment], rng, qtbot)
+        rests = actions[moment] == REST
         until = time.perf_counter() + rng.uniform(0, 0 if rests else LONGEST_PAUSE)
         while time.perf_counter() < until:
             pass_time(rng)
