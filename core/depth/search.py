@@ -167,7 +167,7 @@ class DepthStep:
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
     # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
-    objective: LevelEnergy | None = None  # that `best` is a minimum of, at the finest level; None before
+    objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
 
     __repr__ = one_line_repr
@@ -508,7 +508,9 @@ class _Search:
 
     def _step(self, energy: float, phase: Phase) -> DepthStep:
         share = min(self.done / self.planned, 1.0)
-        return DepthStep(self.best, self.best_energy, energy, phase, share)
+        finest = phase.kind is PhaseKind.FINEST and phase.part == phase.parts
+        objective = self.objective if finest else None
+        return DepthStep(self.best, self.best_energy, energy, phase, share, objective=objective)
 
     def _lowest(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the lowest ends that differ, and count those that agree with each."""

@@ -252,9 +252,8 @@ class RunControl(QObject):
         self.cancel()  # another run, which is not shown
         place = "" if moment is None else f"from iteration {seen.record.iteration}"
         source, continued = run, run.steered
+        after = run.history.records[-1] if continued and len(run.history) else None
         if continued:
-            if len(run.history):
-                seen = replace(seen, record=run.history.records[-1])
             run.state, run.settings, run.last = RunState.RUNNING, under, seen
             session.set_moment(None)
         else:
@@ -263,9 +262,7 @@ class RunControl(QObject):
             self._unconfirmed[run] = moment
         if place:
             self._ticks.expect(run, under, place)
-        thread = SolverThread(
-            run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
-        )
+        thread = SolverThread(run.sequence, under, start=seen, after=after, linger=LINGER, work=self._work)
         thread.change(settings, self._rest)
         self._ignored_settings = None
         self._following.add(run)

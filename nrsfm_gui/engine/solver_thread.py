@@ -52,9 +52,9 @@ def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> 
 class SolverThread(QThread):
     """A thread that drains one stream of iterates; see the module's docstring.
 
-    `continued`: whether the history of `start` goes on: iterations and seconds are then counted from its
-    record; `linger`: seconds that it waits for changed settings once the stream has ended, before the run is
-    over; `work`: gives the stream for (sequence, settings, start).
+    `after`: the last record of the history that goes on, which iterations and seconds are counted from; None
+    where a history begins; `linger`: seconds that it waits for changed settings once the stream has ended,
+    before the run is over; `work`: gives the stream for (sequence, settings, start).
     """
 
     arrived = pyqtSignal()  # the mailbox has the first iterate under changed settings
@@ -65,7 +65,7 @@ class SolverThread(QThread):
         settings: Settings,
         *,
         start: Iterate | None = None,
-        continued: bool = False,
+        after: HistoryEntry | None = None,
         linger: float = 0.0,
         work: Work = real_work,
     ) -> None:
@@ -91,7 +91,8 @@ class SolverThread(QThread):
         self._stepping = False  # whether an iteration is being done
         self._answer_seconds = 0.0
         # Only the thread itself touches these.
-        self._last = start if continued else None
+        self._last: Iterate | None = None
+        self._record = after  # the last one of the history
         self._step_pending = False  # whether no step was done under the present settings yet
         self._step_seconds, self._stepped_at = 0.0, time.perf_counter()
         self._shift: tuple[int, float] | None = None  # unknown before the first iterate
@@ -282,13 +283,13 @@ class SolverThread(QThread):
 
     def _post(self, iterate: Iterate, change: Change | None = None) -> None:
         """Put an iterate into the mailbox; a change comes with the first one under changed settings."""
-        if self._last is not None and (change is not None or self._shift is None):
-            self._shift = count_shift(self._last.record, iterate.record)
+        if self._record is not None and (change is not None or self._shift is None):
+            self._shift = count_shift(self._record, iterate.record)
         if self._shift is not None:
             iterate = shift_counts(iterate, self._shift)
         else:
             self._shift = (0, 0.0)
-        self._last = iterate
+        self._last, self._record = iterate, iterate.record
         with self._condition:
             self._records.append(iterate.record)
             self._iterate = iterate

@@ -237,8 +237,9 @@ class Display(QObject):
         A run that has no records yet shows what it goes on from.
         """
         session, run = self._session, self._session.shown
-        if run is not None and not len(run.history):
-            run = next((other for other in session.runs if other.number == run.warm_from), run)
+        numbered = {other.number: other for other in session.runs}
+        while run is not None and not len(run.history) and run.warm_from in numbered:
+            run = numbered[run.warm_from]
         return run, session.newest_seen and run is not None and session.seen is run.last
 
     def _tick(self) -> None:

@@ -81,13 +81,13 @@ def incumbent_of(run: Run, iterate: Iterate, errors: Quality | None, *, newest: 
 
 
 def _energy(iterate: Iterate) -> float | None:
-    """Return the energy of the shape that is shown at the finest level, None where it is not known there."""
-    record, step = iterate.record, iterate.depth
-    if record.objective == DEPTHS and record.stage != FINEST:
-        return None
-    if step is None or any(step.best_energy == end.energy for end in step.ends[1:]):
-        return record.energy if step is None else None
-    return step.best_energy
+    """Return the energy of the shape that is shown at the finest level, None where it is not known there.
+
+    A search shows the shape of the run that it continues, whose parameters are others, until its own has
+    ended. The energies of further ends are of the level on which ends are compared.
+    """
+    searching = iterate.record.stage != FINEST or iterate.earlier is not None
+    return None if searching or iterate.end_energy is not None else iterate.energy
 
 
 def _index(history: History, entry: HistoryEntry) -> int:

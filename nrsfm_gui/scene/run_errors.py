@@ -66,6 +66,7 @@ class Qualities(QObject):
             return None
         known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment, scale=scale)
         if known is not None and known[0].shapes_as(request):
+            self._known[run] = request, known[1]  # of the newest record with this shape
             return known[1]
         if compute:
             self._asked[run] = request

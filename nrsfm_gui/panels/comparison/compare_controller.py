@@ -93,6 +93,7 @@ class CompareController(QObject):
         self._listing = False  # whether the table of what differs is asked for
         self._colored_before = "role"  # what the points were colored by before the difference
         self._second: CompareView | None = None
+        self._drawn: RunComparison | None = None  # the comparison that the table has the numbers of
         self._updater = PanelUpdater(self._resolve, self._apply, self)
         panel.hide()
         panel.run_chosen.connect(self._on_run_chosen)
@@ -108,7 +109,7 @@ class CompareController(QObject):
             signal.connect(self._updater.request)
         display.errors.incumbent_changed.connect(self._updater.run)
         session.appearance_changed.connect(self._on_appearance_changed)
-        display.scene_shown.connect(lambda _scene: self._show_frame())
+        display.scene_shown.connect(lambda _scene: self._on_scene_shown())
         display.refreshed.connect(self._updater.flush)
         scene_view.camera_changed.connect(self._on_camera_changed)
         scene_view.camera_locked_changed.connect(self._on_camera_locked_changed)
@@ -236,6 +237,13 @@ class CompareController(QObject):
             self._panel.set_runs(state.first, dict(state.others), state.key)
             self._stage.table.set_rows(state.first, state.second, list(state.rows))
         self._stage.show_table(state is not None and state.listing)
+
+    def _on_scene_shown(self) -> None:
+        """Show the frame; and the numbers of the second run, in the event in which it is drawn."""
+        if self.together is not self._drawn:
+            self._drawn = self.together
+            self._updater.run()
+        self._show_frame()
 
     def _show_frame(self) -> None:
         """Show the distance of the two runs in this frame, and the second one next to the first."""

@@ -239,11 +239,12 @@ class LossController(QObject):
         if run is None:
             return RunDetails()
         incumbent = errors.incumbent
-        if incumbent is not None and not (incumbent.run == run.number and incumbent.newest):
-            incumbent = None
+        until = -1 if run.state.alive else None  # the first numbers of a run may come later than its records
+        if incumbent is not None and incumbent.run == run.number:
+            until = incumbent.record if incumbent.newest else None
         return RunDetails(
             attempts=attempts_of(run.history, run.last),
-            until=None if incumbent is None else incumbent.record,
+            until=until,
             trying=run.state.alive,
             trace=errors.traces.of(run),
             can_hold_out=run.sequence.truth is None and session.settings.hide is None,

@@ -89,7 +89,7 @@ class RunDetails:
     """What belongs to the curve in front."""
 
     attempts: tuple[Attempt, ...] = ()
-    until: int | None = None  # the last record of the line, None for that of the history
+    until: int | None = None  # the last record of the line, -1 for none, None for that of the history
     trying: bool = False  # whether the run goes on
     trace: ErrorTrace | None = None
     can_hold_out: bool = False  # whether there is neither a truth nor any observation that is held out

@@ -201,7 +201,7 @@ def test_iterates_continue_the_numbers_of_a_run_that_is_continued(threads, make_
     first = threads(make_stream(length=10))
     first.start()
     records, _changes, last, _ending = drained(first)
-    second = threads(make_stream(length=5), start=last, continued=True)
+    second = threads(make_stream(length=5), start=last, after=last.record)
     second.start()
     more = drained(second)[0]
     assert [record.iteration for record in records + more] == list(range(15))
@@ -210,7 +210,7 @@ def test_iterates_continue_the_numbers_of_a_run_that_is_continued(threads, make_
 def test_an_update_is_never_changed_in_place(threads, make_stream):
     stream = make_stream(length=10)
     first = next(iter(stream(None, Settings(), None)))
-    thread = threads(make_stream(length=4), start=replace(first), continued=True)
+    thread = threads(make_stream(length=4), start=replace(first), after=first.record)
     thread.start()
     drained(thread)
     assert first.record.iteration == 0

@@ -43,6 +43,15 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     assert started not in {run for run, _ in noted}
 
 
+def test_runs_that_were_stopped_before_their_first_record_show_the_run_that_they_go_on_from(session, display):
+    run = session.shown
+    for _ in range(2):
+        started = session.add_run(run.settings, warm_from=session.shown)
+        started.state = RunState.STOPPED
+    display.refresh()
+    assert display.errors.incumbent.run == run.number and display.drawn is run.last
+
+
 def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(
     qtbot, session, display, make_iterate, known
 ):

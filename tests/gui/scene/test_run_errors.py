@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -55,6 +56,16 @@ def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_
     # Not until `found`: that of the first errors may still be on its way.
     qtbot.waitUntil(lambda: qualities.of(run, PER_FRAME, compute=False) is not before)
     assert qualities.of(run, PER_FRAME, compute=False).error == error(run, PER_FRAME) > before.error
+
+
+def test_the_errors_of_a_shape_are_of_the_newest_iterate_that_has_it(qtbot, qualities, make_iterate, known):
+    run = Run(known, make_iterate(known, noise=0.01))
+    qualities.of(run, PER_FRAME, compute=True)
+    qtbot.waitUntil(lambda: qualities.of(run, PER_FRAME, compute=False) is not None)
+    before, record = qualities.of(run, PER_FRAME, compute=False), run.last.record
+    run.last = replace(run.last, record=replace(record, iteration=record.iteration + 1))
+    assert qualities.of(run, PER_FRAME, compute=False, exact=True) is before
+    assert qualities.point(run) is run.last
 
 
 def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, qualities, make_iterate, known):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from shutil import copy
 
 import numpy as np
 import pytest
@@ -12,20 +13,19 @@ from PyQt6.QtCore import QCoreApplication, QEventLoop
 from PyQt6.QtWidgets import QLabel
 
 from core import CameraModel, Settings, procrustes_mm, simulate
-from core.foundation import DEPTHS, WNN, relative_distance
+from core.foundation import DEPTHS, WNN, procrustes, relative_distance
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene.summaries import iterations, measure, percent_of, seconds
+from nrsfm_gui.sessions.autosave import PREFIX
 
 MOMENTS = 200
 LONGEST = 0.015  # seconds between two moments, at most
 LONGEST_PAUSE = 0.1  # seconds between two moments of a session that is steered, at most
+REST = 9  # what is done to come to rest
+ROUNDING = 1e-6  # of a value that is computed again
 SEVERAL = Settings(rank=2, starts=4, objective="depths")  # of the rotations candidates are compared, too
-
-
-def number(value, digits):
-    return f"{value:.{digits}f}".replace("-", MINUS)
 
 
 def headline(window):
@@ -57,116 +57,147 @@ def row(window, run):
     return shown.error, shown.reprojection, shown.loss
 
 
-def curve_end(window, found):
-    """Return the last value of the drawn curve of a run, None where nothing is drawn.
-
-    Where the incumbent is of another stage than the axis, None is returned, too.
-    """
-    curves = window.loss_plot._curves
-    curve = curves._curves[found.run]
-    if curves.stage != curve.history.records[found.record].stage:
-        return None
-    values = curve.item.getData()[1] if curve.item.isVisible() else None
-    return None if values is None or not len(values) else float(values[-1])
+def agrees(text, value, digits):
+    """Return whether a text is a value with so many digits, or the dash of none."""
+    if value is None or text == NONE:
+        return value is None and text == NONE
+    return abs(float(text.replace(MINUS, "-")) - value) <= 0.5 * 10.0**-digits + ROUNDING
 
 
-def recomputed(iterate, sequence):
-    """Return error, reprojection error and loss of the shape of an iterate, from nothing but its arrays."""
-    shape = iterate.geometry
-    error = min(procrustes_mm(sign * shape.points, sequence.truth).mean for sign in (1, -1))
-    seen = shape.rotations @ shape.points + shape.translations[:, :, None]
-    K = shape.intrinsics
-    reprojected = K[:2, :2] @ seen[:, :2] + K[:2, 2:]
-    away = np.linalg.norm(reprojected - sequence.tracks, axis=1)[sequence.visible]
-    away[away < 1e-6] = 0.0  # it is rounding
-    if iterate.energy is not None:  # of the last level, which the search reaches at its end
-        final = number(iterate.energy, 3)
-    else:
+@dataclass(frozen=True)
+class Recomputed:
+    """Error, reprojection error and value of the objective of a shape, from nothing but its arrays."""
+
+    error: str
+    pixels: str
+    value: float | None  # a base-10 logarithm of a loss, or an energy
+
+    @classmethod
+    def of(cls, iterate, run, energies):
+        """Recompute the numbers of an iterate; `energies` are the objectives of runs that a file has."""
+        sequence, shape = run.sequence, iterate.geometry
+        error = min(procrustes_mm(sign * shape.points, sequence.truth).mean for sign in (1, -1))
+        seen = shape.rotations @ shape.points + shape.translations[:, :, None]
+        K = shape.intrinsics
+        reprojected = K[:2, :2] @ seen[:, :2] + K[:2, 2:]
+        away = np.linalg.norm(reprojected - sequence.tracks, axis=1)[sequence.visible]
+        away[away < 1e-6] = 0.0  # it is rounding
+        pixels = measure(np.sqrt(np.mean(away**2)), sequence.units)
+        return cls(measure(error, sequence.truth_units), pixels, objective_of(iterate, run, energies))
+
+    def fits(self, said, digits=3):
+        """Return whether texts of error, reprojection error and value say the same."""
+        return said[:2] == (self.error, self.pixels) and agrees(said[2], self.value, digits)
+
+
+def objective_of(iterate, run, energies):
+    """Return the value of what a run minimizes at the shape of an iterate, None while it searches."""
+    if iterate.record.energy is None:
         loss = iterate.best.problem.loss(iterate.best.factors)
-        final = NONE if iterate.final_loss is None else number(np.log10(loss), 3)
-    return (
-        measure(error, sequence.truth_units),
-        measure(np.sqrt(np.mean(away**2)), sequence.units),
-        final,
-    )
+        return None if iterate.final_loss is None else float(np.log10(loss))
+    objective = iterate.depth and iterate.depth.objective
+    if objective is None and iterate.log is None:  # it was read from a file
+        objective = energies.get(run.number)
+    if objective is None or iterate.earlier is not None:  # which is shown until the search has ended
+        return None
+    value, _ = objective.value_and_gradient(objective.start(iterate.depth.best))
+    return value / objective.problem.visible.size
 
 
-def disagreement_with_shape(window):
-    """Return what at this moment is not of the shape that is shown, "" where all is."""
-    found = window.display.errors.incumbent
-    if found is None:
-        return ""
-    session = window.session
-    run = next((each for each in session.runs if each.number == found.run), None)
+def curve_disagreement(window, found, value):
+    """Return what of the drawn curve is not the value of the shown shape; None where its axis is another."""
+    curves = window.loss_plot._curves
+    curve, item = curves._curves[found.run], curves._curves[found.run].item
+    record = curve.history.records[found.record]
+    *_, stage, _changes = curve.drawn
+    if stage != record.stage:
+        return None
+    x, y = item.getData() if item.isVisible() else (None, None)
+    x, y = (np.zeros(0) if each is None else each for each in (x, y))
+    ends_here = found.newest and curves._current == found.run
+    if ends_here and len(x) and x[-1] > record.seconds + ROUNDING:
+        return f"curve ends at {x[-1]} s, shown is {record.seconds} s"
+    if value is None:  # the energies of a search are of coarse levels
+        return "curve without a value" if found.objective == WNN and ends_here and len(x) else ""
+    until = int(np.searchsorted(x, record.seconds + ROUNDING))
+    first = int(np.searchsorted(x, record.seconds - ROUNDING))  # several records have the time of a change
+    drawn = y[until - 1 : until] if ends_here else y[max(min(first, until - 1), 0) : until]
+    return "" if (np.abs(drawn - value) <= ROUNDING).any() else f"curve at {drawn}"
+
+
+def disagreement_with_shape(window, energies):
+    """Return what is not of the shape that is shown, "" where all is, and what was compared."""
+    found, session = window.display.errors.incumbent, window.session
+    run = None if found is None else next((each for each in session.runs if each.number == found.run), None)
     if run is None or found.errors is None:
-        return ""  # it was just forgotten
-    expected, said = recomputed(found.iterate, run.sequence), headline(window)
-    wrong = [] if said == expected or (said[:2] == expected[:2] and said[2] == NONE) else [f"headline {said}"]
-    if numbers(window)[:2] != expected[:2]:
+        return "", None  # it was just forgotten
+    expected = Recomputed.of(found.iterate, run, energies)
+    on_curve = curve_disagreement(window, found, expected.value)
+    wrong = [on_curve] if on_curve else []
+    if not expected.fits(headline(window)):
+        wrong.append(f"headline {headline(window)}")
+    if not expected.fits(numbers(window), 4):
         wrong.append(f"numbers {numbers(window)}")
-    scene = window.scene_view._scene
+    if found.newest and not expected.fits(row(window, found.run)):
+        wrong.append(f"row {row(window, found.run)}")
+    scene, series = window.scene_view._scene, window.timeline.series
+    if measure(series.per_point.mean(), series.unit) != expected.error:
+        wrong.append(f"timeline {series.per_point.mean()}")
     if not scene.ahead and not np.isnan(scene.errors).any():
         drawn = np.linalg.norm(scene.estimate - scene.truth, axis=1).mean()
         if not scene.caption.startswith(f"frame {scene.frame + 1}: {measure(drawn, scene.error_unit)}"):
             wrong.append(f"caption {scene.caption}, drawn {drawn}")
-    return f"{wrong}, recomputed {expected}" if wrong else ""
+        if not np.isclose(series.per_frame[scene.frame], drawn):
+            wrong.append(f"timeline {series.per_frame[scene.frame]}, drawn {drawn}")
+    place = f"{run.state} {run.history.records[found.record].phase} of run {run.number}"
+    said = f"{wrong}, recomputed {expected}, {place}" if wrong else ""
+    return said, (found.objective, expected.value is not None, on_curve is not None)
 
 
-def disagreement_at_rest(window):
+def disagreement_at_rest(window, energies):
     """Return what does not agree with the shapes of all runs while nothing is under way."""
     session, wrong = window.session, []
     for run in session.runs:
         listed = next(each for each in window.sequences_panel.tree.open.runs if each.number == run.number)
         if listed.name != run_name(run.settings):
             wrong.append(f"name {listed.name}")
-        of = session.seen if run is session.shown and session.moment is None else run.last
-        error, pixels, value = recomputed(of, run.sequence)
-        searched = of.energy is not None and listed.loss == NONE  # it was stopped on a coarse level
-        if (listed.error, listed.reprojection, listed.loss) != (error, pixels, NONE if searched else value):
-            wrong.append(f"row {listed}, recomputed {recomputed(of, run.sequence)}")
+        expected = Recomputed.of(run.last, run, energies)
+        if not expected.fits((listed.error, listed.reprojection, listed.loss)):
+            wrong.append(f"row {listed}, recomputed {expected}")
     run, status = session.shown, window.status_controller.line.full_text
-    record = run.history.records[-1]
-    if session.moment is None and f"{iterations(record)} iteration" not in status:
-        wrong.append(f"status {status}")
-    if session.moment is None and not status.endswith(f" in {seconds(record)}"):
+    record = run.history.records[-1] if len(run.history) else None  # it was stopped before the first
+    spent = f"{iterations(record)} iteration", f" in {seconds(record)}"
+    if record and not (spent[0] in status and status.endswith(spent[1])):
         wrong.append(f"status {status}")
     if session.compared is not None:
-        one, two = session.seen.geometry.points, session.seen_compared.geometry.points
-        apart = min(relative_distance(sign * two, one) for sign in (1, -1))
-        words = window.compare_panel._summary.full_text
-        if not words.startswith(f"{percent_of(apart, 1.0)} of the object apart · mean distance "):
-            wrong.append(f"compare {words}, recomputed {apart}")
+        wrong += compare_disagreements(window, energies)
     return "; ".join(wrong)
 
 
-def disagreement(window, *, curve=True):
-    """Return what does not agree at this moment, "" where all does; with the drawn `curve` or without."""
-    found, series = window.display.errors.incumbent, window.timeline.series
-    said = headline(window)
-    error, _, loss = said
-    if found is None:
-        return "" if numbers(window) == said == (NONE, NONE, NONE) else f"{said}, {numbers(window)}"
-    known, listed, scene = numbers(window), row(window, found.run), window.scene_view._scene
-    checks = {
-        "headline and numbers": said[:2] == known[:2],
-        "headline and row": said == listed or not found.newest,  # the row of a run has its end
-        "headline and timeline": error == measure(series.per_point.mean(), series.unit),
-        "caption and timeline": scene.ahead
-        or scene.caption.startswith(
-            f"frame {scene.frame + 1}: {measure(series.per_frame[scene.frame], series.unit)}"
-        ),
-    }
-    end = curve_end(window, found)
-    if not curve:
-        pass
-    elif loss == NONE:
-        of_search = found.objective == DEPTHS  # whose energies are of coarse levels
-        checks["no value"] = known[2] == NONE and (of_search or end is None)
-    elif end is not None:
-        checks["headline and curve"] = loss == number(end, 3)
-        checks["numbers and curve"] = known[2] == number(end, 4)
-    wrong = [name for name, agrees in checks.items() if not agrees]
-    return f"{wrong}: {said}, {known}, {listed}, curve {end}, {scene.caption}" if wrong else ""
+def laid_over_truth(points, sequence):
+    """Return shapes over the ground truth, by a similarity per frame, mirrored where that is nearer."""
+    sign = min((1, -1), key=lambda sign: procrustes_mm(sign * points, sequence.truth).mean)
+    return procrustes(sign * points, sequence.truth.points).apply(sign * points)
+
+
+def compare_disagreements(window, energies):
+    """Return what Compare shows otherwise than both shapes have it."""
+    session, wrong = window.session, []
+    shown = (session.shown, session.seen), (session.compared, session.seen_compared)
+    one, two = (laid_over_truth(iterate.geometry.points, run.sequence) for run, iterate in shown)
+    apart = min(relative_distance(sign * two, one) for sign in (1, -1))
+    words = window.compare_panel._summary.full_text
+    if not words.startswith(f"{percent_of(apart, 1.0)} of the object apart · mean distance "):
+        wrong.append(f"compare {words}, recomputed {apart}")
+    table = window.compare_controller._stage.table._rows
+    rows = {each.name: (each.first, each.second) for each in table if each.number}
+    values = next(rows[name] for name in ("objective", "log10 loss", "energy") if name in rows)
+    for place, (run, iterate) in enumerate(shown):
+        expected = Recomputed.of(iterate, run, energies)
+        said = rows["3-D error"][place].split(" · ")[0], rows["reprojection"][place]
+        if not expected.fits((*said, values[place].rpartition(" ")[2]), 4):
+            wrong.append(f"compare {said}, {values[place]}, recomputed {expected}")
+    return wrong
 
 
 def pass_time(rng):
@@ -185,37 +216,41 @@ def test_all_that_shows_numbers_agrees_at_random_moments_of_a_run_and_of_one_tha
         simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=15, points=24), settings=SEVERAL
     )
     rng = np.random.default_rng(14)
+    window.run_control.set_slow(True)  # until a loss was seen, which few iterations have
     window.parameters_controller.run()
-    moments, records, losses, objectives, steered = 0, set(), set(), set(), False
+    moments, records, values, compared, steered = 0, set(), set(), set(), False
     ends = time.monotonic() + PATIENCE
     while (moments < MOMENTS or window.run_control.current is not None) and time.monotonic() < ends:
         pass_time(rng)
-        assert disagreement(window) == ""
+        wrong, of = disagreement_with_shape(window, {})
+        assert wrong == ""
         moments += 1
+        compared.add(of)
+        window.run_control.set_slow((WNN, True, True) not in compared)
         found = window.display.errors.incumbent
         records.add(found and (found.run, found.record))
-        losses.add(found and found.value)
-        objectives.add(found and (found.objective, found.value is None, curve_end(window, found) is None))
+        values.add(found and found.value)
         if window.run_control.current is None and not steered:
             steered = True
             window.session.set_settings(replace(SEVERAL, isometry=0.6))
     qtbot.waitUntil(lambda: window.display.errors.incumbent.complete)
-    assert disagreement(window) == ""
+    assert disagreement_with_shape(window, {})[0] == ""
     assert moments >= MOMENTS and steered and window.display.errors.incumbent.run == 2
-    assert len(records) > 4 and len(losses) > 2 and None in losses  # fewer where the machine is slow
-    assert {(WNN, False, False), (DEPTHS, False, False)} <= objectives
+    assert len(records) > 4 and len(values) > 2 and None in values  # fewer where the machine is slow
+    assert {(WNN, True, True), (DEPTHS, False, True), (DEPTHS, True, True)} <= compared
 
 
-def act(window, rng):
+def act(window, what, rng, qtbot):
     """Do something that a user may do at any moment of a session."""
     session, runs = window.session, window.session.runs
-    what = rng.integers(9)
-    if what == 0 and len(runs) < 6:
+    if what == 0 and len(runs) < 16:
+        objective = (DEPTHS, WNN)[len(runs) % 2]
+        session.set_settings(session.settings.with_changes(objective=objective))
         window.parameters_controller.run()
     elif what in (1, 2):  # a drag: several changes in quick succession
         for _ in range(3):
-            eta = round(float(rng.uniform(0.02, 0.5)), 3)
-            session.set_settings(session.settings.with_changes(isometry=round(1.0 + eta, 3), rank=2))
+            name = "eta" if session.settings.objective == WNN else "isometry"
+            session.set_settings(session.settings.with_changes(**{name: round(rng.uniform(0.02, 0.5), 3)}))
             pass_time(rng)
     elif what == 3 and window.run_control.current is not None:
         window.run_control.cancel()
@@ -230,72 +265,93 @@ def act(window, rng):
         window.compare_controller.toggle()
     elif what == 8:
         session.set_frame(int(rng.integers(session.sequence.frame_count)))
+    elif what == REST:
+        come_to_rest(qtbot, window)
 
 
 def come_to_rest(qtbot, window):
     """Wait until no run is under way and all that is shown is up to date."""
-    session = window.session
+    session, errors = window.session, window.display.errors
     qtbot.waitUntil(lambda: window.run_control.current is None and not window.run_control._threads)
     session.set_moment(None)
-    window.display.refresh()
 
     def known():
-        rows = window.sequences_panel.tree.open.runs
-        found = window.display.errors.incumbent
-        fresh = found is None or found.iterate is session.seen
-        return fresh and len(rows) == len(session.runs) and all(each.error != NONE for each in rows)
+        window.display.refresh()
+        found = [errors.of_run(run, exact=True) for run in session.runs]
+        rows = [row(window, run.number)[0] for run in session.runs]
+        return None not in found and rows == [measure(each.error, each.unit) for each in found]
 
     qtbot.waitUntil(known)
     if session.compared is not None:
         qtbot.waitUntil(lambda: "apart" in window.compare_panel._summary.full_text)
-    window.session.notifier.show_status("")
+    session.notifier.show_status("")
     window.display.refresh()
     window.status_controller.flush()
-    qtbot.waitUntil(lambda: not disagreement_at_rest(window))  # the errors of other runs come one by one
+
+
+def reopen(qtbot, window, path, *, lost):
+    """Open a session; a `lost` one is recovered from what a killed process leaves."""
+    saver, opening = window.session_saver, window.sequence_opening
+    if not lost:
+        with qtbot.waitSignal(opening.shown):
+            opening.open(path)
+        return
+    saver.folder.mkdir(parents=True, exist_ok=True)
+    copy(path, saver.folder / f"{PREFIX}999999999-0.nrsfm")
+    saver.begin(scripted=False)
+    with qtbot.waitSignal(opening.opened):
+        saver.recovery.bar.buttons["Recover"].click()
 
 
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
-        (40, 3),
-        pytest.param(MOMENTS, 1, marks=pytest.mark.slow),
-        pytest.param(MOMENTS, 2, marks=pytest.mark.slow),
+        (30, 5),
+        *(pytest.param(MOMENTS, seed, marks=pytest.mark.slow) for seed in (1, 2, 4)),
     ],
 )
 def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a_session(
     qtbot, make_window, tmp_path, moments, seed
 ):
     sequence = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=9, points=16)
-    settings = SEVERAL.with_changes(starts=1)
-    window = make_window(sequence, settings=settings)
-    rng = np.random.default_rng(seed)
+    window = make_window(sequence, settings=SEVERAL.with_changes(starts=1))
+    rng, energies = np.random.default_rng(seed), {}
+    actions = rng.integers(REST + 1, size=moments)  # at once: what else is drawn depends on time
     window.parameters_controller.run()
-    states, checked = set(), 0
+    states, compared = set(), []
     for moment in range(moments):
-        act(window, rng)
-        until = time.perf_counter() + rng.uniform(0, LONGEST_PAUSE)
+        act(window, actions[moment], rng, qtbot)
+        rests = actions[moment] == REST
+        until = time.perf_counter() + rng.uniform(0, 0 if rests else LONGEST_PAUSE)
         while time.perf_counter() < until:
             pass_time(rng)
-        assert disagreement(window, curve=False) == ""  # it goes on beyond an earlier moment
-        assert disagreement_with_shape(window) == ""
-        checked += window.display.errors.incumbent is not None
-        states.add(window.run_control.current is None)
+        wrong, of = disagreement_with_shape(window, energies)
+        assert wrong == ""
+        assert not rests or disagreement_at_rest(window, energies) == ""
+        compared.append(of)
+        states.add("rest" if rests else "under way" if window.run_control.current else "over")
         if moment % (moments // 2) == moments // 2 - 1:  # what is saved is the same when it is opened
             come_to_rest(qtbot, window)
-            assert disagreement_at_rest(window) == "" and disagreement_with_shape(window) == ""
-            before = [row(window, run.number)[:2] for run in window.session.runs], headline(window)[:2]
+            assert disagreement_at_rest(window, energies) == ""
+            before = [row(window, run.number) for run in window.session.runs], headline(window)
+            depths = {run.number: run.last.depth for run in window.session.runs}
+            energies |= {n: each.objective for n, each in depths.items() if each and each.objective}
             path = tmp_path / f"{moment}.nrsfm"
             window.session_saver.save_to(path)
             qtbot.waitUntil(lambda saver=window.session_saver: not saver.busy)
             window.close()
             window = make_window()
-            with qtbot.waitSignal(window.sequence_opening.shown):
-                window.sequence_opening.open(path)
+            reopen(qtbot, window, path, lost=moment < moments // 2)
             come_to_rest(qtbot, window)
-            assert (
-                [row(window, run.number)[:2] for run in window.session.runs],
-                headline(window)[:2],
-            ) == before
-            assert disagreement_at_rest(window) == "" and disagreement_with_shape(window) == ""
-    assert False in states and checked > moments / 2  # some of them while a run was under way
+            after = [row(window, run.number) for run in window.session.runs], headline(window)
+            assert after == before
+            assert disagreement_at_rest(window, energies) == ""
+            wrong, of = disagreement_with_shape(window, energies)
+            assert wrong == ""
+            compared.append(of)
+    assert {"rest", "under way"} <= states and sum(of is not None for of in compared) > moments / 2
+    kinds = {of[:2] for of in compared if of}
+    often = {(WNN, True), (DEPTHS, True)}  # objectives, and whether they have a value
+    assert often <= kinds if moments == MOMENTS else often & kinds
+    assert (DEPTHS, True, True) in compared or moments < MOMENTS  # with the curve
     assert all(run.state in (RunState.FINISHED, RunState.STOPPED) for run in window.session.runs)

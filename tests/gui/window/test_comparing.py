@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QToolButton
 
 from core import Settings
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.scene.summaries import relative_measure
+from nrsfm_gui.scene.summaries import measure, relative_measure
 from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ def test_escape_stops_comparing_once_nothing_is_selected(window):
     assert window.compare_controller.on and window.session.point == -1
     window.toolbars.actions["deselect"].trigger()
     assert not window.compare_controller.on
+
+
+def test_the_table_has_the_numbers_of_the_second_run_as_soon_as_it_is_drawn(qtbot, window):
+    window.compare_controller.toggle()
+    qtbot.waitUntil(lambda: window.display.together is not None)
+    rows = {row.name: row.second for row in window.compare_controller._stage.table._rows if row.number}
+    second = window.display.compared_incumbent
+    assert rows["reprojection"] == measure(second.reprojection, "px")
+    assert rows["3-D error"].startswith(measure(second.error, second.unit))
 
 
 def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):

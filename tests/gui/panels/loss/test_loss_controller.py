@@ -234,6 +234,20 @@ def test_the_line_and_the_error_end_where_the_published_numbers_are(qtbot, parts
     run.state = RunState.FINISHED
 
 
+def test_a_run_has_no_line_before_its_numbers_are_published(parts):
+    session, plot, before = parts.session, parts.loss_plot, parts.session.shown
+    run = session.add_run(before.settings)
+    run.history.extend(before.history.records)
+    run.last = before.last
+    parts.loss_controller.flush()
+    assert plot._curves.front is run.history
+    assert plot._curves._curves[run.number].item.getOriginalDataset() == (None, None)
+    run.state = RunState.FINISHED
+    parts.display.refresh()
+    assert plot._details.until == parts.display.errors.incumbent.record
+    assert len(plot._curves._curves[run.number].item.getOriginalDataset()[1])
+
+
 def test_observations_are_held_out_reproducibly_and_undone(qtbot, parts, known):
     session, settings = parts.session, parts.session.settings
     parts.loss_plot.hold_out_requested.emit()
