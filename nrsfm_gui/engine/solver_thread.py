@@ -249,9 +249,11 @@ class SolverThread(QThread):
         The steps of the uncertainty take as long as many others: they wait until the hand has rested.
         """
         last = self._last
+        if self._step_is_due():
+            return False
         if last is not None and not last.status.finished and _has_settled(last.phase):
             pause = self._linger
-        elif self._step_pending and not self._step_is_due():
+        elif self._step_pending:
             pause = DRAG_PAUSE
         else:
             return False
