@@ -10,8 +10,9 @@ import pytest
 from patience import PATIENCE
 
 from core import InputError, Settings
+from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.mailbox import Outcome
-from nrsfm_gui.engine.solver_thread import SolverThread
+from nrsfm_gui.engine.solver_thread import STEP_EVERY, SolverThread
 
 
 @pytest.fixture
@@ -269,3 +270,25 @@ def test_who_waits_for_an_answer_is_not_left_waiting(threads, make_stream):
     thread.change(Settings(rank=4))
     thread.await_answer(PATIENCE)
     assert time.monotonic() - began < PATIENCE
+
+
+def test_changes_are_answered_after_one_of_them_has_led_to_where_only_the_uncertainty_is_left(
+    threads, make_stream
+):
+    stream = make_stream()
+
+    def settled(sequence, settings, start):
+        for each in stream(sequence, settings, start):
+            yield replace(each, record=replace(each.record, phase=Phase(PhaseKind.UNCERTAINTY)))
+
+    thread = threads(settled, linger=PATIENCE)
+    thread.start()
+    answered = []
+    for seed in range(100):  # for longer than until a step is due
+        thread.change(Settings(seed=seed))
+        time.sleep(3 * STEP_EVERY / 100)
+        answered += thread.read_mailbox().changes
+    deadline = time.monotonic() + PATIENCE
+    while answered[-1].settings.seed != 99:
+        assert time.monotonic() < deadline, "the last change was not answered"
+        answered += thread.read_mailbox().changes
