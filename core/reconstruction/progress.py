@@ -443,7 +443,10 @@ def _energy_of_best(last: Iterate) -> float | None:
 def run_remarks(last: Iterate) -> list[str]:
     """Return what should be known of an iterate, in sentences without their periods."""
     assumed = [last.origin.remark] if last.origin is not None and last.origin.remark else []
-    return assumed + remarks(last.best.problem, last.best.factors, last.settings.penalty)
+    of_factors = remarks(last.best.problem, last.best.factors, last.settings.penalty)
+    # The parameters that they name are those of the start, where the depths are refined.
+    whose = "start: " if last.settings.objective == DEPTHS else ""
+    return assumed + [f"{whose}{remark}" for remark in of_factors]
 
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:

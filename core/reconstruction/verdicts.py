@@ -239,11 +239,13 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
         if apart > APART:
             mean = relative_distance(Z, X)
             mean = min(mean, relative_distance(-Z, X)) if problem.affine else mean
+            above = end.energy - ends[0].energy  # in the search on few points, not in what ranked them
+            why = "the lower one is shown" if above >= 0 else "the one that is shown was better on all points"
             return Verdict(
                 "ambiguous",
                 f"Two shapes explain the tracks equally ({100 * mean:.2g} % of the object apart). Their "
-                f"energies differ by {end.energy - ends[0].energy:.2g} per point and frame; the lower one is "
-                f"shown, the other began at {end.name}.",
+                f"energies differ by {abs(above):.2g} per point and frame; {why}, the other began at "
+                f"{end.name}.",
                 action="compare",
             )
     return None

@@ -161,7 +161,7 @@ class RunControl(QObject):
         self.show(run, settings)
         if settings != before[1]:
             entry = UndoEntry(
-                f"run {sentence_name(run)} shown",
+                f"selection of run {sentence_name(run)}",
                 undo=lambda: self.show(*before),
                 redo=lambda: self.show(run, settings),
             )

@@ -17,7 +17,7 @@ from nrsfm_gui.model.numbers import format_number
 if TYPE_CHECKING:
     from core import Penalty, Settings
 
-NAMES = {"hide": "hidden observations"}  # of settings whose names are no nouns
+NAMES = {"hide": "held-out observations"}  # of settings whose names are no nouns
 LONGEST = 24  # letters of a value that is given as it is
 GESTURE = 0.8  # seconds without a change that end a gesture
 MOST_WEIGHTS = 2  # that are named one by one

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core import METHODS, PRESETS, ExplicitWeights, Settings
+from core.foundation import WNN
 from core.reconstruction import nearest_preset, preset_name
 from nrsfm_gui.model.changes import differences
 
@@ -45,16 +47,23 @@ def _part(difference: Difference, settings: Settings) -> str:
     explicit = settings.penalty.a if isinstance(settings.penalty, ExplicitWeights) else ()
     weights = {"weights": explicit, "mode_weights": settings.mode_weights}.get(difference.key)
     if weights:
-        shown = [f"{weight:.3g}" for weight in weights[:MOST_WEIGHTS]]
-        return f"weights {', '.join(shown if len(weights) == len(shown) else [*shown, '…'])}"
+        alike = groupby(f"{weight:.3g}" for weight in weights)
+        groups = [_alike(weight, len(tuple(equal))) for weight, equal in alike]
+        more = ["…"] if len(groups) > MOST_WEIGHTS else []
+        return f"weights {', '.join(groups[:MOST_WEIGHTS] + more)}"
     texts = {
         "penalty": penalty_text(settings.penalty),
-        "hide": "hidden tracks",
+        "hide": "held out",
         "intrinsics": "given K" if isinstance(settings.intrinsics, tuple) else difference.after,
         "mirror": f"{settings.mirror} mirrored",
         "loss": settings.loss.capitalize(),
     }
     return texts.get(difference.key, f"{difference.name} {difference.after}")
+
+
+def _alike(weight: str, count: int) -> str:
+    """Return a weight that stands a number of times in a row: "1", "1, 1", "9 × 1"."""
+    return f"{count} × {weight}" if count > 2 else ", ".join([weight] * count)
 
 
 def penalty_text(penalty: Penalty) -> str:
@@ -72,9 +81,17 @@ def option_texts(settings: Settings) -> list[str]:
 
 
 def settings_text(settings: Settings) -> str:
-    """Return the settings of a run, in a line: "recommended, rank 6, eta 0.05, WNN, xi 0.5"."""
+    """Return the settings of a run, in a line: "bilinear, rank 6, eta 0.05, WNN, xi 0.5"."""
+    return f"{preset_name(settings) or METHODS[settings.method].title}, {parameters_text(settings)}"
+
+
+def parameters_text(settings: Settings) -> str:
+    """Return the parameters of what a run minimizes, and then those of its start where it has one."""
     numbers = f"rank {settings.rank}, eta {settings.eta:g}, {penalty_text(settings.penalty)}"
-    return f"{preset_name(settings) or METHODS[settings.method].title}, {numbers}"
+    if settings.objective == WNN:
+        return numbers
+    depths = f"isometry {settings.isometry:g}, smallest movement {settings.smallest_movement:g}"
+    return f"{depths}, {settings.neighbors} neighbors; start: {numbers}"
 
 
 def run_title(run: Run) -> str:

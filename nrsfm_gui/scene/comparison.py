@@ -135,7 +135,7 @@ def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> st
     if (one.loss, one.loss_scale) != (other.loss, other.loss_scale):
         reasons.append("another robust loss")
     if one.hide != other.hide:
-        reasons.append("other hidden observations")
+        reasons.append("other held-out observations")
     if one.intrinsics != other.intrinsics:
         reasons.append("other intrinsics")
     return ", ".join(reasons)

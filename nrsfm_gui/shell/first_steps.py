@@ -52,7 +52,7 @@ STEPS = (
     FirstStep(
         "worst",
         "Worst frame",
-        "Click the strip below where the errors are largest: the frame that fits worst.",
+        "Click the strip below where it is brightest: there the answer is worst.",
     ),
 )
 KEYS = frozenset(step.key for step in STEPS)

@@ -62,7 +62,7 @@ E3D_TIP = (
     "the truth. It does not follow the alignment that is chosen for the mean error."
 )
 HELD_OUT_TIP = "Root mean square reprojection error of the observations that are hidden from the solver."
-HIDDEN_TIP = "Observations that the user hid from the solver: the run knows nothing of them."
+HIDDEN_TIP = "Observations that were hidden from the solver: the run knows nothing of them."
 OUTLIERS_TIP = "Outliers are points of the ground truth that are far from their neighbors in single frames."
 LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
@@ -142,7 +142,7 @@ def numbers(
         )
     rows += [
         LabeledValue(
-            "rank",
+            "rank of the start" if found is not None and found.objective == DEPTHS else "rank",
             NONE if last is None else str(last.best.factors.rank),
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
@@ -204,9 +204,7 @@ def _hidden_numbers(sequence: Sequence | None, last: Iterate | None) -> list[Lab
     if sequence is None or mask is None:
         return []
     count, seen = int((mask & sequence.visible).sum()), int(sequence.visible.sum())
-    return [
-        LabeledValue("hidden observations", f"{count} of {seen} ({100 * count / seen:.2g} %)", HIDDEN_TIP)
-    ]
+    return [LabeledValue("held out", f"{count} of {seen} ({100 * count / seen:.2g} %)", HIDDEN_TIP)]
 
 
 def _parameters(run: Run, settings: Settings) -> LabeledValue:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from core import METHODS
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import numbered_title, option_texts, penalty_text, run_title
+from nrsfm_gui.model.run_names import numbered_title, option_texts, parameters_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import measure, objective_value, percent_of, time_left
 from nrsfm_gui.text.run_numbers import verdicts_on
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.incumbent import Incumbent
     from nrsfm_gui.scene.quality import Quality
+
+TIP_WIDTH = 90  # letters
 
 
 @dataclass(frozen=True)
@@ -101,11 +104,11 @@ def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss:
     lines = [
         numbered_title(run),
         *([f"Note: {run.note}"] if run.note else []),
+        parameters_text(run.settings),
         ", ".join((METHODS[run.settings.method].meaning, *option_texts(run.settings))),
-        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_text(run.settings.penalty)}",
         f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
     ]
-    lines += [verdict.sentence for verdict in verdicts_on(run)]
+    lines += [line for verdict in verdicts_on(run) for line in wrap(verdict.sentence, TIP_WIDTH)]
     if run.warm_from is not None:
         lines.append(f"went on from run {run.warm_from}")
     if why_other_loss and shown is not None:

@@ -148,7 +148,7 @@ def moved_text(share: float | None, known: Quality | None) -> str:
     far = f"{percent_of(share, 1.0)} of its size"
     if known is not None and known.size is not None and known.unit != UNKNOWN_UNIT:
         far = measure(share * known.size, known.unit)
-    return f"Moved {far} since the drag began."
+    return f"Moved {far} by this change."
 
 
 def activity(run: Run | None, *, past: Iterate | None = None) -> str:

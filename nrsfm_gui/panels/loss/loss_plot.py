@@ -37,6 +37,7 @@ from nrsfm_gui.panels.loss.loss_marks import (
     PhaseMarks,
     SpanMarks,
 )
+from nrsfm_gui.scene.error_traces import TRUTH
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
@@ -425,7 +426,10 @@ class LossPlot(Themed, QWidget):
         metrics, room = QFontMetrics(self._names.font()), self._widget.width() - 2 * PADDED
         shown: list[str] = []
         for item, name in self._curves.names():
-            room -= metrics.horizontalAdvance(f"{NAMED} {name}   ")
+            room -= metrics.horizontalAdvance(f"{NAMED}    ")
+            if not shown:
+                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            room -= metrics.horizontalAdvance(name)
             if room < 0 and shown:
                 break
             color = pg.mkPen(item.opts["pen"]).color().name()
@@ -547,6 +551,8 @@ class LossPlot(Themed, QWidget):
             action.setChecked(logarithmic == self._curves.logarithmic)
             action.triggered.connect(lambda _on, chosen=logarithmic: self.scale_chosen.emit(chosen))
             menu.addAction(action)
+        if self._curves.stage is not None and self._curves.stage.objective == DEPTHS:
+            menu.addAction("energy, always linear").setEnabled(False)  # type: ignore[union-attr]
         menu.addSeparator()
         fit = QAction("Fit", menu)
         fit.triggered.connect(lambda _checked: self.fit())
@@ -587,5 +593,6 @@ def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | Non
     until = np.append(records[1:], len(history) - 1)  # an error lasts until the next, or until a change
     until = np.minimum(until, np.append(history.changes, len(history) - 1)[changed])
     begin, y, joined = steps(x[records], x[until], errors, starts)
-    labels = (f"{trace.name} ({trace.unit})", f"error ({trace.unit})", trace.unit)
+    short = "error" if trace.name == TRUTH else "held out"
+    labels = (f"{trace.name} ({trace.unit})", f"{short} ({trace.unit})", trace.unit)
     return RightValues(begin, y, joined, labels)

@@ -139,10 +139,17 @@ class SpectrumItems:
         if handle is not None and there:
             share = float(self._shares[handle])
             self._number.setText(text)
-            self._number.setAnchor((0.5, 1.3 if share < NEAR_TOP else -0.3))
             self._number.setPos(handle + 1, share)
+            self._number.setAnchor((self._inside(handle + 1), 1.3 if share < NEAR_TOP else -0.3))
         if changed:
             self._draw_handles()
+
+    def _inside(self, k: float) -> float:
+        """Return where the number, 0 to 1 of its width, is at component k, so that no edge cuts it."""
+        box, width = self._plot.getViewBox(), self._number.boundingRect().width()
+        low, high = box.viewRange()[0]
+        at = (k - low) / (high - low) * box.width()
+        return float((at - np.clip(at - width / 2, 0.0, max(box.width() - width, 0.0))) / width)
 
     def set_barrier(self, handle: int | None) -> None:
         """Mark a handle that stopped another one."""

@@ -47,7 +47,7 @@ DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no 
 ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
 ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
-KEYS_HINT = "Left, right: which one. Up, down: by 1 %."
+KEYS_HINT = "Arrow keys: left, right choose; up, down: 1 %."
 DRAGGED = (
     "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
     "Ctrl is fine, the bottom is 0; a double click {reset}.\n"
@@ -57,6 +57,7 @@ KEYS = (
     "with Ctrl the others come along; Esc gives the arrow keys back. {exact}"
 )
 HANDLE_HINT = "Drag up or down. Shift: all, Ctrl: fine."
+ALONG = "The others come along."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
 BELOW = 2.0  # times: a mode below the smallest movement over it has no part in the scale
@@ -94,7 +95,7 @@ WORDS = {
     DEPTHS: SpectrumWords(
         "The modes of the shape and their weights appear here when its depths are refined",
         "w",
-        "Drag a weight. Click the last mode to keep.",
+        "Drag a weight; with Shift it takes others along.",
         "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
         "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
         f"{DRAGGED.format(reset='sets 1')}"
@@ -468,6 +469,8 @@ class SpectrumPlot(Themed, QWidget):
 
     def _on_handle_released(self) -> None:
         self._show()  # the scale may have to follow now
+        if self.hint == ALONG:  # where nothing is under the mouse, no other hint follows
+            self._rest()
 
     def _on_handle_step_requested(self, step: int) -> None:
         count = len(self.weights)
@@ -497,7 +500,7 @@ class SpectrumPlot(Themed, QWidget):
         weights = enforce_order(moved, handle) if move_others else moved
         if barrier is None:
             self._items.set_barrier(None)
-            self._set_hint("The others come along." if move_others else self._note or HANDLE_HINT)
+            self._set_hint(ALONG if move_others else self._note or HANDLE_HINT)
         else:
             self._items.set_barrier(barrier)
             self._flash.request()

@@ -122,6 +122,10 @@ def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
     assert tied.sentence.startswith("Two shapes explain the tracks equally (")
     assert "% of the object apart). Their energies differ by 0.0005 per point and frame; " in tied.sentence
     assert tied.sentence.endswith("the lower one is shown, the other began at rigid.")
+    lower = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -2.0005)))["ambiguous"]
+    assert (
+        "energies differ by 0.0005 per point and frame; the one that is shown was better on" in lower.sentence
+    )
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9))) == {}
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", point, -2.0))) == {}
 

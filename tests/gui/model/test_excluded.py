@@ -29,5 +29,5 @@ def test_what_does_not_fit_the_tracks_hides_nothing(known):
 
 def test_many_hidden_points_are_counted_in_the_text_of_a_change():
     few, many = Settings(hide="3:5"), Settings(hide=";".join(f"{point}:5" for point in range(1, 30)))
-    assert named(Settings(), few) == "hidden observations none → 3:5"
-    assert named(few, many) == "hidden observations 3:5 → of 29 points"
+    assert named(Settings(), few) == "held-out observations none → 3:5"
+    assert named(few, many) == "held-out observations 3:5 → of 29 points"

@@ -107,7 +107,7 @@ def test_there_is_no_distance_before_there_are_two_reconstructions(known):
     [
         (WNN, replace(WNN, method="admm", seed=3, starts=1, rank=3), "perspective", ""),
         (WNN, replace(WNN, eta=0.1), "perspective", "another eta"),
-        (WNN, replace(WNN, hide="3:*"), "perspective", "other hidden observations"),
+        (WNN, replace(WNN, hide="3:*"), "perspective", "other held-out observations"),
         (
             replace(WNN, loss="huber"),
             replace(WNN, loss="huber", loss_scale=1.0),

@@ -44,12 +44,10 @@ def test_the_numbers_of_a_run_count_what_was_hidden(session, known, make_iterate
     run = add_run(session, replace(make_iterate(known, noise=0.0), settings=HIDE), HIDE)
     rows = {row.label: row.value for row in numbers(run, incumbent_of(run, run.last, None), known.sequence)}
     share = mask.sum() / known.sequence.visible.sum()
-    assert (
-        rows["hidden observations"] == f"{mask.sum()} of {known.sequence.visible.sum()} ({100 * share:.2g} %)"
-    )
+    assert rows["held out"] == f"{mask.sum()} of {known.sequence.visible.sum()} ({100 * share:.2g} %)"
     plain = add_run(session, make_iterate(known, noise=0.0), Settings())
     found = incumbent_of(plain, plain.last, None)
-    assert "hidden observations" not in {row.label for row in numbers(plain, found, known.sequence)}
+    assert "held out" not in {row.label for row in numbers(plain, found, known.sequence)}
 
 
 def test_a_scene_separates_what_is_excluded_from_what_is_hidden(known, mask):

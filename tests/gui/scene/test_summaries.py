@@ -6,7 +6,7 @@ import pytest
 
 from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings
 from core.reconstruction import DEFAULT_PRESETS
-from nrsfm_gui.model.run_names import run_name
+from nrsfm_gui.model.run_names import run_name, settings_text
 from nrsfm_gui.scene.summaries import measure, relative_measure, size_text
 
 
@@ -29,16 +29,24 @@ def test_names_show_preset_problem_method_and_penalty():
     assert run_name(Settings(isometry=0.5)) == "isometry 0.5"
     assert run_name(Settings(mode_weights=(1.0, 1.0, 20.0))) == "weights 1, 1, 20"
     assert run_name(Settings(loss="cauchy", loss_scale=2.0)) == "Cauchy, loss scale 2"
-    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "bilinear, eta 0.1, hidden tracks, Huber"
+    assert run_name(Settings(eta=0.1, loss="huber", hide="3:*")) == "bilinear, eta 0.1, held out, Huber"
     assert run_name(PRESETS["bilinear"].with_changes(eta=0.1)) == "bilinear, eta 0.1"
     assert run_name(Settings(intrinsics=(1400.0, 1400.0, 640.0, 480.0))) == "given K"
     loose = (("relaxation", 1.0), ("rho", 0.1))
     assert run_name(Settings(method="admm", options=loose)) == "ADMM, relaxation 1, rho 0.1"
 
 
+def test_settings_in_a_line_begin_with_those_of_what_is_minimized():
+    start = "rank 6, eta 0.05, WNN, xi 0.5, gamma 1e-06"
+    depths = "isometry 0.3, smallest movement 0.0025, 8 neighbors"
+    assert settings_text(Settings()) == f"recommended, {depths}; start: {start}"
+    assert settings_text(PRESETS["bilinear"]) == f"bilinear, {start}"
+
+
 def test_a_name_has_few_parts_and_few_weights():
     many = Settings(rank=6, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.3, 0.4, 0.5)))
     assert run_name(many) == "bilinear, weights 0, 0.1, 0.2, 0.3, …"
+    assert run_name(Settings(mode_weights=(1.0,) * 9 + (5.179,))) == "weights 9 × 1, 5.18"
     many = Settings(seed=3, starts=1, rotation_rank=2, noise=0.1, isometry=0.5, neighbors=4)
     assert run_name(many) == "rotation rank 2, starts 1, seed 3, isometry 0.5, 2 more"
 

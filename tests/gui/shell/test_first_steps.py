@@ -84,7 +84,7 @@ def test_a_new_user_is_shown_three_steps_once(qtbot, session, control, steps, ti
     qtbot.waitUntil(lambda: control.current is None)
     assert "Live" in steps.bar.sentence  # no run has followed
     session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: "frame that fits worst" in steps.bar.sentence)
+    qtbot.waitUntil(lambda: "the answer is worst" in steps.bar.sentence)
     timeline.findChild(HeatStrip).frame_requested.emit(3)
     assert "Ctrl+K" in steps.bar.sentence
     assert store.steps_done() == KEYS

@@ -172,7 +172,7 @@ def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_
     share = moved(before, now)
     assert share > 1e-4
     size = refined.display.errors.of_run(session.shown).errors.size
-    qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} since the drag began.")
+    qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} by this change.")
     assert now.spectrum.values[1] < before.spectrum.values[1]
     qtbot.waitUntil(lambda: plot._singular[1] == pytest.approx(100 * now.spectrum.values[1]))
     session.undo()

@@ -261,6 +261,9 @@ def test_losses_are_drawn_as_they_are_or_by_their_logarithm_and_energies_always_
     assert axis.labelText == "loss" and -0.2 < axis.range[0] <= 0.05 and 1.0 <= axis.range[1] < 1.3
     plot.set_moment(None)
     assert axis.labelText.startswith("energy") and axis.range[0] > 5.8
+    menu = plot.menu()
+    assert "energy, always linear" in [action.text() for action in menu.actions() if not action.isEnabled()]
+    menu.close()
 
 
 def test_a_right_click_opens_the_menu_and_so_does_its_key(qtbot, plot):
@@ -368,6 +371,9 @@ def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtb
         assert 1 <= count < 7 if width == 250 else count == 7
         assert plot._names.sizeHint().width() <= width
         assert plot._names.geometry().bottom() < plot.plot_widget.geometry().top()
+    plot.set_histories(runs, 7, {**dict.fromkeys(runs, "LM"), 7: "isometry 0.5, " * 12})
+    assert len(legend_of(plot)) == 1 and legend_of(plot)[0].endswith("…")
+    assert plot._names.sizeHint().width() <= plot.width()
 
 
 def test_all_runs_are_shown_together_on_request(plot, history):

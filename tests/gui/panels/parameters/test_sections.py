@@ -104,7 +104,7 @@ def test_the_headings_name_what_differs_from_the_preset(closed):
         (Settings(penalty=LogPenalty(mu=0.2)), {}),
         (Settings(penalty=LogPenalty(epsilon=0.2)), {"Start": "epsilon"}),
         (Settings(options=(("damping", 0.5),), objective=DEPTHS), {"Start": "damping"}),
-        (Settings(loss="huber", hide="3:1-4"), {"Data": "hidden observations, loss"}),
+        (Settings(loss="huber", hide="3:1-4"), {"Data": "held-out observations, loss"}),
         (paper, {}),
         (paper.with_changes(rotation_rank=None), {"Cameras": "rotation rank"}),
     ):

@@ -14,6 +14,7 @@ from core import Settings
 from core.foundation import DEPTHS, WNN
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import (
+    ALONG,
     KEYS_HINT,
     WORDS,
     LogScale,
@@ -101,6 +102,25 @@ def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
     assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
     release(qtbot, plot, start - QPointF(0, up))
     assert plot.weights == received[-1]
+
+
+def test_no_edge_cuts_the_number_of_the_first_or_the_last_weight(qtbot, modes):
+    box = modes.canvas.getPlotItem().getViewBox()
+    for handle in range(len(modes.weights)):
+        press(qtbot, modes, at(modes, handle))
+        release(qtbot, modes, at(modes, handle))
+        number = modes.canvas.parts._number.mapRectToScene(modes.canvas.parts._number.boundingRect())
+        edges = box.sceneBoundingRect()
+        assert edges.left() - 1 <= number.left() and number.right() <= edges.right() + 1
+
+
+def test_a_hint_on_the_others_ends_with_the_drag(qtbot, plot):
+    start = at(plot, 2)
+    press(qtbot, plot, start)
+    move(plot, start - QPointF(0, 400), SHIFT)
+    assert plot.hint == ALONG
+    release(qtbot, plot, start - QPointF(0, 400))
+    assert plot.hint in (HINT, KEYS_HINT)
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
@@ -414,12 +434,12 @@ def test_modes_behind_a_bar_are_suppressed_and_given_back(weights, kept, then):
 
 
 def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
-    modes.set_note("Moved 0.3 mm since the drag began.")
-    assert modes.hint == "Moved 0.3 mm since the drag began."
+    modes.set_note("Moved 0.3 mm by this change.")
+    assert modes.hint == "Moved 0.3 mm by this change."
     move(modes, modes.canvas.pixel(1, 0.05), pressed=False)
     assert "Click" in modes.hint
     move(modes, modes.canvas.pixel(1, 0.99), pressed=False)
     move(modes, QPointF(1, 1), pressed=False)
-    assert modes.hint == "Moved 0.3 mm since the drag began."
+    assert modes.hint == "Moved 0.3 mm by this change."
     modes.set_note("")
     assert modes.hint == WORDS[DEPTHS].hint
