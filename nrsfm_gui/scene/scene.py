@@ -191,7 +191,7 @@ def build_scene(
         color_missing=colors.missing or ("" if _has_halos(shapes, appearance) else shapes.why_no_std),
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=None if framing is None else read_only(framing.box + framing.displacements[f]),
-        floor=None if framing is None else Floor.below(framing, f),
+        floor=None if framing is None else Floor.below(framing, f if framing.moves else 0),
         displacement=NOWHERE if framing is None or not appearance.follow else framing.displacements[f],
         image_extent=shapes.image_extent,
         image_size=sequence.image_size,

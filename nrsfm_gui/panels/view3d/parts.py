@@ -99,13 +99,14 @@ class TriangleMesh:
 
     def seen_colors(self, projection: Projection) -> Rgba:
         """Return one color (T, 4) of every triangle as it is seen from a projection."""
-        colors = self.colors[self.faces].astype(np.uint16).sum(axis=1) / 3
+        a, b, c = self.faces.T  # numpy is slow for short rows
+        colors = (self.colors.astype(np.uint16)[a] + self.colors[b] + self.colors[c]) / 3
         if self.normals is not None:
             ahead = projection.R[2]
             if not projection.parallel:
-                ahead = self.positions[self.faces[:, 0]] + projection.R.T @ projection.t
+                ahead = self.positions[a] + projection.R.T @ projection.t
             facet = face_normals(self.positions, self.faces)
-            normals = self.normals[self.faces].sum(axis=1)
+            normals = self.normals[a] + self.normals[b] + self.normals[c]
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
             away = (facet * ahead).sum(axis=1) * (facet * normals).sum(axis=1) > 0
             bright = SHADING.brightness(np.where(away[:, None], -normals, normals) @ projection.R.T)
@@ -268,10 +269,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     parts: dict[str, Part] = {}
     show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.floor is not None:
-        lines, opacities = scene.floor.segments
-        faded = filled(theme.grid, len(lines))
-        faded[:, 3] = np.rint(255 * opacities)
-        parts["grid"] = LineSegments.between(lines, faded)
+        parts["grid"] = _grid(scene.floor, theme.grid)
         caster = scene.estimate if hollow_truth(scene) else scene.truth
         if caster is not None and not drawn.all():
             caster = caster[drawn]
@@ -295,7 +293,8 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             faces = _rows(scene.faces, known)
             own = vertex_colors if scene.colored else _softened(vertex_colors, theme)
-            parts[f"{name} mesh"] = _surface(points, faces, own, FAINT if faint else 1.0)
+            surface = _truth_surface if name == "truth" else _surface
+            parts[f"{name} mesh"] = surface(points, faces, own, FAINT if faint else 1.0)
         if "edges" in show and 0 < len(scene.edges) <= budget.edges:
             parts[f"{name} edges"] = LineSegments(
                 points, _faded(vertex_colors, 0.35 if faint else 0.6), _rows(scene.edges, known)
@@ -320,6 +319,14 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     if "estimate" in show and scene.estimate is not None:
         parts["estimate"] = _dots(scene.estimate, drawn, colors, size, least)
     return parts
+
+
+@lru_cache(maxsize=4)
+def _grid(floor: Floor, color: str) -> LineSegments:
+    lines, opacities = floor.segments
+    faded = filled(color, len(lines))
+    faded[:, 3] = np.rint(255 * opacities)
+    return LineSegments.between(lines, faded)
 
 
 def _floor(floor: Floor, points: Floats, theme: Theme) -> Sheet:
@@ -508,3 +515,17 @@ def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Trian
     points = np.nan_to_num(points)  # of unknown points, which have no triangle
     normals = vertex_normals(points, faces)
     return TriangleMesh(points, _faded(colors, opacity), faces, solid=opacity > 0.5, normals=normals)
+
+
+_former_truth: list[tuple[tuple[Floats | Ints | Rgba, ...], float, TriangleMesh]] = []
+
+
+def _truth_surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> TriangleMesh:
+    """Return the surface of the truth, which stays the same while only the estimate changes."""
+    given: tuple[Floats | Ints | Rgba, ...] = points, faces, colors
+    for arrays, former, surface in _former_truth:
+        if former == opacity and all(np.array_equal(a, b) for a, b in zip(arrays, given, strict=True)):
+            return surface
+    surface = _surface(points, faces, colors, opacity)
+    _former_truth[:] = [(given, opacity, surface)]
+    return surface

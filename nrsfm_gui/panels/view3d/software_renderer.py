@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QLineF, QPointF, Qt
+from PyQt6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap, QPolygonF, QTransform
 
 from core.io.writers import SHADING
@@ -26,6 +26,8 @@ from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import numpy.typing as npt
+
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.panels.view3d.parts import Part
     from nrsfm_gui.scene.orbit_camera import Projection
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 SMOOTH = 5000  # segments of a part up to which they are ever smoothed
 PIECES = 40  # of a long segment, of which a surface may hide some,
 LONG = 20.0  # pixels
-OPAQUE = np.uint32(0xFF000000)  # of a color as a number, red is its lowest byte
+OPAQUE = np.uint32(0xFF000000)  # of a color as a number, blue is its lowest byte
 MOST_TRIANGLES = 6000  # of a surface that are painted: more would be too slow
 DEPTHS = 20_000  # levels of depth from the farthest dot to the nearest, which 16 bits hold
 SHAPES = ("sphere", "ring", "disk")
@@ -46,6 +48,7 @@ LIMIT = 1e5  # pixels: QPainter cannot paint much farther out
 
 # What is painted from, for all pictures: only the window's thread paints.
 _lines = Primitives(QLineF, 4)
+_corners = Primitives(QPointF, 2)
 _fragments = Primitives(QPainter.PixmapFragment, 10)
 
 
@@ -121,29 +124,37 @@ def _paint_segments(
     painter: QPainter, part: LineSegments, request: RenderRequest, solid: list[_Surface]
 ) -> None:
     ratio, colors = request.ratio, part.colors[part.ends[:, 1]]
-    lines, depths = _in_front(part.pairs, request.projection)
+    lines, depths = _in_front(part, request.projection)
     lines *= ratio
-    usable = np.isfinite(lines).all(axis=(1, 2)) & (np.abs(lines) < LIMIT).all(axis=(1, 2))
-    if solid:
-        lines, depths, colors = lines[usable], depths[usable], colors[usable]
-        lines, depths, colors = _in_pieces(lines, depths, colors)
-        usable = np.ones(len(lines), dtype=bool)
-    for surface in solid:
-        usable &= ~surface.hides(lines.mean(axis=1), depths.mean(axis=1))
+    usable = _paintable(lines)
     if not usable.all():
-        lines, colors = lines[usable], colors[usable]
+        lines, depths, colors = lines[usable], depths[usable], colors[usable]
+    if solid:
+        lines, depths, colors = _in_pieces(lines, depths, colors)
+        middles = (lines[:, 0] + lines[:, 1]) / 2, (depths[:, 0] + depths[:, 1]) / 2
+        seen = ~np.logical_or.reduce([surface.hides(*middles) for surface in solid])
+        lines, colors = lines[seen], colors[seen]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, request.smooth and len(lines) <= SMOOTH)
-    for color, same in _by_color(colors):
+    for color, same in _by_color(lines, colors):
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
-        chosen = _lines
-        chosen.resize(int(same.sum()))
-        chosen.ndarray()[:] = lines[same].reshape(-1, 4)
-        painter.drawLines(*chosen.drawargs())
+        _lines.resize(len(same))
+        _lines.ndarray()[:] = same.reshape(-1, 4)
+        painter.drawLines(*_lines.drawargs())
+
+
+def _paintable(pixels: Floats) -> Bools:
+    """Return which of N lines or triangles (N, corners, 2) lie where QPainter can paint."""
+    inside: Bools = np.abs(pixels.reshape(-1, 2 * pixels.shape[1]).T) < LIMIT
+    whole: Bools = np.logical_and.reduce(np.ascontiguousarray(inside))  # numpy is slow for short rows
+    return whole
 
 
 def _in_pieces(lines: Floats, depths: Floats, colors: Rgba) -> tuple[Floats, Floats, Rgba]:
     """Cut long segments (M, 2, 2), of which a surface may hide a part, into PIECES of known depths (M, 2)."""
-    long = np.abs(lines[:, 1] - lines[:, 0]).max(axis=1) > LONG
+    across, down = np.abs(lines[:, 1] - lines[:, 0]).T
+    long = np.maximum(across, down) > LONG
+    if not long.any():
+        return lines, depths, colors
     shares = np.linspace(0.0, 1.0, PIECES + 1)
 
     def cut(ends: Floats) -> Floats:
@@ -154,23 +165,25 @@ def _in_pieces(lines: Floats, depths: Floats, colors: Rgba) -> tuple[Floats, Flo
     return cut(lines), cut(depths), np.concatenate([colors[~long], np.repeat(colors[long], PIECES, axis=0)])
 
 
-def _by_color(colors: Rgba) -> Iterator[tuple[QColor, Bools]]:
-    """Yield every color of (N, 4), and which of the N have it."""
+def _by_color(lines: Floats, colors: Rgba) -> Iterator[tuple[QColor, Floats]]:
+    """Yield every color of lines (M, 2, 2), and the lines that have it."""
     words = np.ascontiguousarray(colors).view(np.uint32).ravel()
-    for word in np.unique(words):
-        yield QColor(*np.array([word]).view(np.uint8).tolist()), words == word
+    order = np.argsort(words, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(words[order])) + 1):
+        if len(rows):
+            yield QColor(*colors[rows[0]].tolist()), lines[rows]
 
 
-def _in_front(pairs: Floats, projection: Projection) -> tuple[Floats, Floats]:
-    """Return the pixels (M, 2, 2) and depths (M, 2) of segments (M, 2, 3), cut at the near plane.
+def _in_front(part: LineSegments, projection: Projection) -> tuple[Floats, Floats]:
+    """Return the pixels (M, 2, 2) and depths (M, 2) of segments, cut at the near plane.
 
     The pixels are NaN where a segment is wholly behind it.
     """
-    pixels, depth = projection.pixels(pairs)
+    pixels, depth = (of[part.ends] for of in projection.pixels(part.positions))
     near = max(projection.near, 1e-9)
     if projection.parallel or not (depth < near).any():
         return pixels, depth
-    pairs = pairs.copy()
+    pairs = part.pairs
     for end in (0, 1):
         behind = (depth[:, end] < near) & (depth[:, 1 - end] > near)
         share = (near - depth[behind, end]) / (depth[behind, 1 - end] - depth[behind, end])
@@ -183,26 +196,30 @@ class _Surface:
 
     def __init__(self, part: TriangleMesh, request: RenderRequest) -> None:
         self.part, self._request = part, request
-        places, self._depths = request.projection.pixels(part.positions)
-        pixels, depth = request.ratio * places[part.faces], self._depths[part.faces]
-        inside: Bools = np.isfinite(pixels) & (np.abs(pixels) < LIMIT)
-        usable: Bools = np.logical_and.reduce(inside, axis=(1, 2))
+        places, depths = request.projection.pixels(part.positions)
+        pixels, depth = request.ratio * places[part.faces], depths[part.faces]
+        usable = _paintable(pixels)
         order = np.argsort(-depth.mean(axis=1))
         self._order = order[usable[order]]
-        self._corners = pixels[self._order]  # (T, 3, 2)
+        self._farthest = np.append(np.inf, depth[self._order].max(axis=1))
+        self._corners = pixels[self._order].reshape(-1, 2)  # three for each triangle
+        size = np.array(request.size)
+        low, high = np.floor(self._corners.min(axis=0, initial=LIMIT)), self._corners.max(axis=0, initial=0.0)
+        first = np.clip(low, 0, size - 1).astype(int)
+        last = np.clip(np.ceil(high), first, size - 1).astype(int)
+        self._covered = QRect(QPoint(*first.tolist()), QPoint(*last.tolist()))  # of the picture
 
     def paint(self, painter: QPainter) -> None:
         """Paint the triangles in their colors."""
         colors = self.part.seen_colors(self._request.projection)[self._order]
+        shades = np.ascontiguousarray(colors[:, [2, 1, 0, 3]]).view(np.uint32).ravel()
         if not self.part.solid:
-            self._paint(painter, colors)
+            self._paint(painter, shades)
             return
-        height, width = self._numbers.shape
-        shades = np.zeros((1 + len(colors), 4), dtype=np.uint8)
-        shades[1:] = colors[:, [2, 1, 0, 3]]
-        pixels = shades.view(np.uint32).ravel()[self._numbers]
+        pixels = np.append(np.uint32(0), shades)[self._numbers]
+        height, width = pixels.shape
         image = QImage(pixels.tobytes(), width, height, QImage.Format.Format_ARGB32_Premultiplied)
-        painter.drawImage(0, 0, image)
+        painter.drawImage(self._covered.topLeft(), image)
 
     def hides(self, pixels: Floats, depth: Floats) -> Bools:
         """Return which places (N, 2) of the picture, at some depths (N,), are hidden by the surface.
@@ -210,42 +227,41 @@ class _Surface:
         What is no farther than the farthest corner of the triangle that is seen there may lie on it.
         """
         height, width = self._numbers.shape
-        places = np.clip(np.nan_to_num(pixels, nan=-1.0), -1.0, max(height, width))
-        columns, rows = np.floor(places).astype(np.int64).T
-        inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
-        farthest = np.append(np.inf, self._depths[self.part.faces[self._order]].max(axis=1))
+        x, y = pixels[:, 0] - self._covered.left(), pixels[:, 1] - self._covered.top()
+        there = np.flatnonzero((x >= 0) & (x < width) & (y >= 0) & (y < height))  # not where it is NaN
         hidden = np.zeros(len(pixels), dtype=bool)
-        hidden[inside] = depth[inside] > farthest[self._numbers[rows[inside], columns[inside]]]
+        seen = self._numbers[y[there].astype(int), x[there].astype(int)]
+        hidden[there] = depth[there] > self._farthest[seen]
         return hidden
 
     @cached_property
-    def _numbers(self) -> Ints:
+    def _numbers(self) -> npt.NDArray[np.uint32]:
         """The number (H, W) of the triangle that is seen, from 1 in the order of painting, 0 for none."""
-        width, height = self._request.size
-        image = QImage(width, height, QImage.Format.Format_RGB32)
+        image = QImage(self._covered.size(), QImage.Format.Format_RGB32)
         image.fill(0)
         painter = QPainter(image)
-        numbers = np.arange(1, len(self._order) + 1, dtype=np.uint32) | OPAQUE
-        self._paint(painter, numbers.view(np.uint8).reshape(-1, 4))
+        painter.translate(-self._covered.topLeft())
+        self._paint(painter, np.arange(1, len(self._order) + 1, dtype=np.uint32) | OPAQUE)
         painter.end()
         bits = image.constBits()
         assert bits is not None  # it has pixels
-        drawn = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint8).reshape(height, width, 4)
-        found: Ints = drawn[..., 2] + 256 * drawn[..., 1].astype(np.int64)
-        return found
+        drawn = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint32)
+        return (drawn & ~OPAQUE).reshape(image.height(), image.width())
 
-    def _paint(self, painter: QPainter, colors: Rgba) -> None:
-        # Plain numbers and one brush per shade: a mesh of thousands is repainted many times a second.
-        brushes: dict[tuple[int, ...], QBrush] = {}
+    def _paint(self, painter: QPainter, shades: npt.NDArray[np.uint32]) -> None:
+        # Nothing is made for each triangle: a mesh of thousands is repainted many times a second.
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
-        corners = self._corners.reshape(-1, 6).tolist()
-        for shade, (ax, ay, bx, by, cx, cy) in zip(colors.tolist(), corners, strict=True):
-            key = tuple(shade)
-            if key not in brushes:
-                brushes[key] = QBrush(QColor(*shade))
-            painter.setBrush(brushes[key])
-            painter.drawConvexPolygon(QPointF(ax, ay), QPointF(bx, by), QPointF(cx, cy))
+        _corners.resize(len(self._corners))
+        _corners.ndarray()[:] = self._corners
+        for shade, triangle in zip(shades.tolist(), _corners.triples(), strict=True):
+            painter.setBrush(_brush(shade))
+            painter.drawConvexPolygon(triangle)
+
+
+@lru_cache(maxsize=1 << 14)
+def _brush(shade: int) -> QBrush:
+    return QBrush(QColor.fromRgba(shade))
 
 
 def _paint_points(

@@ -1,4 +1,4 @@
-"""Arrays of Qt lines or pixmap fragments for one call of QPainter, without a memory leak."""
+"""Arrays of Qt points, lines or pixmap fragments for one call of QPainter, without a memory leak."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Primitives(PrimitiveArray):
 
     def __init__(self, kind: type, fields: int) -> None:
         self._views: dict[int, Any] = {}
+        self._triples: list[Any] = []
         self._most = 0
         super().__init__(kind, fields)
 
@@ -23,6 +24,7 @@ class Primitives(PrimitiveArray):
         """Resize the array to a number of objects."""
         if size > self._most:  # they move to another place in memory
             self._views.clear()
+            self._triples.clear()
             self._most = size
         super().resize(size)
 
@@ -32,3 +34,9 @@ class Primitives(PrimitiveArray):
         if size not in self._views:
             self._views[size] = super().instances()
         return self._views[size]
+
+    def triples(self) -> list[Any]:
+        """Return the objects by threes, such as the corners of triangles."""
+        objects, known = self.instances(), len(self._triples)
+        self._triples += [objects[k : k + 3] for k in range(3 * known, len(self), 3)]
+        return self._triples[: len(self) // 3]

@@ -498,6 +498,15 @@ def test_two_views_both_draw(view, known, shapes, show, near):
         assert near(each.grab_image(), DARK.estimate, tolerance=12).sum() > 200
 
 
+def test_the_surface_of_the_truth_is_found_again_only_where_it_is_another_one(known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(LAYERS)))
+    surface = scene_parts(scene, DARK)["truth mesh"]
+    moved = replace(scene, truth=np.array(scene.truth), estimate=scene.estimate + 1.0)
+    assert scene_parts(moved, DARK)["truth mesh"] is surface
+    larger = scene_parts(replace(scene, truth=2.0 * scene.truth), DARK)["truth mesh"]
+    np.testing.assert_array_equal(larger.positions, 2.0 * surface.positions)
+
+
 def test_parts_leave_out_what_is_missing(known, shapes):
     scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(LAYERS)))
     truth = np.array(scene.truth)
