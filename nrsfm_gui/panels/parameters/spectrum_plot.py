@@ -48,15 +48,12 @@ ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest num
 ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 KEYS_HINT = "Arrow keys: left, right choose; up, down: 1 %."
-DRAGGED = (
-    "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
-    "Ctrl is fine, the bottom is 0; a double click {reset}.\n"
-)
+DRAGGED = "Drag a diamond up or down; {order},\nCtrl is fine, the bottom is 0; a double click {reset}.\n"
 KEYS = (
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
     "with Ctrl the others come along; Esc gives the arrow keys back. {exact}"
 )
-HANDLE_HINT = "Drag up or down. Shift: all, Ctrl: fine."
+STOPS = "it stops where weights would decrease. Shift brings the others along"
 ALONG = "The others come along."
 MOST_HEIGHT = 260  # pixels
 SENTENCE_MILLISECONDS = 4000  # that the reason for a stop is shown
@@ -71,6 +68,7 @@ class SpectrumWords:
     empty: str  # before there are any
     letter: str  # of a weight
     hint: str
+    handle: str  # the hint at a handle
     tip: str
     scale: Scale  # of the weights
     labels: dict[str, tuple[str, str]]  # of the axes, short and in full
@@ -81,8 +79,9 @@ WORDS = {
         "Singular values and weights appear here with the first run",
         "a",
         "Drag a weight. Click a bar to set the rank.",
+        "Drag up or down. Shift: all, Ctrl: fine.",
         "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
-        f"{DRAGGED.format(reset='gives the weight back to the penalty')}"
+        f"{DRAGGED.format(order=STOPS, reset='gives the weight back to the penalty')}"
         "Click low in a bar to keep so many basis shapes, + to add one.\n"
         f"{KEYS.format(exact='Exact numbers are in the section Method.')}",
         WEIGHTS,
@@ -95,10 +94,11 @@ WORDS = {
     DEPTHS: SpectrumWords(
         "The modes of the shape and their weights appear here when its depths are refined",
         "w",
-        "Drag a weight; with Shift it takes others along.",
+        "Drag a weight. Click the last mode to keep.",
+        "Drag up or down; the others come along.",
         "Bars: the modes in which the shape deviates from its mean, in % of the object's size, left axis.\n"
         "Diamonds: their weights, right axis; both logarithmic. A heavier mode occurs less.\n"
-        f"{DRAGGED.format(reset='sets 1')}"
+        f"{DRAGGED.format(order='the others come along, since weights never decrease', reset='sets 1')}"
         "The last one is of all smaller modes, too. Click low in a bar to suppress the modes behind it;\n"
         "a second click gives them back. Below the dotted line movements cost nothing.\n"
         f"{KEYS.format(exact='Exact numbers are in the row below.')}",
@@ -333,7 +333,7 @@ class SpectrumPlot(Themed, QWidget):
     def set_note(self, sentence: str) -> None:
         """Show a sentence below the plot while nothing in it is pointed at, "" for what can be done."""
         before, self._note = self._resting_hint, sentence
-        if self.hint in (before, HANDLE_HINT):
+        if self.hint in (before, self._words.handle):
             self._rest()
 
     def _apply_theme(self, theme: Theme) -> None:
@@ -434,7 +434,9 @@ class SpectrumPlot(Themed, QWidget):
         elif target.kind == "handle":
             self._mark(target.index)
             others = self._state.objective == DEPTHS and target.index + 1 == len(self.weights)
-            self._set_hint(f"Of mode {target.index + 1} and all smaller ones." if others else HANDLE_HINT)
+            self._set_hint(
+                f"Of mode {target.index + 1} and all smaller ones." if others else self._words.handle
+            )
         elif self._state.objective == DEPTHS:
             self._set_hint(self._bar_hint(target.index + 1))
         elif target.kind == "more":
@@ -492,15 +494,17 @@ class SpectrumPlot(Themed, QWidget):
     def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, move_others: bool) -> None:
         """Set a weight to a value, or as near as the order allows; emit the weights if they changed."""
         barrier = None
-        if self._state.objective == DEPTHS and handle + 1 == len(base):
+        modes = self._state.objective == DEPTHS
+        if modes and handle + 1 == len(base):
             wanted = max(wanted, self._words.scale.lowest)  # all smaller modes cost something
+        move_others |= modes  # which have equal weights at first, where none could be moved alone
         if not move_others:
             wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
         weights = enforce_order(moved, handle) if move_others else moved
         if barrier is None:
             self._items.set_barrier(None)
-            self._set_hint(ALONG if move_others else self._note or HANDLE_HINT)
+            self._set_hint(ALONG if move_others else self._note or self._words.handle)
         else:
             self._items.set_barrier(barrier)
             self._flash.request()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Settings
+from core.foundation import DEPTHS
+from core.reconstruction import OBJECTIVE_OF
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.panels.sequences.sequence_tree import describe
@@ -69,10 +71,10 @@ class SequencesController(QObject):
         self._session.set_settings(settings)
 
     def remember_settings(self) -> None:
-        """Store the parameters of the open sequence; mirrored frames and steered weights are a run's."""
-        session = self._session
-        unsteered = {"penalty": session.rule, "mode_weights": Settings().mode_weights}
-        settings = session.settings.with_changes(mirror=None, **unsteered)
+        """Store the parameters of the open sequence; weights and those of the depths are of a run."""
+        session, plain = self._session, Settings()
+        depths = {name: getattr(plain, name) for name, of in OBJECTIVE_OF.items() if of == DEPTHS}
+        settings = session.settings.with_changes(penalty=session.rule, **depths)
         if self.remembers and session.sequence is not None:
             self._store.set_parameters(session.sequence.content, settings)
 

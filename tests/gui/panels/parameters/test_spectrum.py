@@ -443,3 +443,15 @@ def test_what_a_drag_has_moved_is_said_until_something_is_pointed_at(modes):
     assert modes.hint == "Moved 0.3 mm by this change."
     modes.set_note("")
     assert modes.hint == WORDS[DEPTHS].hint
+
+
+def test_modes_of_equal_weights_are_dragged_without_a_key_and_those_behind_come_along(qtbot, modes):
+    edited = []
+    modes.weights_edited.connect(edited.append)
+    start = modes.canvas.pixel(2, float(modes.canvas.parts.shares[1]))
+    press(qtbot, modes, start)
+    move(modes, start - QPointF(0, 30))
+    release(qtbot, modes, start - QPointF(0, 30))
+    first, *others = edited[-1]
+    assert first == 1.0 and len(set(others)) == 1 and others[0] > 1.0
+    assert modes.canvas.parts.barrier is None
