@@ -308,7 +308,7 @@ class GuidanceController(QObject):
             words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
         usable, best = name in names, line.values[line.best]
         if not usable and name in SETTINGS:
-            words += " Depths are not refined now."
+            words += " The depths are not the objective now."
         elif not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
         elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(

@@ -43,7 +43,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, rigid_s
     assert np.linalg.norm(drawn.estimate - drawn.truth, axis=1).max() < 0.05
     assert near(window.tracks_view.grab_image(), DARK.reprojected).sum() > 100
     assert near(window.scene_view.grab_image(), DARK.estimate).sum() > 100
-    assert window.sequences_panel.tree.item(1).text(0) == "bilinear, TNN, low rank"
+    assert window.sequences_panel.tree.item(1).text(0) == "lowrank, eta 1e-4, mu 0.001"
     with qtbot.waitSignal(window.export_controller.saved):
         window.export_controller.save_reconstruction(tmp_path / "scene.npz")
     result = load_result(tmp_path / "scene.npz")

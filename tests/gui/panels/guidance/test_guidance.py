@@ -243,12 +243,12 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing and panel.plot._curves.words is not None)
     shown = panel.plot._curves
-    assert shown.words == ("depth", "none") and np.isfinite(shown.truth).all()
+    assert shown.words == ("depths", "wnn") and np.isfinite(shown.truth).all()
     word = shown.words[shown.advised]
-    assert marked(panel) == [f"refine {word}"]
-    assert f"refine {word} predicts best" in panel.sentence and "range" not in panel.sentence
+    assert marked(panel) == [f"objective {word}"]
+    assert f"objective {word} predicts best" in panel.sentence and "range" not in panel.sentence
     panel._use.click()
-    assert session.settings.objective == word == "depth"  # of a deforming balloon
+    assert session.settings.objective == word == "depths"  # of a deforming balloon
     assert "press Run" in panel.sentence
     qtbot.waitUntil(lambda: panel._parameter.model().item(panel._parameter.findData("isometry")).isEnabled())
     panel._parameter.set_key("isometry")
@@ -260,7 +260,7 @@ def test_whether_to_refine_can_be_computed_and_used_and_then_its_numbers(qtbot, 
     panel._use.click()
     assert session.settings.isometry == used
     session.set_settings(session.settings.with_changes(objective="wnn"))
-    qtbot.waitUntil(lambda: "Depths are not refined now" in panel.sentence and not panel._use.isEnabled())
+    qtbot.waitUntil(lambda: "are not the objective now" in panel.sentence and not panel._use.isEnabled())
 
 
 def test_the_noise_of_the_tracks_is_the_present_one_where_it_is_not_given(qtbot, session, solved, panel):
