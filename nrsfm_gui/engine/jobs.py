@@ -115,12 +115,15 @@ class Jobs(QObject):
         self._running: list[Job] = []
         self._ended: list[Job] = []  # that Qt has still to delete
         self._waiting: deque[Job] = deque(maxlen=1 if order is Order.NEWEST else None)
+        self.over = False  # whether the owner has ended, and may be gone when the last signals arrive
 
     def __bool__(self) -> bool:
         return bool(self._running or self._waiting)
 
     def start(self, job: Job) -> Job:
         """Store a job, run it now or after those before it, and return it."""
+        if self.over:
+            return job
         if self._running and self._order is not Order.TOGETHER:
             if self._order is Order.NEWEST:
                 self.cancel()
@@ -145,7 +148,8 @@ class Jobs(QObject):
             job.wait()
 
     def shut_down(self) -> None:
-        """Cancel all, and wait for their end."""
+        """Cancel all, and wait for their end; nothing is reported or started any more."""
+        self.over = True
         self.cancel()
         self.wait()
 
@@ -165,4 +169,5 @@ class Jobs(QObject):
         job.deleteLater()
         if self._waiting and not self._running:
             self._run(self._waiting.popleft())
-        self.ended.emit()
+        if not self.over:
+            self.ended.emit()

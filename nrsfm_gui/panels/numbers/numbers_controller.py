@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -119,13 +120,13 @@ class NumbersController(QObject):
         self._jobs.start(
             Job(
                 lambda _job: find(sequence, shapes),
-                done=lambda found: self._on_examined(shapes, found),
+                done=partial(self._on_examined, shapes),
                 failed=self.failed,
             )
         )
 
     def _on_examined(self, shapes: Shapes, found: Findings | None) -> None:
-        scene = self._display.scene
+        scene = None if self._jobs.over else self._display.scene
         if scene is not None and scene.shapes is shapes:
             self._shapes, self._findings = shapes, found
             self._frame.run()
