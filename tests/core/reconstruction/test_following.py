@@ -18,7 +18,7 @@ REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 8  # points that pass all levels, where there are too many
 MOVED = {
     "isometry": {"isometry": 1.5},
-    "mode weights": {"mode_weights": (0.5, 1.0, 3.0)},
+    "mode weights": {"mode_weights": (0.9, 1.0, 1.2)},  # heavier ones lead into one of several basins
     "smallest movement": {"smallest_movement": 0.02},
     "noise": {"noise": 2.0},
     "neighbors": {"neighbors": 4},
