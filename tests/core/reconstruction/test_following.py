@@ -117,15 +117,19 @@ def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     assert apart(early, settled) < 1e-3
 
 
-@pytest.mark.parametrize("name", ["mode weights", "isometry"])
-def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, away, name):
-    iterates = list(iterate(sequence, REFINED.with_changes(**MOVED[name]), start=loaded))
+@pytest.mark.parametrize("changes", [{"mode_weights": (0.9, 1.0, 1.2)}, {"isometry": 0.36}])
+def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, changes):
+    moved = REFINED.with_changes(**changes)  # by little: where edges are others, far minima may be others
+    iterates, live = (
+        list(iterate(sequence, moved, start=loaded)),
+        last_of(iterate(sequence, moved, start=settled)),
+    )
     assert all(each.best is loaded.best for each in iterates)
     assert iterates[0].phase.kind is PhaseKind.FINEST
     assert apart(loaded, settled) < 1e-12
-    assert 1e-6 < apart(iterates[0], loaded) < 2 * apart(away[name][-1], settled)
-    assert apart(iterates[-1], away[name][-1]) < 0.02  # neighbors are those of another shape
-    assert iterates[-1].record.energy == pytest.approx(away[name][-1].record.energy, abs=0.02)
+    assert 1e-6 < apart(iterates[0], loaded) < 2 * apart(live, settled)
+    assert apart(iterates[-1], live) < 0.02  # neighbors are those of another shape
+    assert iterates[-1].record.energy == pytest.approx(live.record.energy, abs=0.02)
     back = last_of(iterate(sequence, REFINED, start=iterates[-1]))
     assert apart(back, last_of(iterate(sequence, REFINED, start=loaded))) < 1e-3
     assert iterates[-1].geometry.std is not None
