@@ -43,6 +43,7 @@ KEPT_THREADS = (
     "jemalloc",  # of the memory of Arrow
     "llvmpipe",  # Mesa's, for all OpenGL contexts
     "QDBus",  # Qt's connection to the desktop
+    "QXcbEventQueue",  # to the display, of the process's name until its thread has begun
     "Thread (pooled)",  # QThreadPool.globalInstance(), where each ends after 30 s without work
 )
 KEPT_VARIABLES = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK")  # joblib sets the second one when it is imported
