@@ -3,7 +3,14 @@
 from .assets import asset_folder, help_page
 from .atomic import remove_temporaries, replacing, replacing_many
 from .exceptions import LONGEST_SENTENCE, InputError, printable, printable_name
-from .linalg import Similarity, object_size, procrustes, relative_distance, rotation_from_vector
+from .linalg import (
+    Similarity,
+    nearest_rotation,
+    object_size,
+    procrustes,
+    relative_distance,
+    rotation_from_vector,
+)
 from .memory import PeakMemory, peak_megabytes
 from .missing_packages import needs
 from .outputs import (
@@ -69,6 +76,7 @@ __all__ = [
     "limit_memory",
     "limit_processor",
     "make_folder",
+    "nearest_rotation",
     "needs",
     "object_size",
     "one_line_repr",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ MOST_PARTS = 4  # of a name
 MOST_WEIGHTS = 4  # in a name
 
 
+@lru_cache(maxsize=256)  # every panel asks for it at every update
 def run_name(settings: Settings) -> str:
     """Return the nearest preset and what differs from it: "bilinear, rank 8".
 

@@ -7,6 +7,7 @@ reconstructions of images share neither their coordinates nor, frame by frame, t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,9 +16,8 @@ import numpy as np
 
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
-from core.depth import shape_distances
 from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
-from core.foundation import DEPTHS, read_only, relative_distance
+from core.foundation import DEPTHS, nearest_rotation, read_only, relative_distance
 from core.reconstruction import OBJECTIVE_OF
 from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -105,10 +105,12 @@ def relative_movement(before: Floats, now: Floats) -> float | None:
     if before.shape != now.shape:
         return None
     one, other = (points - points.mean(axis=2, keepdims=True) for points in (before, now))
-    sizes = [np.sqrt(np.square(points).sum() / points[:, 0].size) for points in (one, other)]
-    if not all(np.isfinite(size) and size > 0 for size in sizes):
+    size = math.sqrt(np.vdot(one, one) * np.vdot(other, other))
+    if not (np.isfinite(size) and size > 0):
         return None
-    return float(np.sqrt(shape_distances(one / sizes[0], other / sizes[1]).sum() / one[:, 0].size))
+    # |R X / a - Z / b|^2 = 2 - 2 <R, Z X^T> / (a b): no shape has to be rotated.
+    products = other @ one.swapaxes(1, 2)
+    return math.sqrt(max(0.0, 2.0 - 2.0 * float(np.vdot(nearest_rotation(products), products)) / size))
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

@@ -68,16 +68,27 @@ PLAIN_VERTEX = """#version 140
 uniform mat4 u_clip;
 in vec3 a_position;
 in vec4 a_color;
-in vec3 a_normal;
 out vec4 v_color;
-out vec3 v_place;
-out vec3 v_normal;
 void main() {
     gl_Position = u_clip * vec4(a_position, 1.0);
     v_color = a_color;
-    v_place = a_position;
-    v_normal = a_normal;
 }
+"""
+# Of a surface that is lit from both sides: the light that reaches its vertices.
+LIT_VERTEX = f"""#version 140
+uniform mat4 u_clip;
+uniform vec4 u_eye;
+uniform vec3 u_light;
+in vec3 a_position;
+in vec4 a_color;
+in vec3 a_normal;
+out vec4 v_color;
+void main() {{
+    gl_Position = u_clip * vec4(a_position, 1.0);
+    float facing = dot(a_normal, u_eye.w * a_position + u_eye.xyz) > 0.0 ? -1.0 : 1.0;
+    float reached = max(facing * dot(a_normal, u_light), 0.0) / {FACING};
+    v_color = vec4(min(a_color.rgb * ({AMBIENT} + {REST} * reached), 1.0), a_color.a);
+}}
 """
 PLAIN_FRAGMENT = """#version 140
 in vec4 v_color;
@@ -95,21 +106,6 @@ void main() {
     vec2 side = vec2(textureSize(u_texture, 0));
     fragment = texture(u_texture, (v_color.xy * (side - 1.0) + 0.5) / side);
 }
-"""
-LIT_FRAGMENT = f"""#version 140
-uniform vec4 u_eye;
-uniform vec3 u_light;
-in vec4 v_color;
-in vec3 v_place;
-in vec3 v_normal;
-out vec4 fragment;
-void main() {{
-    vec3 facet = cross(dFdx(v_place), dFdy(v_place));
-    vec3 normal = normalize(v_normal);
-    if (dot(facet, u_eye.w * v_place + u_eye.xyz) * dot(facet, normal) > 0.0) normal = -normal;
-    float reached = max(dot(normal, u_light), 0.0) / {FACING};
-    fragment = vec4(min(v_color.rgb * ({AMBIENT} + {REST} * reached), 1.0), v_color.a);
-}}
 """
 # A sphere is cut by others where its surface is. Of very many small ones each has one depth, that of its
 # front: a depth of every pixel costs a machine without a graphics card as much as all else.
@@ -422,7 +418,7 @@ class OpenGLRenderer:
                 _Program(version + DOT_VERTEX, version + DOT_FRAGMENT) for version in (ROUND, FLAT)
             )
             self._plain = _Program(PLAIN_VERTEX, PLAIN_FRAGMENT)
-            self._lit = _Program(PLAIN_VERTEX, LIT_FRAGMENT)
+            self._lit = _Program(LIT_VERTEX, PLAIN_FRAGMENT)
             self._sheet = _Program(PLAIN_VERTEX, SHEET_FRAGMENT)
             self._eye_dome = _Program(SCREEN_VERTEX, EYE_DOME_FRAGMENT)
             self._target, self._lit_target = GL.glGenFramebuffers(1), GL.glGenFramebuffers(1)
