@@ -16,6 +16,7 @@ import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class ErrorTraces(QObject):
         self._jobs = Jobs(self)
         self._jobs.ended.connect(self._on_job_ended)
         self._over = False
+        session.run_changed.connect(self._give_way)
 
     def note(self, run: Run, incumbent: Incumbent) -> None:
         """Note the error of what is published of a run, under the session's alignment."""
@@ -92,7 +94,7 @@ class ErrorTraces(QObject):
     def of(self, run: Run) -> ErrorTrace | None:
         """Return the trace of a run under the session's alignment, None where nothing is known.
 
-        Of a run that is over, what is missing is computed, and `changed` is emitted.
+        Of a run that is over, what is missing is computed while none is under way, and `changed` is emitted.
         """
         notes = self._notes_of(run)
         if not run.state.alive and notes.complete != len(run.history):
@@ -138,7 +140,8 @@ class ErrorTraces(QObject):
 
     def _complete(self, run: Run, notes: _Notes) -> None:
         """Compute the errors of the snapshots that have none, in a thread."""
-        if self._over or self._jobs:
+        running = any(each.state is RunState.RUNNING for each in self._session.runs)
+        if self._over or self._jobs or running:
             return
         notes.complete = len(run.history)
         moments = [run.snapshots.at(record) for record in run.snapshots.indices]
@@ -147,8 +150,8 @@ class ErrorTraces(QObject):
         if not missing or not _has_error(run, missing[-1][1]):
             return
 
-        def compute(job: Job) -> list[tuple[int, tuple[str, float, str]]]:
-            found, known = [], {}
+        def compute(job: Job) -> None:
+            known: dict[object, tuple[str, float, str] | None] = {}
             began = time.perf_counter()
             for record, iterate in _coarse_first(missing):
                 job.watch()
@@ -158,16 +161,21 @@ class ErrorTraces(QObject):
                 if point not in known:
                     request = SceneRequest(sequence, iterate, alignment, scale=scale)
                     known[point] = error_of(find_quality(request), sequence)
-                error = known[point]
-                if error is not None:
-                    found.append((record, error))
-            return found
+                if (error := known[point]) is not None:
+                    job.report((record, error))
 
-        def add(found: list[tuple[int, tuple[str, float, str]]]) -> None:
-            for record, error in found:
-                notes.add(record, error)
+        def resume_later() -> None:
+            notes.complete = -1
 
-        self._jobs.start(Job(compute, done=add, failed=self.failed))
+        job = Job(compute, failed=self.failed)
+        job.found.connect(lambda found: notes.add(*found))
+        job.cancelled.connect(resume_later)
+        self._jobs.start(job)
+
+    def _give_way(self, run: Run) -> None:
+        """Stop computing while a run is under way: what follows a hand needs the processors."""
+        if run.state is RunState.RUNNING:
+            self._jobs.cancel()
 
     def _on_job_ended(self) -> None:
         if not self._over:

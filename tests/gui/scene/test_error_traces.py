@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -46,6 +47,29 @@ def test_the_errors_of_snapshots_are_computed_when_the_run_is_over(
     assert trace.errors[-1] < trace.errors[0]
     assert trace.nearest(3) == (3, trace.errors[3]) and trace.nearest(10_000)[1] == trace.errors[-1]
     assert traces.of(run) is trace  # until there are others
+
+
+def test_the_errors_of_a_run_wait_while_another_one_is_under_way(
+    qtbot, session, traces, add_solved_run, known, monkeypatch
+):
+    run, other = (add_solved_run(session, known.sequence, QUICK) for _ in range(2))
+    begun, going_on = Event(), Event()
+
+    def find(request):
+        begun.set()
+        assert going_on.wait(60)
+        return find_quality(request)
+
+    monkeypatch.setattr("nrsfm_gui.scene.error_traces.find_quality", find)
+    assert traces.of(run) is None and begun.wait(60)
+    other.state = RunState.RUNNING
+    session.report_run(other)
+    going_on.set()
+    qtbot.waitUntil(lambda: not traces._jobs)
+    kept = traces.of(run)
+    assert len(kept.errors) == 1 and not traces.is_complete(run) and not traces._jobs
+    other.state = RunState.FINISHED
+    assert trace_when_complete(qtbot, traces, run).errors.size == len(run.snapshots.indices)
 
 
 def test_published_errors_are_noted_and_another_alignment_begins_anew(
