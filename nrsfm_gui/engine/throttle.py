@@ -92,11 +92,16 @@ class PanelTurns:
         """Note that a parameter was changed that a run follows."""
         self._dragged_at = time.perf_counter()
 
+    @property
+    def dragging(self) -> bool:
+        """Whether the hand still moves a parameter."""
+        return time.perf_counter() - self._dragged_at <= DRAG_RESTS
+
     def next(self, wait: float) -> float:
         """Return how many milliseconds an update has to wait that would be made after so many."""
-        now = time.perf_counter()
-        if now - self._dragged_at > DRAG_RESTS:
+        if not self.dragging:
             return wait
+        now = time.perf_counter()
         self._last = max(now + SERIES_MILLISECONDS / 1000, self._last + TURN_MILLISECONDS / 1000)
         return max(wait, 1000 * (self._last - now))
 

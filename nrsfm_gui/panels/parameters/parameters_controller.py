@@ -18,6 +18,7 @@ from core.penalties import penalty_name
 from core.reconstruction import BILINEAR_START, mode_weights_by
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
+    PANEL_TURNS,
     TYPING_MILLISECONDS,
     Debounce,
     PanelUpdater,
@@ -340,10 +341,16 @@ class ParametersController(QObject):
         return modes_state(values, settings, self._columns)
 
     def _resolve_movement(self) -> str:
-        """Return how far the shape has moved since the parameters began to move, "" where they did not."""
+        """Return how far the shape has moved since the parameters began to move, "" where they did not.
+
+        It is found when the hand rests: of many frames and points it takes as long as a picture.
+        """
         session, began = self._session, self._began
         run, seen = session.shown, session.seen
         if run is None or seen is None or began is None or seen is began or not run.steered:
+            return ""
+        if PANEL_TURNS.dragging:
+            self._movement.request()
             return ""
         if seen.settings.objective != session.settings.objective:
             return ""
