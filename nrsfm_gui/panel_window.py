@@ -78,7 +78,8 @@ class PanelWindow(QMainWindow):
         """End what the panels compute, play, read and write."""
         for part in (
             self.timeline_controller, self.display, self.sequence_opening, self.export_controller,
-            self.background_controller, self.guidance_controller, self.numbers_controller, self.logbook,
+            self.background_controller, self.guidance_controller, self.numbers_controller,
+            self.parameters_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()
 
@@ -193,7 +194,7 @@ class PanelWindow(QMainWindow):
         )
         for failed in (
             self.export_controller.failed, self.run_control.crashed, self.display.failed,
-            self.numbers_controller.failed,
+            self.numbers_controller.failed, self.parameters_controller.failed,
         ):  # fmt: skip
             failed.connect(notifier.fail)
         self.sequences_controller.leaving.connect(self.parameters_controller.commit)

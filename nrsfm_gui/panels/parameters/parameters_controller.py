@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import PRESETS, ExplicitWeights, Settings
 from core.cameras import Calibration
 from core.foundation import DEPTHS
 from core.penalties import penalty_name
 from core.reconstruction import BILINEAR_START, mode_weights_by
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.engine.throttle import (
     FRAME_MILLISECONDS,
     PANEL_TURNS,
@@ -43,8 +44,13 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.run_errors import RunErrors
 
 
+MANY_FRAMES = 150  # singular values of more take longer than a panel may take from the window
+
+
 class ParametersController(QObject):
     """Keeps session, form and plot in step, and runs the solver with what the form holds."""
+
+    failed = pyqtSignal(str, str)  # a sentence and the traceback of a defect
 
     def __init__(
         self,
@@ -70,7 +76,8 @@ class ParametersController(QObject):
         self._form = PanelUpdater(
             lambda: session.settings, self._show_settings, self, milliseconds=FRAME_MILLISECONDS
         )
-        self._values = PanelUpdater(lambda: session.seen, self._show_spectrum, self)
+        self._jobs = Jobs(self, Order.NEWEST)
+        self._values = PanelUpdater(lambda: session.seen, self._find_spectrum, self)
         self._movement = PanelUpdater(self._resolve_movement, plot.set_note, self)
         self._diamonds = PanelUpdater(
             self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
@@ -149,6 +156,10 @@ class ParametersController(QObject):
             self._camera,
         ):
             updater.flush()
+
+    def shut_down(self) -> None:
+        """Wait for what is being found."""
+        self._jobs.shut_down()
 
     def _can_run(self) -> bool:
         """Set what was typed last; return whether it is accepted, or else warn that nothing is run."""
@@ -299,6 +310,20 @@ class ParametersController(QObject):
         self._form.forget()  # settings may come back to what the form showed before
         if settings != self._panel.settings:
             self._panel.set_settings(settings)
+
+    def _find_spectrum(self, seen: Iterate | None) -> None:
+        """Find the singular values of what is looked at: of many frames in the background."""
+        sequence = self._session.sequence
+        if seen is None or sequence is None or sequence.frame_count <= MANY_FRAMES:
+            self._show_spectrum(seen)
+        else:
+            self._jobs.start(
+                Job(
+                    lambda _job: seen.spectrum,
+                    done=lambda _found: None if self._jobs.over else self._show_spectrum(seen),
+                    failed=self.failed,
+                )
+            )
 
     def _show_spectrum(self, seen: Iterate | None) -> None:
         """Show the singular values of what is looked at; the weights of a penalty follow from its start's."""
