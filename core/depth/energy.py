@@ -175,6 +175,11 @@ class Preconditioner:
 
     __repr__ = one_line_repr
 
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return self.frames * (len(self.depths) + 3) + 2 * len(self.rays)
+
     def apply(self, gradient: Singles) -> Singles:
         """Return the approximate inverse of the Hessian times a vector of the unknowns' form."""
         points, runs, length, _ = self.depths.shape

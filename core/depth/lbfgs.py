@@ -18,7 +18,7 @@ uninterrupted one bit for bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -87,12 +87,17 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
     memory: int = 20  # the number of pairs
     refresh: int = 40  # iterations after which the preconditioner is computed again
     window: int = 3  # iterations over which the decrease is averaged
+    # The preconditioner of an energy that is nearly the same, and its age: to compute one takes as long as
+    # several iterations. It is left out where it is of another number of unknowns.
+    known: tuple[Preconditioner, int] | None = field(default=None, repr=False)
 
     def init(self, problem: LevelEnergy, start: DepthPoint) -> LBFGSState:
         """Return the state at a point, without pairs."""
         x = problem.start(start)
         value, gradient = problem.value_and_gradient(x)
-        return LBFGSState(x, value, gradient, (), None, 0, (value,))
+        known = self.known if self.known is not None and self.known[0].size == len(x) else None
+        preconditioner, age = known or (None, 0)
+        return LBFGSState(x, value, gradient, (), preconditioner, age, (value,))
 
     def step(self, problem: LevelEnergy, state: LBFGSState) -> LBFGSState:
         """Move to a point that satisfies the weak Wolfe conditions; without pairs where they lead nowhere."""

@@ -44,6 +44,7 @@ from .subset import DepthSubset, anchored_subset, carried_along
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
+    from .energy import Preconditioner
     from .problem import DepthPoint, DepthProblem
 
 FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
@@ -169,6 +170,7 @@ class DepthStep:
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
+    known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
     __repr__ = one_line_repr
 
@@ -213,16 +215,18 @@ def follow_depths(
     *,
     end: DepthPoint | None = None,
     coarser: DepthPoint | None = None,
+    known: tuple[Preconditioner, int] | None = None,
 ) -> Iterator[DepthStep]:
     """Yield the steps from a point to a minimum of an objective at the finest level.
 
     A path through other objectives may lead into a higher basin than it came from. So the `end` of the search
     is followed as well, where its energy is below that of the minimum, and the lower of both minima is kept.
     The first step is of a few iterations: it answers a movement of a parameter, after which another one
-    may follow at once. `coarser` is that of the last step, see `DepthStep`.
+    may follow at once. `coarser` is that of the last step, see `DepthStep`; `known` that of `LBFGS`.
     """
     phase = Phase(PhaseKind.FINEST)
-    algorithm, count = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE), objective.problem.visible.size
+    algorithm = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE, known=known)
+    count = objective.problem.visible.size
     best, lowest, done = point, np.inf, 0.0
     for start in (point,) if end is None or end is point else (point, end):
         if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
@@ -231,9 +235,13 @@ def follow_depths(
             energy = snapshot.progress.loss / count
             if energy < lowest:
                 best, lowest = objective.point(snapshot.state.x), energy
-            share = done + 0.5 * snapshot.progress.iteration / FOLLOW_ITERATIONS
-            if done or snapshot.progress.iteration >= ANSWER_ITERATIONS:
-                yield DepthStep(best, lowest, energy, phase, share, objective=objective)
+            iteration, state = snapshot.progress.iteration, snapshot.state
+            share = done + 0.5 * iteration / FOLLOW_ITERATIONS
+            known = None  # the later ones would fill the memory of what keeps the steps
+            if state.preconditioner is not None and iteration <= algorithm.refresh:
+                known = state.preconditioner, state.age
+            if done or iteration >= ANSWER_ITERATIONS:
+                yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
         done = 0.5
     yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
 
@@ -248,6 +256,7 @@ class Followed:
     end: DepthPoint  # of the search, on the part: a movement and its reverse end there
     shown: DepthPoint  # `point`, with the points that are carried along
     coarser: DepthPoint | None = None  # see `DepthStep`
+    known: tuple[Preconditioner, int] | None = None  # see `DepthStep`
 
     __repr__ = one_line_repr
 
@@ -262,12 +271,12 @@ class Followed:
     def at(self, shown: DepthPoint) -> Followed:
         """Return the same from another end of the search."""
         point = self.subset.restrict(shown)
-        return replace(self, point=point, end=point, shown=shown, coarser=None)
+        return replace(self, point=point, end=point, shown=shown, coarser=None, known=None)
 
     def moved(self, step: DepthStep) -> Followed:
         """Return where a step of the part leads, the other points carried along."""
         shown = carried_along(self.subset, self.shown, self.point, step.best)
-        return replace(self, point=step.best, shown=shown)
+        return replace(self, point=step.best, shown=shown, known=step.known)
 
 
 def follow_part(
@@ -279,7 +288,9 @@ def follow_part(
     """
     subset = followed.subset
     objective = options.objective(followed.objective, noise, followed.end)
-    steps = follow_depths(objective, followed.point, end=followed.end, coarser=followed.coarser)
+    steps = follow_depths(
+        objective, followed.point, end=followed.end, coarser=followed.coarser, known=followed.known
+    )
     back = _way_back(followed, objective)
     for step in steps if back is None else (back,):
         followed = followed.moved(step)

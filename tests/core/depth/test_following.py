@@ -8,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.depth import DepthOptions, DepthPoint, DepthProblem, follow_depths, refine_depths, shape_distances
+from core.depth import (
+    DepthOptions,
+    DepthPoint,
+    DepthProblem,
+    LevelEnergy,
+    follow_depths,
+    refine_depths,
+    shape_distances,
+)
 
 
 def last_of(steps):
@@ -76,6 +84,27 @@ def test_each_option_of_the_finest_level_moves_the_shape(refined):
     noisy = DepthOptions().objective(step.objective, 0.01 * problem.size, step.best)
     moved = last_of(follow_depths(noisy, step.best)).best
     assert np.abs(moved.rays - step.best.rays).max() > 1e-6
+
+
+def test_a_movement_begins_with_the_preconditioner_of_the_one_before(refined, monkeypatch):
+    problem, step = refined
+    made, compute = [], LevelEnergy.preconditioner
+    monkeypatch.setattr(LevelEnergy, "preconditioner", lambda *of: made.append(of) or compute(*of))
+    steps = []
+    for isometry in (0.31, 0.32, 0.33):
+        objective = DepthOptions(isometry=isometry).objective(step.objective, problem.noise, step.best)
+        known = steps[-1].known if steps else None
+        steps.append(next(follow_depths(objective, step.best, known=known)))
+        start = objective.value_and_gradient(objective.start(step.best))[0] / problem.visible.size
+        assert steps[-1].best_energy < start
+    assert len(made) == 1 and len({each.known[0] for each in steps}) == 1
+    ages = [each.known[1] for each in steps]
+    assert ages == sorted(set(ages))  # until it is too old
+    noisy = DepthOptions().objective(step.objective, 0.01 * problem.size, step.best)
+    moved = next(follow_depths(noisy, step.best, known=steps[-1].known))  # it has more unknowns
+    assert len(made) == 2 and moved.known[0] is not steps[-1].known[0]
+    end = last_of(follow_depths(step.objective, step.best, known=steps[-1].known))
+    assert end.known is None
 
 
 @pytest.mark.slow
