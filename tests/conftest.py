@@ -23,6 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
+from core.depth import alternatives, uncertainty
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -272,6 +273,17 @@ def small_result() -> Result:
         faces=np.array([[0, 1, 2], [2, 3, 4]]),
         meta={"method": "bilinear", "settings": {"rank": 2}, "units": "px"},
     )
+
+
+@pytest.fixture(scope="module")
+def brief_uncertainty() -> Iterator[None]:
+    """Have refined shapes compared with few alternatives, briefly: the standard deviations are rough then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alternatives, "MOST_BLOCKS", 1)
+        patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
+        patch.setattr(uncertainty, "DRAWS", 1)
+        patch.setattr(uncertainty, "PREDICTED", replace(uncertainty.PREDICTED, iterations=5))
+        yield
 
 
 @pytest.fixture(scope="session")
