@@ -23,7 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
-from core.depth import alternatives, uncertainty
+from core.depth import alternatives, search, uncertainty
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -283,6 +283,16 @@ def brief_uncertainty() -> Iterator[None]:
         patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
         patch.setattr(uncertainty, "DRAWS", 1)
         patch.setattr(uncertainty, "PREDICTED", replace(uncertainty.PREDICTED, iterations=5))
+        yield
+
+
+@pytest.fixture(scope="module")
+def brief_search(brief_uncertainty: None) -> Iterator[None]:
+    """Have the depths searched among few ends, in few iterations: what it finds need not be a minimum."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("REFLECTED", "ROUNDS", "SWEEPS"):
+            patch.setattr(search, name, 1)
+        patch.setattr(search, "LOOSE_ITERATIONS", 50)
         yield
 
 

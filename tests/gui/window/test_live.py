@@ -191,9 +191,7 @@ def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
     qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
 
 
-def test_a_movement_during_the_search_is_followed_from_its_end(
-    qtbot, make_window, known, solve_once, monkeypatch
-):
+def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known, solve_once):
     settings, moved = QUICK.with_changes(objective="depths"), threading.Event()
     first, *_, last = solve_once(known.sequence, settings)
 
@@ -205,8 +203,7 @@ def test_a_movement_during_the_search_is_followed_from_its_end(
         moved.wait(PATIENCE)
         yield last
 
-    window = make_window(known.sequence, settings=settings)
-    monkeypatch.setattr(window.run_control, "_work", work)
+    window = make_window(known.sequence, settings=settings, work=work)
     session = window.session
     window.parameters_controller.run()
     searched = session.shown
