@@ -78,6 +78,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for tests in files for item in tests]
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and not in the tests themselves: they stay."""
+    gc.enable()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give every process that runs tests a display of its own, and let programs that it starts hear signals.
@@ -85,6 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Two processes on one display take the keyboard focus from each other. A single process uses the display
     that is there. A shell has what it runs in the background ignore Ctrl-C, and nohup has it ignore SIGHUP.
     """
+    gc.disable()  # until all tests are known
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):
