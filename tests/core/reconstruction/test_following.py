@@ -176,17 +176,23 @@ def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tm
     assert loaded.provenance.flatten() == Provenance(steps)
 
 
+def follow_few(patch):
+    """Have eight points of a sequence stand for all."""
+    patch.setattr("core.depth.search.FOLLOWED", 0)
+    patch.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+
+
 @pytest.fixture(scope="module")
 def few(sequence):
     """The end of a run of whose points eight stand for all."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("core.depth.search.FOLLOWED", 0)
-        patched.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+    with pytest.MonkeyPatch.context() as patch:
+        follow_few(patch)
         assert followed_points(sequence.visible.shape) == FEW
-        yield last_of(iterate(sequence, REFINED))
+        return last_of(iterate(sequence, REFINED))
 
 
-def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path):
+def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path, monkeypatch):
+    follow_few(monkeypatch)
     subset = few.depth.followed.subset
     others = np.setdiff1d(np.arange(sequence.point_count), subset.points)
     assert not subset.complete and len(others) == sequence.point_count - FEW
