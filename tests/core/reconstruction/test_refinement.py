@@ -44,8 +44,6 @@ from core.reconstruction import (
     steps_to_list,
 )
 
-pytestmark = pytest.mark.usefixtures("brief_search")
-
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 REFINED = QUICK.with_changes(objective="depths", noise=0.0)
 COMPARED = REFINED.with_changes(starts=1, rotations="tracks")
