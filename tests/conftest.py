@@ -23,6 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
+from core.depth import alternatives, search, uncertainty
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -77,6 +78,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for tests in files for item in tests]
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and not in the tests themselves: they stay."""
+    gc.enable()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give every process that runs tests a display of its own, and let programs that it starts hear signals.
@@ -84,6 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Two processes on one display take the keyboard focus from each other. A single process uses the display
     that is there. A shell has what it runs in the background ignore Ctrl-C, and nohup has it ignore SIGHUP.
     """
+    gc.disable()  # until all tests are known
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):
@@ -272,6 +280,27 @@ def small_result() -> Result:
         faces=np.array([[0, 1, 2], [2, 3, 4]]),
         meta={"method": "bilinear", "settings": {"rank": 2}, "units": "px"},
     )
+
+
+@pytest.fixture(scope="module")
+def brief_uncertainty() -> Iterator[None]:
+    """Have refined shapes compared with few alternatives, briefly: the standard deviations are rough then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alternatives, "MOST_BLOCKS", 1)
+        patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
+        patch.setattr(uncertainty, "DRAWS", 1)
+        patch.setattr(uncertainty, "PREDICTED", replace(uncertainty.PREDICTED, iterations=5))
+        yield
+
+
+@pytest.fixture(scope="module")
+def brief_search(brief_uncertainty: None) -> Iterator[None]:
+    """Have the depths searched among few ends, in few iterations: what it finds need not be a minimum."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("REFLECTED", "ROUNDS", "SWEEPS"):
+            patch.setattr(search, name, 1)
+        patch.setattr(search, "LOOSE_ITERATIONS", 50)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -54,16 +54,16 @@ def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
 
 def _find(word: str, text: str, *, scattered: bool) -> tuple[float, list[int]] | None:
     """Return the cost and the positions of a word's letters in a text, both in lower case."""
+    inside = text.find(word)
+    if inside < 0 and not (scattered and len(word) > 1 and _holds(word, text, 0)):
+        return None  # most texts: starts of words are not looked for there
     starts = [index for index in range(len(text)) if _begins_word(text, index)]
     for start in starts:
         if text.startswith(word, start):
             cost = AT_START if start == starts[0] else AT_WORD
             return cost + 0.01 * start, list(range(start, start + len(word)))
-    start = text.find(word)
-    if start >= 0:
-        return INSIDE + 0.01 * start, list(range(start, start + len(word)))
-    if not scattered or len(word) < 2:
-        return None
+    if inside >= 0:
+        return INSIDE + 0.01 * inside, list(range(inside, inside + len(word)))
     found = [_scattered(word, text, start) for start in starts if text[start] == word[0]]
     spans = [places for places in found if places]
     if not spans:

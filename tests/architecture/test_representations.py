@@ -92,6 +92,8 @@ from core.reconstruction import Verdict, parse_scale
 from core.solvers import Majorized, Reweighted, solve
 from core.tracking import track_video
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 LONGEST = 200
 LONG = "a sentence of a report\n" * 40
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
     from core.foundation import Floats
     from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.engine.solver_thread import Work
     from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.app_store import AppStore
@@ -578,22 +579,35 @@ def add_run() -> Callable[..., Run]:
 
 
 @pytest.fixture(scope="session")
-def solve_once() -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
-    """Return all iterates of a sequence under some settings; each pair of both is solved once per process.
+def work() -> Work:
+    """Return a solver that repeats what it gave from the same start before, and solves all else.
 
     Two sequences are the same where their tracks and all that is known of them are. Arrays are read-only, so
     that no test changes what another one gets.
     """
     solved: dict[tuple[str, Settings], tuple[Iterate, ...]] = {}
 
-    def solve(sequence: Sequence, settings: Settings) -> tuple[Iterate, ...]:
+    def stream(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
         key = (sequence.content, settings)
-        if key not in solved:
-            solved[key] = tuple(iterate(sequence, settings))
-            make_read_only(solved[key])  # at once, since the iterates share much
-        return solved[key]
+        if start is not None:
+            yield from iterate(sequence, settings, start=start)
+        elif key in solved:
+            yield from solved[key]
+        else:
+            made = []
+            for each in iterate(sequence, settings):
+                made.append(each)
+                yield each
+            make_read_only(made)  # at once, since the iterates share much
+            solved[key] = tuple(made)
 
-    return solve
+    return stream
+
+
+@pytest.fixture(scope="session")
+def solve_once(work: Work) -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
+    """Return all iterates of a sequence under some settings; each pair of both is solved once per process."""
+    return lambda sequence, settings: tuple(work(sequence, settings, None))
 
 
 def make_read_only(value: object, seen: set[int] | None = None) -> None:
@@ -693,7 +707,7 @@ def press_action(session: Session) -> Callable[[object, str], QAction]:
 
 
 @pytest.fixture
-def make_window(qtbot: QtBot, store: AppStore) -> Iterator[Callable[..., MainWindow]]:
+def make_window(qtbot: QtBot, store: AppStore, work: Work) -> Iterator[Callable[..., MainWindow]]:
     """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
     from nrsfm_gui.main_window import MainWindow
 
@@ -702,7 +716,7 @@ def make_window(qtbot: QtBot, store: AppStore) -> Iterator[Callable[..., MainWin
     def make(
         sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
     ) -> MainWindow:
-        window = MainWindow(store=store, software=True, **options)
+        window = MainWindow(**{"store": store, "software": True, "work": work} | options)
         made.append(window)
         window.resize(1280, 800)
         with qtbot.waitActive(window):  # keys go to the active window, and no window manager may be there

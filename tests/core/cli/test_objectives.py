@@ -14,6 +14,8 @@ from core.cli.options import add_settings_options, objective_sentence
 from core.cli.sweep import _combinations
 from core.reconstruction import OBJECTIVES, SolveStep
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 NORM = "weighted nuclear norm of the shapes plus the pOSE error of the tracks"
 ENERGY = "energy of the depths along the observed rays"
 CHOSEN = {  # the objective, its reason, and what is said of the other options

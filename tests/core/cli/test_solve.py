@@ -35,6 +35,8 @@ from core.cli.console import progress_text
 from core.foundation import DEPTHS, WNN
 from core.reconstruction import settings_to_dict
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 FAST = ["--rank", "2", "--rotations", "truth", "--objective", "wnn"]
 
 

@@ -66,7 +66,7 @@ def test_options_that_did_not_change_hardly_move_a_shape(refined):
 def test_heavy_weights_suppress_modes_and_equal_ones_bring_them_back(refined):
     problem, step = refined
     settled = last_of(follow_depths(step.objective, step.best)).best
-    heavy = DepthOptions(weights=(1.0, 30.0)).objective(step.objective, problem.noise, settled)
+    heavy = DepthOptions(weights=(1.0, 5.0)).objective(step.objective, problem.noise, settled)
     away = last_of(follow_depths(heavy, settled)).best
     assert distance(problem, away, settled) > 1e-3
     eps = step.objective.level.eps

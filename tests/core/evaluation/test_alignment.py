@@ -88,7 +88,7 @@ def test_no_motion_of_its_kind_is_nearer_than_the_one_found(shapes, kind, mirror
         return float((((moved - target) ** 2).sum(axis=1))[known].sum())
 
     unknowns = 6 * motions + sizes
-    ends = [minimize(squares, rng.normal(size=unknowns), method="BFGS").fun for _ in range(12)]
+    ends = [minimize(squares, rng.normal(size=unknowns), method="BFGS").fun for _ in range(6)]
     similarity = align(source, truth_of(missing), Alignment(kind, mirror))
     own = (((similarity.apply(source) - target) ** 2).sum(axis=1))[known].sum()
     assert own == pytest.approx(min(ends), rel=1e-6)

@@ -53,6 +53,8 @@ from core.evaluation.cross_validation import (
 from core.evaluation.parameter_grid import parse_value
 from core.solvers import Majorized
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5), objective="wnn")
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)
 

@@ -23,6 +23,8 @@ from core.problem import pad_rank, reference_singular_values
 from core.reconstruction import remarks
 from core.reconstruction.diagnostics import reference_size, singular_values
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 PENALTY = WeightedNuclearNorm()
 
 

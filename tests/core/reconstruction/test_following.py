@@ -14,6 +14,8 @@ from core.reconstruction import BILINEAR_START, Provenance
 from core.reconstruction.geometry import mean_and_modes
 from core.reconstruction.refinement import can_follow
 
+pytestmark = pytest.mark.usefixtures("brief_uncertainty")
+
 REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 8  # points that pass all levels, where there are too many
 MOVED = {
@@ -174,23 +176,30 @@ def test_steps_that_were_followed_are_repeated_bit_for_bit(sequence, refined, tm
     assert loaded.provenance.flatten() == Provenance(steps)
 
 
+def follow_few(patch):
+    """Have eight points of a sequence stand for all."""
+    patch.setattr("core.depth.search.FOLLOWED", 0)
+    patch.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+
+
 @pytest.fixture(scope="module")
 def few(sequence):
     """The end of a run of whose points eight stand for all."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("core.depth.search.FOLLOWED", 0)
-        patched.setattr("core.depth.search.FEWEST_FOLLOWED", FEW)
+    with pytest.MonkeyPatch.context() as patch:
+        follow_few(patch)
         assert followed_points(sequence.visible.shape) == FEW
-        yield last_of(iterate(sequence, REFINED))
+        return last_of(iterate(sequence, REFINED))
 
 
-def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path):
+def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path, monkeypatch):
+    follow_few(monkeypatch)
     subset = few.depth.followed.subset
     others = np.setdiff1d(np.arange(sequence.point_count), subset.points)
     assert not subset.complete and len(others) == sequence.point_count - FEW
-    double = REFINED.with_changes(mode_weights=(2.0,))
+    double, ends = REFINED.with_changes(mode_weights=(2.0,)), []
     for start in (few, load_start(few.result().save(tmp_path / "a.npz"), sequence)):
         *moved, last = iterate(sequence, double, start=start)
+        ends.append(last)
         assert len(moved) > 1
         change = np.abs(moved[0].depth.best.depths - few.depth.best.depths)
         assert (change[:, others].max(axis=0) > 1e-7).all() and change[:, subset.points].max() > 1e-7
@@ -201,7 +210,7 @@ def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path):
         missed = np.linalg.norm(last.result().reprojections() - sequence.tracks, axis=1)
         assert missed[sequence.visible].max() < 10
         assert last.geometry.std.shape == last.geometry.points.shape
-    back = last_of(iterate(sequence, REFINED, start=last_of(iterate(sequence, double, start=few))))
+    back = last_of(iterate(sequence, REFINED, start=ends[0]))
     assert apart(back, few) < 0.02  # the others are known from the part
 
 

@@ -58,7 +58,7 @@ def states_of(problem, method):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
 def test_monotone_acceptance_never_raises_the_objective(problem, penalty, step_size):
     problem = replace(problem, spectral=penalty)
-    states = states_of(problem, AGD(step_size=step_size, max_iterations=150))
+    states = states_of(problem, AGD(step_size=step_size, max_iterations=60))
     losses = np.array([state.x.loss for state in states])
     assert (np.diff(losses) <= ROUNDING * losses[:-1]).all()
     for state in states[1::20]:  # the losses are of the matrices that they come with

@@ -95,7 +95,7 @@ PENALTIES = [None, SchattenNorm(0.5, 0.5, 0.1), LogPenalty(0.5, 0.3), CappedNorm
 
 
 @pytest.mark.parametrize("penalty", [*PENALTIES, RankPenalty(0.7)], ids=lambda penalty: repr(penalty)[:8])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_the_proximal_step_beats_every_matrix_that_a_numeric_search_finds(simulated, penalty, seed):
     random = np.random.default_rng(seed)
     problem, _ = simulated(frames=3, points=4, weights=np.sort(2 * random.random(3)))

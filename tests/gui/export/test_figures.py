@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from itertools import product
 
 import numpy as np
 import pytest
@@ -46,8 +47,13 @@ def test_a_size_that_no_paper_has_is_refused(width, height, dpi):
         FigureSize(width, height, dpi)
 
 
-@pytest.mark.parametrize("name", ["shapes", "tracks", "loss", "spectrum", "errors", "heat"])
-@pytest.mark.parametrize("suffix", FIGURE_FORMATS)
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        *product(["shapes", "loss"], FIGURE_FORMATS),
+        *product(["tracks", "spectrum", "errors", "heat"], [".svg"]),
+    ],
+)
 def test_every_figure_has_its_size_on_paper_in_every_format(solved, tmp_path, name, suffix):
     path = tmp_path / f"figure{suffix}"
     solved.export_controller.save_figure(name, path, COLUMN, shapes="2 evenly")

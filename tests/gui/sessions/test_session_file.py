@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import resource
@@ -33,6 +34,8 @@ from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.scene.comparison import relative_movement
 from nrsfm_gui.sessions.archive import DOCUMENT
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+
+pytestmark = pytest.mark.usefixtures("brief_search")
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)
@@ -65,16 +68,22 @@ def sequence(tmp_path_factory):
     return read_sequence(path)
 
 
-def made(sequence, parts):
-    dismissed = frozenset({"a remark", "b"})
-    run, start = (
-        Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True, dismissed=dismissed),
-        None,
-    )
+@functools.cache
+def solved(sequence, parts):
+    """Return the records and the last iterate of settings one after the other, each for so many iterates."""
+    records, start = [], None
     for settings, count in parts:
         for state in islice(iterate(sequence, settings, start=start), count):
             start = state
-            run.history.extend([state.record])
+            records.append(state.record)
+    return records, start
+
+
+def made(sequence, parts):
+    dismissed = frozenset({"a remark", "b"})
+    run = Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True, dismissed=dismissed)
+    records, start = solved(sequence, tuple(parts))
+    run.history.extend(records)
     run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
     run.history.ticks.append(Tick(2, "eta 0.2", restarts=True, before=QUICK, later=(3, 4)))
     return run

@@ -306,7 +306,7 @@ def reopen(qtbot, window, path, *, lost):
 @pytest.mark.parametrize(
     ("moments", "seed"),
     [
-        (30, 5),
+        (18, 5),
         *(pytest.param(MOMENTS, seed, marks=pytest.mark.slow) for seed in (1, 2, 4)),
     ],
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
+from patience import PATIENCE
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QComboBox
 
-from core import PRESETS, Settings
+from core import PRESETS, Settings, iterate
 from core.foundation import PhaseKind
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
@@ -24,11 +27,10 @@ QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
 @pytest.fixture
-def window(qtbot, make_window, known):
+def window(qtbot, make_window, add_solved_run, known):
     window = make_window(known.sequence, settings=QUICK)
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None)
-    qtbot.waitUntil(lambda: window.display._picture.of.iterate is window.session.shown.last)
+    run = add_solved_run(window.session, known.sequence, QUICK)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
     return window
 
 
@@ -45,7 +47,7 @@ def drag(window, name, pixels):
     QTest.mousePress(moved, Qt.MouseButton.LeftButton, pos=start)
     for pixel in range(1, pixels + 1):
         QTest.mouseMove(moved, QPointF(start.x() + pixel, start.y()).toPoint())
-        QTest.qWait(20)
+        QTest.qWait(5)
     QTest.mouseRelease(moved, Qt.MouseButton.LeftButton)
 
 
@@ -117,12 +119,13 @@ def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
 
 
 @pytest.fixture
-def refined(qtbot, make_window, known):
+def refined(qtbot, make_window, add_solved_run, known):
     """Return a window whose run has searched the depths."""
-    window = make_window(known.sequence, settings=QUICK.with_changes(objective="depths"))
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.run_control.current is None and not window.run_control._threads)
-    qtbot.waitUntil(lambda: window.display._picture.of.iterate is window.session.shown.last)
+    settings = QUICK.with_changes(objective="depths")
+    window = make_window(known.sequence, settings=settings)
+    run = add_solved_run(window.session, known.sequence, settings)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
+    window.parameters_controller.flush()
     return window
 
 
@@ -147,7 +150,7 @@ def moved(before, now):
 def test_the_refined_shape_follows_a_slider_from_where_it_is_and_comes_back(qtbot, refined, name):
     session = refined.session
     done, before = session.shown, session.shown.last
-    drag(refined, name, 40)
+    drag(refined, name, 12)
     now = follows(qtbot, refined)
     run = session.shown
     assert session.runs == [done, run] and done.last is before
@@ -188,8 +191,19 @@ def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
     qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
 
 
-def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known):
-    window = make_window(known.sequence, settings=QUICK.with_changes(objective="depths"))
+def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known, solve_once):
+    settings, moved = QUICK.with_changes(objective="depths"), threading.Event()
+    first, *_, last = solve_once(known.sequence, settings)
+
+    def work(sequence, settings, start):
+        if start is not None:
+            yield from iterate(sequence, settings, start=start)
+            return
+        yield first
+        moved.wait(PATIENCE)
+        yield last
+
+    window = make_window(known.sequence, settings=settings, work=work)
     session = window.session
     window.parameters_controller.run()
     searched = session.shown
@@ -197,6 +211,7 @@ def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_windo
     session.set_settings(session.settings.with_changes(isometry=1.0))
     assert session.shown is searched and searched.settings.isometry == 0.3
     assert "Isometry: applied when the search has ended" in window.status_controller.line.full_text
+    moved.set()
     qtbot.waitUntil(lambda: session.shown is not searched)
     assert searched.last.settings.isometry == 0.3 and searched.state is RunState.FINISHED
     assert follows(qtbot, window).settings.isometry == 1.0

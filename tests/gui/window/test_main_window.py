@@ -40,6 +40,7 @@ from nrsfm_gui.scene.shapes import Alignment
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.widgets import message_bar
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.style import Themed
 
@@ -306,7 +307,9 @@ def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtb
     assert window.status_controller.line.full_text.startswith(f"Done: run {run.number}")
 
 
-def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
+def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 300)
+
     def fail() -> None:
         window.export_controller.save_figure("loss", tmp_path / "plot.gif")
         assert "plot.gif" in window.message_bar.text
@@ -347,7 +350,8 @@ def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
 def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.parameters_controller.run()
     run = finished(qtbot, window)
-    qtbot.waitUntil(lambda: window.display.errors.incumbent.complete)  # computed in the background
+    errors = window.display.errors
+    qtbot.waitUntil(lambda: errors.incumbent and errors.incumbent.complete)  # computed in the background
     per_frame = window.display.errors.of_run(run)
     window.session.set_alignment(Alignment(Kind.SEQUENCE))
     qtbot.waitUntil(lambda: window.display.errors.of_run(run).alignment != per_frame.alignment)
@@ -360,8 +364,9 @@ def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line
     window.parameters_controller.run()
     finished(qtbot, window)
     window.scene_view.point_selected.emit(3)
-    qtbot.waitUntil(lambda: "Point 4, frame 1" in shown_text(window))
+    qtbot.waitUntil(lambda: "reprojected" in shown_text(window))
     text = shown_text(window)
+    assert "Point 4, frame 1" in text
     for label in ("measured", "reprojected", "estimate", "ground truth", "3-D error"):
         assert label in text
     window.tracks_view.point_hovered.emit(7)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, iterate
+from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.widgets.fields import NumberField
@@ -88,15 +88,10 @@ def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(
 
 
 @pytest.fixture
-def refined(session, controller, known) -> Run:
+def refined(session, controller, known, add_solved_run) -> Run:
     """Return a shown run whose depths are refined."""
     settings = Settings(rank=2, starts=1, rotations="truth", objective="depths")
-    session.set_sequence(known.sequence)
-    session.set_settings(settings)
-    run = session.add_run(settings)
-    *_, run.last = iterate(known.sequence, settings)
-    run.state = RunState.FINISHED
-    session.report_run(run)
+    run = add_solved_run(session, known.sequence, settings)
     controller.flush()
     return run
 
