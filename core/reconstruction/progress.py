@@ -315,8 +315,8 @@ class Iterate:
 
 
 def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
-    """Return the offsets of iterations and seconds with which a new stream continues a history."""
-    return last.iteration + 1 - first.iteration, last.seconds - first.seconds
+    """Return the offsets of iterations and seconds with which a new stream, timed from 0, goes on."""
+    return last.iteration + 1 - first.iteration, last.seconds
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
