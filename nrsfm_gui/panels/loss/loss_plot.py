@@ -485,7 +485,7 @@ class LossPlot(Themed, QWidget):
         else:
             self._phases.place(history, x)
         self._spans.place(history, x, self._curves.stage, named=not self._everything)
-        if history is not None and len(history.stages) > 1:  # the places of the other stages are of the range
+        if history is not None and history.ticks:  # the places of other stages are of the range
             self._ticks.show(history, x, self._curves.places)
 
     def _on_attempts_requested(self, shown: bool) -> None:

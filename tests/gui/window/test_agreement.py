@@ -110,11 +110,13 @@ def curve_disagreement(window, found, value):
     curve, item = curves._curves[found.run], curves._curves[found.run].item
     record = curve.history.records[found.record]
     *_, stage, _changes = curve.drawn
-    if stage != record.stage:
+    if stage != curve.history.stage_of(found.record):
         return None
     x, y = item.getData() if item.isVisible() else (None, None)
     x, y = (np.zeros(0) if each is None else each for each in (x, y))
     ends_here = found.newest and curves._current == found.run
+    if not ends_here and not curve.history.settled[found.record]:  # its parameters were passed on the way
+        return None
     if ends_here and len(x) and x[-1] > record.seconds + ROUNDING:
         return f"curve ends at {x[-1]} s, shown is {record.seconds} s"
     if value is None:  # the energies of a search are of coarse levels
