@@ -227,10 +227,8 @@ class Iterate:
     @property
     def end_energy(self) -> float | None:
         """By how much the energy of a further end is above that of the lowest one; None of any other."""
-        if self.depth is None or not self.depth.ends:
-            return None
-        lowest, *further = (end.energy for end in self.depth.ends)
-        return self.depth.best_energy - lowest if self.depth.best_energy in further else None
+        further = () if self.depth is None else self.depth.ends[1:]
+        return next((end.excess for end in further if end.energy == self.energy), None)
 
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
-END_TIP = "Energy per point and frame: of some of the points, on the level where ends are compared."
+END_TIP = "Energy per point and frame, on the level where both ends were ranked."
 OTHER_OBJECTIVE = "A loss of the WNN problem and an energy of the depths do not compare."
 
 
