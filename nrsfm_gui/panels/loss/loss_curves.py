@@ -33,7 +33,6 @@ FAINT_ALPHA = 60  # while two runs are compared
 GHOST_ALPHA = 110  # of what is tried
 FRONT_WIDTH = 2  # pixels of the line of the lowest value in front, which has few vertices
 MOST_NAMES = 8  # of runs, the newest
-ELSEWHERE = " (another objective)"  # of a run that has no values on the axis
 NAMES_ROOM = 20  # pixels above the curves, for the names of phases and stages
 MOST_ROOM = 0.25  # of the height of a low plot, for these
 MARGIN = 0.08  # of a range of values, below
@@ -254,18 +253,11 @@ class LossCurves:
         self._color()
 
     def names(self) -> list[tuple[pg.PlotDataItem, str]]:
-        """Return the curves of several runs with their names, the current one first, then the newest.
-
-        A run without values of the stage is named so.
-        """
+        """Return the curves of several runs with names: the current one, then the newest that are seen."""
         order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
-        found = []
-        for number in order[:MOST_NAMES] if len(order) > 1 else []:
-            curve = self._curves[number]
-            stage = self._stage_in(curve.history)
-            elsewhere = ELSEWHERE if stage is None and len(curve.history) else ""
-            found.append((curve.item, f"{number} {curve.name}{elsewhere}"))
-        return found
+        pairs = ((number, self._curves[number]) for number in order if len(order) > 1)
+        seen = [(n, each) for n, each in pairs if n == self._current or _is_seen(each.item)]
+        return [(curve.item, f"{number} {curve.name}") for number, curve in seen[:MOST_NAMES]]
 
     def _stage_in(self, history: History) -> RunStage | None:
         """Return the stage of a history that the axis is of; of another run under its newest parameters."""
@@ -342,6 +334,20 @@ class LossCurves:
         faint.setAlpha(GHOST_ALPHA)
         self._ghost.setPen(pg.mkPen(faint, width=1))
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
+
+
+def _is_seen(item: pg.PlotDataItem) -> bool:
+    """Return whether a part of a curve is inside the range of the axes."""
+    x, y = item.getOriginalDataset()
+    if x is None or not len(x):
+        return False
+    connect = item.opts["connect"]
+    joined = np.ones(len(x), dtype=bool) if isinstance(connect, str) else connect
+    ends = np.minimum(np.arange(len(x)) + joined, len(x) - 1)
+    inside = np.ones(len(x), dtype=bool)
+    for values, (low, high) in zip((x, y), item.getViewBox().viewRange(), strict=True):
+        inside &= (np.maximum(values, values[ends]) >= low) & (np.minimum(values, values[ends]) <= high)
+    return bool(inside.any())
 
 
 class _OtherStages:

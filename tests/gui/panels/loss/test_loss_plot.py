@@ -393,8 +393,8 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
     assert legend_of(plot) == []  # nothing to tell apart
     plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
-    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
     plot.set_all(True)
+    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
     qtbot.wait(50)
     picture = plot.plot_widget.grab().toImage()
     for color in (DARK.runs[1], DARK.runs[2], DARK.accent):
@@ -405,6 +405,7 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
 def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtbot, plot, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
     plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
+    plot.set_all(True)
     names = [f"{number} LM" for number in reversed(runs)]
     for width in (250, 640):
         plot.resize(width, plot.height())
