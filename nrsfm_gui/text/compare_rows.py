@@ -74,7 +74,7 @@ def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | No
     why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
     if len(kinds) > 1:
         one, two = ("" if known is None else objective_text(known.value, known.objective) for known in found)
-        return CompareRow("objective", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
+        return CompareRow("minimized value", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
     kind = next(iter(kinds), WNN)
     one, two = (objective_value(value, kind) for value in values)
     if why:

@@ -193,7 +193,7 @@ def compare_disagreements(window, energies):
         wrong.append(f"compare {words}, recomputed {apart}")
     table = window.compare_controller._stage.table._rows
     rows = {each.name: (each.first, each.second) for each in table if each.number}
-    values = next(rows[name] for name in ("objective", "log10 loss", "energy") if name in rows)
+    values = next(rows[name] for name in ("minimized value", "log10 loss", "energy") if name in rows)
     for place, (run, iterate) in enumerate(shown):
         expected = Recomputed.of(iterate, run, energies)
         said = rows["3-D error"][place].split(" · ")[0], rows["reprojection"][place]
