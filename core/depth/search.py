@@ -236,7 +236,7 @@ def follow_depths(
     phase = Phase(PhaseKind.FINEST)
     algorithm = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE, known=known)
     count = objective.problem.visible.size
-    best, lowest, done = point, np.inf, 0.0
+    best, lowest, done, share, largest = point, np.inf, False, 0.0, np.inf
     for start in (point,) if end is None or end is point else (point, end):
         if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
             continue
@@ -245,14 +245,23 @@ def follow_depths(
             if energy < lowest:
                 best, lowest = objective.point(snapshot.state.x), energy
             iteration, state = snapshot.progress.iteration, snapshot.state
-            share = done + 0.5 * iteration / FOLLOW_ITERATIONS
+            decrease = algorithm.decrease(state)
+            largest = decrease if np.isinf(largest) else max(largest, decrease)
+            share = max(share, _converged_share(decrease, largest))
             known = None  # the later ones would fill the memory of what keeps the steps
             if state.preconditioner is not None and iteration <= algorithm.refresh:
                 known = state.preconditioner, state.age
             if done or iteration >= ANSWER_ITERATIONS:
                 yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
-        done = 0.5
+        done = True
     yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
+
+
+def _converged_share(decrease: float, largest: float) -> float:
+    """Return about which part of the iterations is done: the decrease falls by about a factor in each."""
+    if not FOLLOW_TOLERANCE < decrease <= largest < np.inf:
+        return float(decrease <= FOLLOW_TOLERANCE)
+    return float(np.log(largest / decrease) / np.log(largest / FOLLOW_TOLERANCE))
 
 
 @dataclass(frozen=True, eq=False)
