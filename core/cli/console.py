@@ -225,9 +225,11 @@ def refinement_lines(figures: Mapping[str, Any], units: str) -> list[str]:
     ]
     ends = figures["ends"] if len(figures["ends"]) > 1 else []
     for end in ends:
-        higher, apart = end["energy"] - ends[0]["energy"], 100 * end["distance"]
+        apart = 100 * end["distance"]
         words = (
-            f"energy {higher:.2g} higher, {apart:.2g} % of the object apart" if apart else "the lowest energy"
+            f"energy {end['excess']:.2g} higher, {apart:.2g} % of the object apart"
+            if apart
+            else "the lowest energy"
         )
         lines.append(f"end of {end['name']}: {words}")
     return lines

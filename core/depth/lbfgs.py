@@ -118,10 +118,14 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
             return Status.DIVERGED
         if state.stalled:
             return Status.STALLED
-        decrease = state.recent[0] - state.recent[-1]
-        accepted = self.window * self.tolerance * max(abs(state.value), 1.0)
-        converged = len(state.recent) > self.window and decrease <= accepted
-        return Status.CONVERGED if converged else Status.RUNNING
+        return Status.CONVERGED if self.decrease(state) <= self.tolerance else Status.RUNNING
+
+    def decrease(self, state: LBFGSState) -> float:
+        """Return the relative decrease of the last iterations, of which it is the mean; at first infinite."""
+        if len(state.recent) <= self.window:
+            return float("inf")
+        fallen = state.recent[0] - state.recent[-1]
+        return fallen / (self.window * max(abs(state.value), 1.0))
 
     def loss(self, state: LBFGSState) -> float:
         """Return the energy."""

@@ -146,13 +146,22 @@ class DepthOptions:
 
 @dataclass(frozen=True, eq=False)
 class DepthEnd:
-    """Where a start ended: its name, its point, and the energy there."""
+    """Where a start ended: its name, its point, and the energy by which it was ranked.
+
+    Ends that are nearly equal are ranked on all points, the others on those that starts are compared on.
+    """
 
     name: str
     point: DepthPoint
-    energy: float  # per point and frame, of the level and of the points that starts are compared on
+    energy: float  # per point and frame
+    lowest: float  # that of the end that is shown, at the same level and on the same points
 
     __repr__ = one_line_repr
+
+    @property
+    def excess(self) -> float:
+        """By how much its energy is above that of the end that is shown."""
+        return self.energy - self.lowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +236,7 @@ def follow_depths(
     phase = Phase(PhaseKind.FINEST)
     algorithm = LBFGS(FOLLOW_ITERATIONS, FOLLOW_TOLERANCE, known=known)
     count = objective.problem.visible.size
-    best, lowest, done = point, np.inf, 0.0
+    best, lowest, done, share, largest = point, np.inf, False, 0.0, np.inf
     for start in (point,) if end is None or end is point else (point, end):
         if objective.value_and_gradient(objective.start(start))[0] / count >= lowest:
             continue
@@ -236,14 +245,23 @@ def follow_depths(
             if energy < lowest:
                 best, lowest = objective.point(snapshot.state.x), energy
             iteration, state = snapshot.progress.iteration, snapshot.state
-            share = done + 0.5 * iteration / FOLLOW_ITERATIONS
+            decrease = algorithm.decrease(state)
+            largest = decrease if np.isinf(largest) else max(largest, decrease)
+            share = max(share, _converged_share(decrease, largest))
             known = None  # the later ones would fill the memory of what keeps the steps
             if state.preconditioner is not None and iteration <= algorithm.refresh:
                 known = state.preconditioner, state.age
             if done or iteration >= ANSWER_ITERATIONS:
                 yield DepthStep(best, lowest, energy, phase, share, objective=objective, known=known)
-        done = 0.5
+        done = True
     yield DepthStep(best, lowest, lowest, phase, 1.0, finished=True, coarser=coarser, objective=objective)
+
+
+def _converged_share(decrease: float, largest: float) -> float:
+    """Return about which part of the iterations is done: the decrease falls by about a factor in each."""
+    if not FOLLOW_TOLERANCE < decrease <= largest < np.inf:
+        return float(decrease <= FOLLOW_TOLERANCE)
+    return float(np.log(largest / decrease) / np.log(largest / FOLLOW_TOLERANCE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,6 +403,7 @@ class _CoarseEnd:
     energy: float
     rays: np.ndarray  # (F, 2, P) of its start, for the points that are not searched
     agreeing: int = 0  # further starts that came near it
+    ranked: float | None = None  # its energy on all points, None where it was not followed there
 
     __repr__ = one_line_repr
 
@@ -451,10 +470,13 @@ class _Search:
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
         last_phase = Phase(PhaseKind.FINEST)
         point, energy = yield from self._levels(full, point, finest, last_phase, cost=cost)
-        compared = [DepthEnd(lowest.name, point, lowest.energy)]
-        for end in kept:
-            if end is not lowest and thorough:
-                compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), end.energy))
+        compared = []
+        for end in (lowest, *(each for each in kept if each is not lowest and thorough)):
+            shown = point if end is lowest else self.subset.extend(end.point, end.rays)
+            pair = end.energy, lowest.energy
+            if end.ranked is not None and lowest.ranked is not None:
+                pair = end.ranked, lowest.ranked
+            compared.append(DepthEnd(end.name, shown, *pair))
         phase = replace(last_phase, part=len(NOISY), parts=len(NOISY))
         yield DepthStep(
             point,
@@ -482,6 +504,7 @@ class _Search:
             point = self.subset.extend(end.point, end.rays)
             phase = Phase(PhaseKind.ALL_POINTS, name=end.name)
             point, energy = yield from self._levels(exact, point, levels, phase)
+            end.ranked = energy
             ranked.append((energy - AGREEMENT * abs(energy) * end.agreeing, end, point))
             _, lowest, self.best = min(ranked, key=lambda one: one[0])
         return lowest, self.best

@@ -240,8 +240,7 @@ def _spread(point: DepthPoint, ends: Sequence[DepthEnd]) -> Floats:
     """Return d (F, 3, P), the mean squared distance of the other ends that count."""
     total, weights = np.zeros((len(point.depths), 3, point.depths.shape[1])), 1.0
     for end in ends[1:]:
-        excess = (end.energy - ends[0].energy) / abs(ends[0].energy)
-        weight = float(np.exp(-max(excess, 0.0) / TIE))
+        weight = float(np.exp(-max(end.excess, 0.0) / (TIE * abs(end.lowest))))
         total += weight * _squared_distances(point, end.point)
         weights += weight
     return total / weights

@@ -46,6 +46,7 @@ class RunStage:
     name: str
     objective: str  # `WNN` or `DEPTHS`
     scale: tuple[str | int, ...] = ()  # what distinguishes stages of one name
+    change: int = 0  # how many changes of the parameters it comes after
 
 
 _SEARCHING = (PhaseKind.START, PhaseKind.SCREENING, PhaseKind.MATRIX, PhaseKind.REFINE)

@@ -139,7 +139,7 @@ def refined_geometry(step: DepthStep, intrinsics: Floats, settings: Settings, no
         "mode_weights": list(settings.mode_weights),
         "energy": step.best_energy,
         "ends": [
-            {"name": end.name, "energy": end.energy, "distance": _distance(end.point, best)}
+            {"name": end.name, "excess": end.excess, "distance": _distance(end.point, best)}
             for end in step.ends
         ],
     }

@@ -227,10 +227,8 @@ class Iterate:
     @property
     def end_energy(self) -> float | None:
         """By how much the energy of a further end is above that of the lowest one; None of any other."""
-        if self.depth is None or not self.depth.ends:
-            return None
-        lowest, *further = (end.energy for end in self.depth.ends)
-        return self.depth.best_energy - lowest if self.depth.best_energy in further else None
+        further = () if self.depth is None else self.depth.ends[1:]
+        return next((end.excess for end in further if end.energy == self.energy), None)
 
     def result(self) -> Result:
         """Return the lowest point so far as a result, whether the run is done or not.
@@ -315,8 +313,8 @@ class Iterate:
 
 
 def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
-    """Return the offsets of iterations and seconds with which a new stream continues a history."""
-    return last.iteration + 1 - first.iteration, last.seconds - first.seconds
+    """Return the offsets of iterations and seconds with which a new stream, timed from 0, goes on."""
+    return last.iteration + 1 - first.iteration, last.seconds
 
 
 def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:

@@ -229,7 +229,7 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
     """Return a verdict where another end has about the same energy and other shapes."""
     X = problem.shapes(point)
     for end in ends[1:]:
-        if end.energy - ends[0].energy > TIE * abs(ends[0].energy):
+        if end.excess > TIE * abs(end.lowest):
             continue
         Z = problem.shapes(end.point)
         distance = shape_distances(Z, X).sum()
@@ -239,12 +239,11 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
         if apart > APART:
             mean = relative_distance(Z, X)
             mean = min(mean, relative_distance(-Z, X)) if problem.affine else mean
-            above = end.energy - ends[0].energy  # in the search on few points, not in what ranked them
-            why = "the lower one is shown" if above >= 0 else "the one that is shown was better on all points"
+            why = "the lower one is shown" if end.excess >= 0 else "more starts led to the one that is shown"
             return Verdict(
                 "ambiguous",
                 f"Two shapes explain the tracks equally ({100 * mean:.2g} % of the object apart). Their "
-                f"energies differ by {abs(above):.2g} per point and frame; {why}, the other began at "
+                f"energies differ by {abs(end.excess):.2g} per point and frame; {why}, the other began at "
                 f"{end.name}.",
                 action="compare",
             )

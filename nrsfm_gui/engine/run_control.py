@@ -98,8 +98,8 @@ class RunControl(QObject):
         return next((run for run in reversed(self._threads) if run.state.alive), None)
 
     def start(self, *, warm: bool, paused: bool = False, settings: Settings | None = None) -> Run:
-        """Start a run, stopping the present one first."""
-        self.cancel()
+        """Start a run, which replaces the present one."""
+        self.cancel(replaced=True)
         shown = self._session.shown
         source = shown if warm and shown is not None and shown.last is not None else None
         settings = settings or self._session.settings
@@ -134,14 +134,18 @@ class RunControl(QObject):
             self.set_paused(True)
         self._threads[run].step()
 
-    def cancel(self) -> None:
-        """Stop the present run after its current iteration; it keeps what it has."""
+    def cancel(self, *, replaced: bool = False) -> None:
+        """Stop the present run after its current iteration; it keeps what it has.
+
+        One that follows changes, and is `replaced` by another run, has come to a shape as any other has.
+        """
         run = self.current
         if run in self._unconfirmed:
             self._withdraw(run)
         elif run is not None:
             self._threads[run].cancel()
-            run.state = RunState.STOPPED
+            followed = replaced and run in self._following
+            run.state = RunState.FINISHED if followed else RunState.STOPPED
             self._stopped[run] = self._session.settings
             self._session.report_run(run)
 
@@ -318,7 +322,8 @@ class RunControl(QObject):
             run.last = content.iterate
             run.message = phase_text(content.iterate.phase)
         if content.ending is not None:
-            run.state = ENDINGS[content.ending.outcome]
+            if run.state.alive or content.ending.outcome is not Outcome.STOPPED:
+                run.state = ENDINGS[content.ending.outcome]
             run.message = content.ending.sentence or run.message
         if content.iterate is not None or content.ending is not None or content.refusal:
             self._session.report_run(run)

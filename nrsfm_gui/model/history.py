@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -34,6 +35,11 @@ class Tick:
     before: Settings | None = None  # which were in force until then; None where that is not known
     later: tuple[int, ...] = ()  # records of the further changes of the same gesture
 
+    @property
+    def last(self) -> int:
+        """The record of its last change: those before are of parameters that were passed on the way."""
+        return self.later[-1] if self.later else self.first
+
 
 class History:
     """Every record of a run, in columns that grow by doubling."""
@@ -41,7 +47,7 @@ class History:
     def __init__(self) -> None:
         self.records: list[HistoryEntry] = []
         self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
-        self.stages: list[tuple[int, RunStage]] = []  # likewise
+        self._stages: list[tuple[int, RunStage]] = []  # likewise, under whatever parameters
         self.ticks: list[Tick] = []
         # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
         self._columns = np.empty((6, FIRST_ROOM))
@@ -57,8 +63,8 @@ class History:
             count = len(self.records)
             if not self.phases or self.phases[-1][1] != record.phase:
                 self.phases.append((count, record.phase))
-            if not self.stages or self.stages[-1][1] != record.stage:
-                self.stages.append((count, record.stage))
+            if not self._stages or self._stages[-1][1] != record.stage:
+                self._stages.append((count, record.stage))
             if count == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
             candidate = np.nan if record.candidate is None else _finite(record.candidate)
@@ -73,8 +79,12 @@ class History:
         first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
         first.records = self.records[:count]
         first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
-        first.stages = [(begin, stage) for begin, stage in self.stages if begin < count]
-        first.ticks = [tick for tick in self.ticks if tick.first < count]
+        first._stages = [(begin, stage) for begin, stage in self._stages if begin < count]
+        first.ticks = [
+            replace(tick, later=tuple(each for each in tick.later if each < count))
+            for tick in self.ticks
+            if tick.first < count
+        ]
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
         return first
 
@@ -138,7 +148,8 @@ class History:
 
     def stage_of(self, record: int | None) -> RunStage:
         """Return the stage of a record, with None of the last one."""
-        return self.records[-1 if record is None else min(record, len(self.records) - 1)].stage
+        at = len(self.records) - 1 if record is None else record
+        return next(stage for stage, first, _ in reversed(self.stage_spans) if first <= at)
 
     def in_stage(self, stage: RunStage) -> Bools:
         """Return which records (N,) belong to a stage."""
@@ -148,14 +159,31 @@ class History:
         return found
 
     @property
+    def settled(self) -> Bools:
+        """(N,) whether a record is of parameters that stayed, not of some that were passed on the way."""
+        found = np.ones(len(self.records), dtype=bool)
+        for tick in self.ticks:
+            found[tick.first : tick.last] = False
+        return found
+
+    @property
     def phase_spans(self) -> list[tuple[Phase, int, int]]:
         """Every phase with its first and its last record."""
         return self._spans(self.phases)
 
     @property
     def stage_spans(self) -> list[tuple[RunStage, int, int]]:
-        """Every stage with its first and its last record; one that was come back to has several spans."""
-        return self._spans(self.stages)
+        """Every stage with its first and its last record; one that was come back to has several spans.
+
+        A change of the parameters begins another one: what is minimized is another function.
+        """
+        changes = [tick.first for tick in self.ticks if tick.first < len(self.records)]
+        kinds = dict(self._stages)
+        found: list[tuple[int, RunStage]] = []
+        for first in sorted({*kinds, *changes}):
+            kind = kinds.get(first) or found[-1][1]
+            found.append((first, replace(kind, change=bisect_right(changes, first))))
+        return self._spans(found)
 
     def _spans(self, begins: list[tuple[int, Part]]) -> list[tuple[Part, int, int]]:
         ends = [first for first, _ in begins[1:]] + [len(self.records)]

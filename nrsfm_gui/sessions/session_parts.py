@@ -354,7 +354,12 @@ def _depth_entry(step: DepthStep, archive: ArchiveWriter) -> dict[str, Any]:
         "fraction": step.fraction,
         "finished": step.finished,
         "ends": [
-            {"name": end.name, "energy": end.energy, "point": _depths_entry(end.point, archive)}
+            {
+                "name": end.name,
+                "energy": end.energy,
+                "lowest": end.lowest,
+                "point": _depths_entry(end.point, archive),
+            }
             for end in step.ends
         ],
     }
@@ -375,6 +380,7 @@ def _read_depth(node: Node, sequence: Sequence) -> DepthStep:
             end.child("name").sentence(),
             _read_depths(end.child("point"), sequence),
             end.child("energy").number(),
+            end.child("lowest").number(),
         )
         for end in node.child("ends").items()
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
-END_TIP = "Energy per point and frame: of some of the points, on the level where ends are compared."
+END_TIP = "Energy per point and frame, on the level where both ends were ranked."
 OTHER_OBJECTIVE = "A loss of the WNN problem and an energy of the depths do not compare."
 
 
@@ -74,7 +74,7 @@ def _loss(first: Run, second: Run, found: tuple[Incumbent | None, Incumbent | No
     why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
     if len(kinds) > 1:
         one, two = ("" if known is None else objective_text(known.value, known.objective) for known in found)
-        return CompareRow("objective", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
+        return CompareRow("minimized value", one or NONE, two or NONE, OTHER_OBJECTIVE, True)
     kind = next(iter(kinds), WNN)
     one, two = (objective_value(value, kind) for value in values)
     if why:

@@ -180,7 +180,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     left = time_left(run)
     if left:
         parts.append(f"about {left}")
-    if run.state is RunState.FINISHED:
+    if run.state is RunState.FINISHED and last.status.finished:
         parts.append(last.status.value)
     else:
         parts.append(phase_text(last.phase.brief))

@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QToolBu
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import tool_button
-from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
+from nrsfm_gui.widgets.labels import PlainLabel
 from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
@@ -244,16 +244,12 @@ class FoldedSections(QWidget):
         self._contents = dict(contents)
         self._buttons: dict[str, QToolButton] = {}
         self._headings: dict[str, PlainLabel] = {}
-        self._summary = ElidedLabel()
-        self._summary.setProperty("role", "muted")
-        self._summary.hide()
         row, layout = QHBoxLayout(), QVBoxLayout(self)
         for part in (row, layout):
             part.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         layout.setSpacing(4)
         layout.addLayout(row)
-        layout.addWidget(self._summary)
         for name, content in contents.items():
             self._buttons[name] = button = tool_button(name, "")
             button.setCheckable(True)
@@ -298,10 +294,7 @@ class FoldedSections(QWidget):
         self._headings[name].setText(title)
 
     def set_changes(self, changes: Mapping[str, Collection[str]]) -> None:
-        """Name what is changed in each section, below the headings and in their tips."""
-        everything = ", ".join(word for words in changes.values() for word in words)
-        self._summary.set_full_text(f"Changed: {everything}")
-        self._summary.setVisible(bool(everything))
+        """Name what is changed in each section in the tips of their headings."""
         for name, button in self._buttons.items():
             tip = f"Changed: {', '.join(changes.get(name, ()))}." if changes.get(name) else ""
             button.setToolTip(tip or "Show what is changed less often, or hide it")

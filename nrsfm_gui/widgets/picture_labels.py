@@ -13,7 +13,7 @@ from PyQt6.QtGui import QFontMetricsF, QPainter, QPen
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
@@ -22,7 +22,7 @@ CLAUSE_ENDS = re.compile(r"(?<=[,·]) ")
 SIGN = 10.0  # width of a sign, pixels
 GAP = 7.0  # between sign and text
 GROUND = 0.7  # opacity of what is behind the entries: points may lie there
-BETWEEN = 16.0  # between entries in a row
+BETWEEN = 11.0  # between entries in a row
 MOST_LABELS = 80  # more could not be read
 BESIDE = (9.0, -5.0)  # pixels from a point to the lower left corner of its number
 
@@ -51,10 +51,28 @@ def paint_legend(
 
     Returns their area, an empty rectangle where there are none.
     """
-    metrics = QFontMetricsF(painter.font())
+    metrics, area = QFontMetricsF(painter.font()), QRectF()
+    for entry, text, place in place_legend(entries, metrics, x, y, horizontal_to=horizontal_to):
+        middle = place.center().y()
+        painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
+        _paint_sign(painter, entry, place.left(), middle)
+        painter.setPen(qcolor(theme.muted))
+        painter.drawText(QPointF(place.left() + SIGN + GAP, middle + metrics.ascent() / 2 - 1), text)
+        area = area.united(place)
+    return area
+
+
+def place_legend(
+    entries: Iterable[LegendEntry],
+    metrics: QFontMetricsF,
+    x: float,
+    y: float,
+    *,
+    horizontal_to: float | None = None,
+) -> Iterator[tuple[LegendEntry, str, QRectF]]:
+    """Yield the entries that `paint_legend` paints, each with its text as it fits, and its place."""
     left, height = x, metrics.height() + 2
     middle = y + height / 2
-    area = QRectF()
     for entry in entries:
         text = entry.text
         if horizontal_to is not None:
@@ -63,17 +81,11 @@ def paint_legend(
         width = SIGN + GAP + metrics.horizontalAdvance(text)
         if horizontal_to is not None and x > left and x + width > horizontal_to:
             x, middle = left, middle + height
-        place = QRectF(x, middle - height / 2, width, height)
-        painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
-        _paint_sign(painter, entry, x, middle)
-        painter.setPen(qcolor(theme.muted))
-        painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), text)
-        area = area.united(place)
+        yield entry, text, QRectF(x, middle - height / 2, width, height)
         if horizontal_to is None:
             middle += height
         else:
             x += width + BETWEEN
-    return area
 
 
 def fitting_lines(text: str, metrics: QFontMetricsF, width: float, most: int) -> list[str]:

@@ -1,7 +1,7 @@
 """The line of the lowest value so far of a stage, and the range that shows it. No Qt.
 
-Every record has the lowest value of its stage so far. A line joins the records of one objective: it ends
-where the parameters were changed, and where there is no lowest value yet. Between two records the lowest
+Every record has the lowest value of its stage so far. A line joins the records of one stage: it ends where
+there is no lowest value. Between two records the lowest
 value stays what it was, so the line has steps. It never rises: where the result of a method on the matrix is
 worse than its iterates, another line begins.
 """
@@ -23,17 +23,16 @@ FLAT, FLAT_SHARE = 0.02, 0.01  # the least span of an axis: of a logarithm or an
 BELOW = 0.25  # share of what it is widened by that lies below the values, which fall
 
 
-def line_starts(values: Floats, changes: Ints) -> Bools:
-    """Return at which records a line begins: after none, after a change, or above the one before.
+def line_starts(values: Floats) -> Bools:
+    """Return at which records a line begins: after none, or above the one before.
 
-    `values`: (N,) the lowest so far, NaN where unknown; `changes`: the records after changes of parameters.
+    `values`: (N,) the lowest so far of a stage, NaN where unknown.
     """
     known = np.isfinite(values)
     begins = known.copy()
     if len(values):
         with np.errstate(invalid="ignore"):
             begins[1:] &= ~known[:-1] | (np.diff(values) > ROUNDING * np.abs(values[:-1]))
-        begins[changes] = known[changes]
     return begins
 
 

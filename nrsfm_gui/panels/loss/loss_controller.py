@@ -15,7 +15,7 @@ from core import InputError
 from core.evaluation import choose_hidden
 from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.excluded import with_excluded
-from nrsfm_gui.model.run_names import run_title
+from nrsfm_gui.model.run_names import run_title, sentence_name
 from nrsfm_gui.panels.loss.attempts import attempts_of
 from nrsfm_gui.panels.loss.loss_plot import RunDetails
 from nrsfm_gui.widgets.dock_title import show_dock_of
@@ -151,16 +151,15 @@ class LossController(QObject):
         """Show the run that a run went on from under other parameters, and these."""
         session = self._session
         source = next((other for other in session.runs if other.number == run.warm_from), None)
+        known = f"which run {sentence_name(run)} went on from"
         if source is None:
-            self._notifier.show_status(
-                f"Run {run.warm_from}, which run {run.number} went on from, is forgotten"
-            )
+            self._notifier.show_status(f"Run {run.warm_from}, {known}, is forgotten")
             return
         self._control.cancel()
         self._control.ignore_settings(before)
         session.set_shown(source)
         self._set_settings(before)
-        self._notifier.show_status(f"Run {source.number}, which run {run.number} went on from")
+        self._notifier.show_status(f"Run {sentence_name(source)}, {known}")
 
     def _return_to_newest(self) -> None:
         session = self._session
@@ -191,8 +190,9 @@ class LossController(QObject):
         session.set_settings(settings)
         run = self._control.start(warm=False)
         session.notifier.show_status(
-            f"Run {run.number} starts from nothing: {int(held.sum())} of {int(sequence.visible.sum())} "
-            "observations are held out (hide). Ctrl+Z shows them to the solver again"
+            f"Run {sentence_name(run)} starts from nothing: {int(held.sum())} of "
+            f"{int(sequence.visible.sum())} observations are held out (hide). "
+            "Ctrl+Z shows them to the solver again"
         )
 
     def set_logarithmic(self, on: bool) -> None:

@@ -8,7 +8,7 @@ values do not compare.
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +33,6 @@ FAINT_ALPHA = 60  # while two runs are compared
 GHOST_ALPHA = 110  # of what is tried
 FRONT_WIDTH = 2  # pixels of the line of the lowest value in front, which has few vertices
 MOST_NAMES = 8  # of runs, the newest
-ELSEWHERE = " (another objective)"  # of a run that has no values on the axis
 NAMES_ROOM = 20  # pixels above the curves, for the names of phases and stages
 MOST_ROOM = 0.25  # of the height of a low plot, for these
 MARGIN = 0.08  # of a range of values, below
@@ -173,7 +172,7 @@ class LossCurves:
         values, inside = self.values(history)[records], history.in_stage(stage)[records]
         found = np.empty(len(records))
         found[inside] = self.scaled(values[inside], stage)
-        for other in {each for _, each in history.stages} - {stage}:
+        for other in {each for each, *_ in history.stage_spans} - {stage}:
             inside = history.in_stage(other)[records]
             found[inside] = self._others.places(records[inside], self.scaled(values[inside], other))
         return found
@@ -224,7 +223,7 @@ class LossCurves:
             y = self.scaled(history.values[self._marked[0] : self._marked[1] + 1], stage)
             ranges.append((float(y.min()), float(np.quantile(y, 0.9))))
         if not ranges:
-            y = self.scaled(history.values[history.in_stage(stage)], stage)
+            y = self.scaled(history.values[history.in_stage(stage) & history.settled], stage)
             ranges.append((float(y.min()), float(y.max())))
         linear = stage.objective == WNN and not self.logarithmic
         low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)
@@ -232,16 +231,15 @@ class LossCurves:
 
     def draw(self) -> None:
         """Draw what the histories gained since the last time."""
-        stage = self.stage
         for number, curve in self._curves.items():
             history, until = curve.history, self._until if number == self._current else None
             changes = sum(1 + len(tick.later) for tick in history.ticks)
+            stage = self._stage_in(history)
             state = len(history), until, self.everything, self.seconds, self.logarithmic, stage, changes
-            if stage is None or state == curve.drawn or not len(history):
+            if state == curve.drawn or not len(history):
                 continue
             curve.drawn = state
-            end = None if until is None else until + 1
-            line = self._line(history, stage, slice(0, end))
+            line = self._line(history if until is None else history.until(until + 1), stage, slice(None))
             curve.range = line.range
             all_joined = bool(line.joined[:-1].all()) or not len(line.x)
             curve.item.setData(line.x, line.y, connect="all" if all_joined else line.joined)
@@ -255,30 +253,32 @@ class LossCurves:
         self._color()
 
     def names(self) -> list[tuple[pg.PlotDataItem, str]]:
-        """Return the curves of several runs with their names, the current one first, then the newest.
-
-        A run without values of the stage is named so.
-        """
+        """Return the curves of several runs with names: the current one, then the newest that are seen."""
         order = sorted(self._curves, key=lambda number: (number == self._current, number), reverse=True)
-        found = []
-        for number in order[:MOST_NAMES] if len(order) > 1 else []:
-            curve = self._curves[number]
-            stages = [each for _, each in curve.history.stages]
-            elsewhere = ELSEWHERE if stages and self.stage not in stages else ""
-            found.append((curve.item, f"{number} {curve.name}{elsewhere}"))
-        return found
+        pairs = ((number, self._curves[number]) for number in order if len(order) > 1)
+        seen = [(n, each) for n, each in pairs if n == self._current or _is_seen(each.item)]
+        return [(curve.item, f"{number} {curve.name}") for number, curve in seen[:MOST_NAMES]]
 
-    def _line(self, history: History, stage: RunStage, span: slice) -> _Line:
-        """Return what is drawn of a stage between two records."""
-        inside, x = history.in_stage(stage)[span], self.x(history)[span]
+    def _stage_in(self, history: History) -> RunStage | None:
+        """Return the stage of a history that the axis is of; of another run under its newest parameters."""
+        stage = self.stage
+        if stage is None or history is self.front:
+            return stage
+        kinds = (each for each, *_ in reversed(history.stage_spans))
+        return next((each for each in kinds if replace(each, change=stage.change) == stage), None)
+
+    def _line(self, history: History, stage: RunStage | None, span: slice) -> _Line:
+        """Return what is drawn of a stage between two records, nothing with None."""
+        if stage is None:
+            return _Line(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool), None)
+        inside, x = (history.in_stage(stage) & history.settled)[span], self.x(history)[span]
         if self.everything:
             joined = inside & np.append(inside[1:], False) & ~history.level_ends[span]
             y = self.scaled(history.values[span][inside], stage)
             ends = (float(y.min()), float(y.max())) if len(y) else None
             return _Line(x[inside], y, joined[inside], ends)
         values = np.where(inside, self.scaled(history.lowest[span], stage), np.nan)
-        changes = history.changes - span.start
-        begins = line_starts(values, changes[(changes >= 0) & (changes < len(values))])
+        begins = line_starts(values)
         return _Line(*best_line(x, values, begins), best_range(history.seconds[span], values, begins))
 
     def _tried_part(self) -> tuple[int, int] | None:
@@ -296,7 +296,7 @@ class LossCurves:
             if not tried.attempt or phase.attempt != tried.attempt:
                 break
             begin = earlier
-        return begin, last
+        return max(begin, first), last
 
     def _draw_others(self) -> None:
         """Draw the other stages of the run in front where they have changed."""
@@ -314,7 +314,7 @@ class LossCurves:
         if history is None or stage is None or records is None or records[0] >= len(history):
             item.setVisible(False)
             return
-        part = slice(records[0], records[1] + 1)
+        part = records[0] + np.flatnonzero(history.settled[records[0] : records[1] + 1])
         item.setData(self.x(history)[part], self.scaled(history.values[part], stage))
         item.setVisible(True)
 
@@ -334,6 +334,20 @@ class LossCurves:
         faint.setAlpha(GHOST_ALPHA)
         self._ghost.setPen(pg.mkPen(faint, width=1))
         self._highlight.setPen(pg.mkPen(self._theme.selection, width=1))
+
+
+def _is_seen(item: pg.PlotDataItem) -> bool:
+    """Return whether a part of a curve is inside the range of the axes."""
+    x, y = item.getOriginalDataset()
+    if x is None or not len(x):
+        return False
+    connect = item.opts["connect"]
+    joined = np.ones(len(x), dtype=bool) if isinstance(connect, str) else connect
+    ends = np.minimum(np.arange(len(x)) + joined, len(x) - 1)
+    inside = np.ones(len(x), dtype=bool)
+    for values, (low, high) in zip((x, y), item.getViewBox().viewRange(), strict=True):
+        inside &= (np.maximum(values, values[ends]) >= low) & (np.minimum(values, values[ends]) <= high)
+    return bool(inside.any())
 
 
 class _OtherStages:

@@ -218,8 +218,10 @@ class SpanMarks:
             span.region.setVisible(shaded)
             span.region.setRegion((start, end))
             start, end = max(start, left), min(end, right)
-            metrics = QFontMetricsF(span.text.textItem.document().defaultFont())
-            fits = metrics.horizontalAdvance(name) + GAP < (end - start) / pixel
+            metrics, room = QFontMetricsF(span.text.textItem.document().defaultFont()), (end - start) / pixel
+            if room > LEAST_NAME:
+                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - GAP)
+            fits = metrics.horizontalAdvance(name) + GAP <= room
             span.text.setVisible(named and bool(name) and fits)
             if span.text.toPlainText() != name:
                 span.text.setPlainText(name)
@@ -239,18 +241,21 @@ class SpanMarks:
 def spans(history: History, stage: RunStage) -> list[tuple[int, int, str, bool]]:
     """Return the first and the last record of every span, its name, and whether it is shaded.
 
-    `stage`: that of the axis at the left. A run of one stage has no name for it.
+    `stage`: that of the axis at the left. One that a change of the parameters began has the name of this. A
+    run of one stage has no name for it.
     """
     found: list[tuple[int, int, str, bool]] = []
+    changes = {tick.first: tick.text for tick in history.ticks}
     for each, first, last in history.stage_spans:
         shaded = each != stage
         name = START if shaded and each == Phase(PhaseKind.REFINE).stage else each.name
+        name = changes.get(first, name)
         if found and found[-1][2:] == (name, shaded):
             first = found.pop()[0]
         found.append((first, last, name, shaded))
     found = found if len(found) > 1 else []
     for phase, first, last in history.phase_spans:
-        if phase.kind is PhaseKind.ROTATIONS and phase.stage == stage:
+        if phase.kind is PhaseKind.ROTATIONS and history.stage_of(first) == stage:
             found = [each for each in found if each[:1] != (first,) or each[3]]  # the names would overlap
             if found and found[-1][1:] == (first - 1, COMPARISON, True):
                 first = found.pop()[0]
@@ -285,9 +290,8 @@ class ChangeTicks(QObject):
         """
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self._texts = [tick.text for tick in ticks]
-        records = np.array([tick.first for tick in ticks], dtype=np.int64)
-        y = places(records) if len(records) else np.zeros(0)
-        self._item.setData(x=x[records], y=y, data=np.arange(len(records)))
+        firsts, lasts = np.array([(tick.first, tick.last) for tick in ticks], dtype=np.int64).reshape(-1, 2).T
+        self._item.setData(x=x[firsts], y=places(lasts), data=np.arange(len(ticks)))
 
     def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""

@@ -214,6 +214,7 @@ class LossPlot(Themed, QWidget):
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
         box.sigRangeChanged.connect(self._place_marks)
+        box.sigRangeChanged.connect(lambda *_: self._show_names())
         box.sigResized.connect(lambda _box: self._apply_range())
         box.sigResized.connect(self._place_marks)
         box.sigResized.connect(lambda _box: self._name_values())
@@ -412,27 +413,20 @@ class LossPlot(Themed, QWidget):
             name_axis(self._plot, "left", labels, theme.muted if front is None else theme.accent)
 
     def _seen_names(self) -> list[tuple[str, str]]:
-        """Return the names and colors of the curves that are seen in the range of the axes, for a figure."""
-        shown = []
-        for item, name in self._curves.names():
-            (left, right), (bottom, top) = item.getViewBox().viewRange()
-            x, y = item.getData()
-            if x is not None and ((x >= left) & (x <= right) & (y >= bottom) & (y <= top)).any():
-                shown.append((name, pg.mkPen(item.opts["pen"]).color().name()))
-        return shown
+        """Return the names and colors of the curves that are seen in the range of the axes."""
+        return [(name, pg.mkPen(item.opts["pen"]).color().name()) for item, name in self._curves.names()]
 
     def _show_names(self) -> None:
         """Write above the plot the names that there is room for, or nothing."""
         metrics, room = QFontMetrics(self._names.font()), self._widget.width() - 2 * PADDED
         shown: list[str] = []
-        for item, name in self._curves.names():
+        for name, color in self._seen_names():
             room -= metrics.horizontalAdvance(f"{NAMED}    ")
             if not shown:
                 name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
             room -= metrics.horizontalAdvance(name)
             if room < 0 and shown:
                 break
-            color = pg.mkPen(item.opts["pen"]).color().name()
             shown.append(f'<span style="color: {color}">{NAMED}</span>&nbsp;{html.escape(name)}')
         self._names.setText("&nbsp;&nbsp; ".join(shown))
         self._names.setVisible(bool(shown))
@@ -485,7 +479,7 @@ class LossPlot(Themed, QWidget):
         else:
             self._phases.place(history, x)
         self._spans.place(history, x, self._curves.stage, named=not self._everything)
-        if history is not None and len(history.stages) > 1:  # the places of the other stages are of the range
+        if history is not None and history.ticks:  # the places of other stages are of the range
             self._ticks.show(history, x, self._curves.places)
 
     def _on_attempts_requested(self, shown: bool) -> None:

@@ -188,6 +188,7 @@ class ParameterForm(QWidget):
     edited = pyqtSignal()
     dragged = pyqtSignal()
     chosen = pyqtSignal()
+    folded_changed = pyqtSignal(str)  # the names of what is folded and not as in the preset
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -253,6 +254,7 @@ class ParameterForm(QWidget):
         for each in changes_of(settings):
             folded.get(self.sections.section_of(self._form_of(each.key)), []).append(each.name)
         self.sections.set_changes(folded)
+        self.folded_changed.emit(", ".join(name for names in folded.values() for name in names))
 
     def _form_of(self, key: str) -> Form | None:
         """Return the form of what differs between settings."""

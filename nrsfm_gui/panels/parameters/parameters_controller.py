@@ -207,7 +207,7 @@ class ParametersController(QObject):
                 redo=lambda: show(run, settings, None),
             )
         )
-        sentence = f"Run {run.number} is of the preset {name}; run {sentence_name(source)} stays as it was."
+        sentence = f"Run {sentence_name(run)} is of this preset; run {sentence_name(source)} stays as it was."
         if self._announced:
             session.notifier.show_status(sentence)
         else:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 LEAST_WIDTH = 300
+LINE_MARGIN = 2  # pixels above and below the line under the parameters
 # Rank and penalty that a problem begins with: those of its preset.
 FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
     problem: (PRESETS[name].rank, PRESETS[name].penalty) for problem, name in DEFAULT_PRESETS.items()
@@ -54,34 +55,49 @@ FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
 
 
 class DifferenceBar(QFrame):
-    """Shows which parameters differ, and offers those of the run."""
+    """Shows which parameters differ from those of a run, and offers these; else what is folded and changed.
+
+    It is as high with a text as without one, so that nothing above it moves.
+    """
 
     requested = pyqtSignal(int)  # the number of the run whose parameters are requested
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._number = -1
-        self.text = ElidedLabel()
+        self.text, self.changed = ElidedLabel(), ElidedLabel()
         self.text.setProperty("role", "warning")
+        self.changed.setProperty("role", "muted")
         self.use = QPushButton()
         self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.use.clicked.connect(lambda _checked: self.requested.emit(self._number))
         row = QHBoxLayout(self)
-        row.setContentsMargins(6, 3, 10, 3)
+        row.setContentsMargins(6, LINE_MARGIN, 10, LINE_MARGIN)
         row.addWidget(self.text, 1)
+        row.addWidget(self.changed, 1)
         row.addWidget(self.use)
-        self.hide()
+        self.set_difference(-1, "")
+
+    def sizeHint(self) -> QSize:
+        """Return a height that has room for the button, also where it is hidden."""
+        return QSize(super().sizeHint().width(), self.use.sizeHint().height() + 2 * LINE_MARGIN)
+
+    def set_folded(self, names: str) -> None:
+        """Name what is changed in the sections that may be closed."""
+        self.changed.set_full_text(f"Changed: {names}" if names else "")
 
     def set_difference(self, number: int, names: str) -> None:
-        """Name what differs from a run: "rank, xi"; "" hides the line."""
+        """Name what differs from a run: "rank, xi"; "" for nothing."""
         self._number = number
         self.text.set_full_text(f"Not those of run {number}: {names}")
         self.use.setText(f"Use run {number}'s")
         tip = f"Run {number} is shown, and it was made with other parameters than these: {names}."
         self.use.setToolTip(f"{tip}\nPress to put its parameters here.")
         self.use.setAccessibleName(f"Use the parameters of run {number}")
-        self.setToolTip(tip)
-        self.setVisible(bool(names))
+        self.setToolTip(tip if names else "")
+        for part in (self.text, self.use):
+            part.setVisible(bool(names))
+        self.changed.setVisible(not names)
 
 
 @dataclass(frozen=True)
@@ -126,7 +142,8 @@ class ParametersPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.differs = DifferenceBar(self)  # above what scrolls
+        self.differs = DifferenceBar(self)  # below what scrolls
+        form.folded_changed.connect(self.differs.set_folded)
         self.differs.requested.connect(self.run_parameters_requested)
         self.set_settings(self._settings)
 
@@ -298,7 +315,6 @@ class ParametersPanel(QScrollArea):
     def set_difference(self, number: int, names: str) -> None:
         """Show which parameters differ from those of the shown run; "" for none."""
         self.differs.set_difference(number, names)
-        self._place_line()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep the line below the parameters as wide as they are."""
@@ -306,9 +322,8 @@ class ParametersPanel(QScrollArea):
         self._place_line()
 
     def _place_line(self) -> None:
-        height = 0 if self.differs.isHidden() else self.differs.sizeHint().height()
-        if self.viewportMargins().bottom() != height:
-            self.setViewportMargins(0, 0, 0, height)  # below: what is being typed into does not move
+        height = self.differs.sizeHint().height()
+        self.setViewportMargins(0, 0, 0, height)
         viewport = self.viewport()
         width = self.width() if viewport is None else viewport.width()
         self.differs.setGeometry(0, self.height() - height, width, height)
@@ -324,6 +339,7 @@ class ParametersPanel(QScrollArea):
         super().changeEvent(event)
         if event is not None and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.updateGeometry()
+            self._place_line()
 
     def reset_weight(self, k: int) -> None:
         """Reset a weight (0-based) to what the last rule gives it."""

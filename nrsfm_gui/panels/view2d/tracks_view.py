@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
-from PyQt6.QtGui import QMouseEvent, QPainter, QPixmap
+from PyQt6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPixmap
 from PyQt6.QtWidgets import QGraphicsPixmapItem, QGraphicsRectItem, QToolTip, QVBoxLayout, QWidget
 
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
@@ -16,7 +16,7 @@ from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.labels import plain_tip
 from nrsfm_gui.widgets.lasso import Lasso
-from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers
+from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers, place_legend
 from nrsfm_gui.widgets.plots.plot_style import BOTTOM_MARGIN, PlainPlot
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import Scene
+    from nrsfm_gui.widgets.picture_labels import LegendEntry
 
 BEHIND = -1000.0  # everything else in a plot
-NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and the number of signs that fit
-LEGEND_ROOM, MOST_ROOM = 26.0, 0.25  # pixels above fitted points, and of the height at most
+NARROW, FEW_ENTRIES = 300, 3  # width of the view in pixels, and the number of signs that fit
+LEGEND_LEFT, LEGEND_TOP, LEGEND_BELOW = 6.0, 2.0, 6.0  # pixels around the legend, which is above the plot
 ALL_HIDDEN = "All points are left out: Shift+H shows them"
 
 
@@ -107,6 +108,7 @@ class TracksView(PointView):
         self._scene: Scene | None = None
         self.setAccessibleName("2-D view")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # the keys of the views act then
+        self._legend_height = 0.0  # pixels of the strip above the plot
         self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
         self._plot = PlainPlot()
@@ -154,7 +156,9 @@ class TracksView(PointView):
         self._dots.show_rings(scene, self._hovered)
         if old is None or old.track_unit != scene.track_unit:
             self._name_axes()
-        if old is None or not np.array_equal(old.image_extent, scene.image_extent):
+        other = old is None or not np.array_equal(old.image_extent, scene.image_extent)
+        self._make_room(at_least=0.0 if other else self._legend_height)
+        if other:
             self._hovered = -1
             self._plot.getPlotItem().layout.activate()  # axes that became visible get their space at once
             self.fit()
@@ -211,10 +215,8 @@ class TracksView(PointView):
         if self._scene is None:
             return
         (x0, y0), (x1, y1) = self._scene.image_extent
-        share = min(LEGEND_ROOM / max(self._box.height(), 1.0), MOST_ROOM)  # of the height, for the legend
-        above = (y1 - y0) * share / (1.0 - share)
         self._fitting = True
-        self._box.setRange(QRectF(x0, y0 - above, x1 - x0, y1 - y0 + above), padding=0.02)
+        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0), padding=0.02)
         self._fitting = False
         self._fitted = True
 
@@ -251,11 +253,27 @@ class TracksView(PointView):
             )
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
         self._paint_hidden_count(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
+        end = self.width() - LEGEND_LEFT
+        paint_legend(painter, self._entries(scene), theme, LEGEND_LEFT, LEGEND_TOP, horizontal_to=end)
+
+    def _entries(self, scene: Scene) -> list[LegendEntry]:
+        """Return what the legend explains: in a narrow view the most important ones."""
         entries = self._dots.legend(scene)
-        if area.width() < NARROW:  # all entries would cover the points
-            entries = entries[:FEW_ENTRIES]
-        x, y = area.left() + 8, area.top() + 6
-        paint_legend(painter, entries, theme, x, y, horizontal_to=area.right() - 8)
+        return entries[:FEW_ENTRIES] if self.width() < NARROW else entries
+
+    def _make_room(self, *, at_least: float) -> None:
+        """Leave a strip above the plot for the legend.
+
+        It is `at_least` as high as before from frame to frame, in which what is explained changes.
+        """
+        entries = [] if self._scene is None else self._entries(self._scene)
+        metrics, end = QFontMetricsF(self.font()), self.width() - LEGEND_LEFT
+        placed = place_legend(entries, metrics, LEGEND_LEFT, LEGEND_TOP, horizontal_to=end)
+        lowest = max((place.bottom() + LEGEND_BELOW for *_, place in placed), default=0.0)
+        height = max(lowest, at_least)
+        if height != self._legend_height:
+            self._legend_height = height
+            self._plot.getPlotItem().setContentsMargins(0, height, 0, BOTTOM_MARGIN)
 
     def _paint_hidden_count(self, painter: QPainter, area: QRectF, hidden: int, count: int) -> None:
         """Paint the number of hidden points, and the key that shows them."""
@@ -347,6 +365,7 @@ class TracksView(PointView):
         """Keep the overlay over the plot."""
         self._overlay.setGeometry(self.rect())
         self._overlay.raise_()
+        self._make_room(at_least=0.0)
 
 
 def _is_plain_double_click(event: QMouseEvent) -> bool:

@@ -108,6 +108,14 @@ def test_a_movement_begins_with_the_preconditioner_of_the_one_before(refined, mo
 
 
 @pytest.mark.slow
+def test_the_share_of_a_movement_grows_until_it_has_converged(refined):
+    _, step = refined
+    heavy = replace(step.objective, level=replace(step.objective.level, isometry=3.0))
+    shares = [each.fraction for each in follow_depths(heavy, step.best)]
+    assert len(shares) > 20 and shares == sorted(shares) and shares[-1] == 1.0
+    assert shares[0] < 0.5 < shares[-2]
+
+
 def test_of_two_minima_the_lower_one_is_kept(refined):
     step = refined[1]
     rng = np.random.default_rng(0)

@@ -182,6 +182,24 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypa
     assert error(problem, last.best, truth) < 0.02 if sweeps else error(problem, last.best, truth) > 0.05
 
 
+def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, monkeypatch):
+    for name in ("ROUNDS", "SWEEPS"):  # nothing is mirrored back
+        monkeypatch.setattr(f"core.depth.search.{name}", 0)
+    problem, truth = simulated(frames=12, points=60)
+    starts = {"true": truth, "mirrored": mirror_in_depth(truth)}
+    for tie, ranked in ((np.inf, {"true", "mirrored"}), (0.0, {"true"})):
+        monkeypatch.setattr("core.depth.search.TIE", tie)
+        steps = list(refine_depths(problem, starts, DepthOptions()))
+        levels = {step.phase.name: step for step in steps if step.phase.kind is PhaseKind.ALL_POINTS}
+        lowest, other = steps[-1].ends
+        assert levels.keys() == ranked and lowest.name == "true" and other.name == "mirrored"
+        assert lowest.energy == lowest.lowest == levels["true"].energy and lowest.excess == 0.0
+        if other.name in ranked:
+            assert other.excess == levels["mirrored"].energy - levels["true"].energy > 0
+        else:
+            assert other.lowest != lowest.energy and other.excess > 0
+
+
 @pytest.mark.slow
 def test_ends_that_mirroring_makes_one_are_followed_once(simulated, error):
     problem, truth = simulated(points=40)

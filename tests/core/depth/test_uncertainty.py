@@ -128,21 +128,23 @@ def test_noise_lets_points_vary_across_their_rays(object_in_view):
 
 def test_another_end_of_the_same_energy_adds_its_distance(object_in_view):
     problem, point = object_in_view()
-    own = DepthEnd("a", point, -2.0)
+    own = DepthEnd("a", point, -2.0, -2.0)
     other = mirror_in_depth(point)
     alone, tied, higher = (
         deviations(problem, point, ends=(own, *more))
-        for more in ((), (DepthEnd("b", other, -2.0),), (DepthEnd("b", other, -1.9),))
+        for more in ((), (DepthEnd("b", other, -2.0, -2.0),), (DepthEnd("b", other, -1.9, -2.0),))
     )
     assert (tied >= alone).all() and np.median(tied[:, 2] / alone[:, 2]) > 1.3
     np.testing.assert_allclose(higher, alone, rtol=1e-3)
-    same = DepthEnd("b", replace(point, depths=1.5 * point.depths), -2.0)  # another size is the same shape
+    same = DepthEnd(
+        "b", replace(point, depths=1.5 * point.depths), -2.0, -2.0
+    )  # another size is the same shape
     np.testing.assert_allclose(deviations(problem, point, ends=(own, same)), alone, rtol=1e-9)
 
 
 def test_the_mirror_image_is_another_end_of_perspective_tracks_only(object_in_view):
     problem, point = object_in_view(affine=True)
-    ends = (DepthEnd("a", point, -2.0), DepthEnd("b", mirror_in_depth(point), -2.0))
+    ends = (DepthEnd("a", point, -2.0, -2.0), DepthEnd("b", mirror_in_depth(point), -2.0, -2.0))
     np.testing.assert_allclose(deviations(problem, point, ends=ends), deviations(problem, point), rtol=1e-9)
 
 

@@ -90,6 +90,7 @@ def test_the_provenance_of_an_iterate_reproduces_it(sequence, parts):
     for step in recipe.steps[:-1]:
         first += len(reconstruct(sequence, steps=[step]).history) if step.iterates is None else step.iterates
         assert again.history[first, 0] == again.history[first - 1, 0] + 1
+        assert again.history[first, 1] > again.history[first - 1, 1]  # the first iterate took some time, too
 
 
 def test_a_stopped_run_is_not_the_end_of_its_settings(sequence):

@@ -226,6 +226,20 @@ def test_run_right_after_a_change_continues_from_the_shown_iteration(qtbot, cont
     assert further.warm_from == run.number and further.last is run.snapshots.at(moment)[1]
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_live_run_is_stopped_by_stop_and_not_by_run(qtbot, controls, make_stream, stopped):
+    session, control = controls(make_stream(length=100, pause=0.01))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and not control._threads)
+    session.set_settings(wnn(rank=3))
+    live = session.shown
+    qtbot.waitUntil(lambda: len(live.history) > 3)
+    control.cancel() if stopped else control.start(warm=True)
+    qtbot.waitUntil(lambda: live not in control._threads)
+    assert len(live.history) < 100 and ("stopped" in run_row(live, None).origin) is stopped
+    assert activity(live).startswith("Stopped" if stopped else "Done") and "· start ·" in activity(live)
+
+
 def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream, one_gesture):
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)

@@ -112,7 +112,7 @@ def test_where_there_are_none_the_reason_is_shown(known, make_iterate):
     assert why_no_std(replace(end, settings=replace(end.settings, objective="depths"))) == BILINEAR
     assert why_no_std(replace(end, record=replace(end.record, energy=-1.0))) == NO_STD
     point = DepthPoint(np.eye(3)[None], np.ones((1, 4)), np.ones((1, 2, 4)), affine=False)
-    ends = (DepthEnd("a", point, -2.0), DepthEnd("b", point, -1.9))
+    ends = (DepthEnd("a", point, -2.0, -2.0), DepthEnd("b", point, -1.9, -2.0))
     lowest = DepthStep(point, -3.0, -3.0, "depth, finest", 1.0, finished=True, ends=ends, coarser=point)
     further = replace(lowest, best_energy=ends[1].energy)
     for step, reason in ((lowest, NO_STD), (further, FURTHER_END)):

@@ -110,11 +110,13 @@ def curve_disagreement(window, found, value):
     curve, item = curves._curves[found.run], curves._curves[found.run].item
     record = curve.history.records[found.record]
     *_, stage, _changes = curve.drawn
-    if stage != record.stage:
+    if stage != curve.history.stage_of(found.record):
         return None
     x, y = item.getData() if item.isVisible() else (None, None)
     x, y = (np.zeros(0) if each is None else each for each in (x, y))
     ends_here = found.newest and curves._current == found.run
+    if not ends_here and not curve.history.settled[found.record]:  # its parameters were passed on the way
+        return None
     if ends_here and len(x) and x[-1] > record.seconds + ROUNDING:
         return f"curve ends at {x[-1]} s, shown is {record.seconds} s"
     if value is None:  # the energies of a search are of coarse levels
@@ -191,7 +193,7 @@ def compare_disagreements(window, energies):
         wrong.append(f"compare {words}, recomputed {apart}")
     table = window.compare_controller._stage.table._rows
     rows = {each.name: (each.first, each.second) for each in table if each.number}
-    values = next(rows[name] for name in ("objective", "log10 loss", "energy") if name in rows)
+    values = next(rows[name] for name in ("minimized value", "log10 loss", "energy") if name in rows)
     for place, (run, iterate) in enumerate(shown):
         expected = Recomputed.of(iterate, run, energies)
         said = rows["3-D error"][place].split(" · ")[0], rows["reprojection"][place]

@@ -87,7 +87,7 @@ def test_a_preset_makes_a_run_of_its_own_and_undoing_it_solves_nothing(qtbot, wi
     run = window.session.shown
     assert window.session.runs == [done, run] and run is not done
     assert window.session.settings == run.settings == quick["bilinear"] and run.warm_from is None
-    words = f"Run 2 is of the preset bilinear; run {sentence_name(done)} stays as it was. Ctrl+Z"
+    words = f"Run {sentence_name(run)} is of this preset; run {sentence_name(done)} stays as it was. Ctrl+Z"
     assert words in window.message_bar.text
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert (done.settings, len(done.history), done.last) == kept

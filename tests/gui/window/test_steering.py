@@ -9,6 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMenu
 
 from core import Settings
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import numbers
@@ -131,7 +132,7 @@ def test_observations_are_held_out_of_a_run_from_scratch(qtbot, make_window, kno
     wait(qtbot, window)
     seen = window.session.shown
     window.loss_controller.hold_out()
-    assert reported(window).startswith("Run 2 starts from nothing: ")
+    assert reported(window).startswith(f"Run {sentence_name(window.session.shown)} starts from nothing: ")
     wait(qtbot, window)
     run = window.session.shown
     assert run is not seen and run.warm_from is None and run.settings.hide

@@ -150,7 +150,8 @@ def test_comparing_shows_the_end_that_is_named_or_the_bilinear_solution(show_run
 
 
 def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_command_line(show_run, end):
-    mirrored = DepthEnd("rigid", mirror_in_depth(end.depth.best), end.depth.ends[0].energy + 0.0123)
+    lowest = end.depth.ends[0].energy
+    mirrored = DepthEnd("rigid", mirror_in_depth(end.depth.best), lowest + 0.0123, lowest)
     end = replace(end, depth=replace(end.depth, ends=(*end.depth.ends, mirrored)), view=None)
     ends = end.geometry.refinement["ends"]
     window = show_run()
@@ -162,9 +163,8 @@ def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_comman
     window.display.refresh()
     apart = percent_of(ends[1]["distance"], 1.0)
     assert window.compare_panel._summary.full_text.startswith(f"{apart} of the object apart · ")
-    higher = ends[1]["energy"] - ends[0]["energy"]
     rows = {row.name: (row.first, row.second) for row in window.compare_controller._resolve().rows}
-    assert rows["above the lowest end"] == (NONE, f"{higher:.2g}")
+    assert rows["above the lowest end"] == (NONE, f"{ends[1]['excess']:.2g}")
     window.compare_controller.compare_solution(BILINEAR_START)
     window.display.refresh()
     assert "above the lowest end" not in {row.name for row in window.compare_controller._resolve().rows}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from core import NuclearNorm, Settings
-from core.foundation import relative_distance
+from core.foundation import DEPTHS, WNN, Phase, PhaseKind, relative_distance
 from nrsfm_gui.model.theme import THEMES
+from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import percent_of
+from nrsfm_gui.text.compare_rows import compare_rows
 
 
 def expected_points(parts, run):
@@ -98,6 +102,18 @@ def test_losses_of_other_objectives_are_not_ranked(parts, add_run, make_iterate,
     rows = {row.name: row for row in parts.compare_splitter.table._rows}
     assert rows["log10 loss"].better == 0 and "another penalty" in rows["log10 loss"].tip
     assert rows["penalty"].first == "NN"
+
+
+def test_every_line_of_the_table_has_a_name_of_its_own(parts, add_run, make_iterate, known):
+    end = make_iterate(known, noise=0.1)
+    refined = replace(end, record=replace(end.record, energy=-3.0, phase=Phase(PhaseKind.FINEST)))
+    runs = [
+        add_run(parts.session, each, Settings(objective=objective))
+        for each, objective in ((end, WNN), (refined, DEPTHS))
+    ]
+    rows = compare_rows(*runs, tuple(incumbent_of(run, run.last, None) for run in runs))
+    names = [row.name for row in rows]
+    assert len(names) == len(set(names)) and {"objective", "minimized value"} <= set(names)
 
 
 def test_showing_the_second_run_lets_the_two_change_their_places(parts):

@@ -70,15 +70,18 @@ def best_plot(plot) -> LossPlot:
 
 def lowest_of(history: History, stage: RunStage = REFINE.stage) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest values of a stage, and where lines begin."""
-    values = np.where(history.in_stage(stage), history.lowest, np.nan)
-    return values, line_starts(values, history.changes)
+    values = np.where(history.in_stage(stage) & history.settled, history.lowest, np.nan)
+    return values, line_starts(values)
 
 
 def vertices_of(history: History, until: int | None = None) -> tuple[np.ndarray, ...]:
-    """Return the vertices of the lines of the WNN problem."""
+    """Return the vertices of the lines of the WNN problem, under all parameters."""
     end = None if until is None else until + 1
-    values, begins = lowest_of(history)
-    return best_line(history.seconds[:end], values[:end], begins[:end])
+    found = []
+    for change in range(len(history.ticks) + 1):
+        values, begins = lowest_of(history, replace(REFINE.stage, change=change))
+        found.append(best_line(history.seconds[:end], values[:end], begins[:end]))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
 
 def range_of(history: History) -> tuple[float, float] | None:
@@ -112,14 +115,15 @@ def test_the_line_breaks_after_a_change_and_where_it_would_rise(history):
     assert all(np.diff([y for _x, y in part]).max() <= 0 for part in lines)
 
 
-def test_every_change_of_a_gesture_is_an_objective_of_its_own(history):
+def test_a_line_begins_after_all_changes_of_a_gesture(history):
     made = history(8)
     made.tick(4, "eta 0.05 → 0.3", before=Settings())
     made.extend_tick(5, "eta 0.05 → 0.4")
     made.extend_tick(6, "eta 0.05 → 0.5")
     assert made.changes.tolist() == [4, 5, 6]
-    assert [part[0][0] for part in line_of(made)] == [0.0, 0.04, 0.05, 0.06]
+    assert [part[0][0] for part in line_of(made)] == [0.0, 0.06]
     assert made.until(6).changes.tolist() == [4, 5]
+    assert [part[0][0] for part in line_of(made.until(6))] == [0.0, 0.05]
 
 
 def test_a_line_ends_where_rotations_are_compared_again(searched):
@@ -282,20 +286,18 @@ def test_a_link_offers_to_hold_observations_out(qtbot, best_plot, searched):
     assert not best_plot._hold_out.isVisible()
 
 
-def test_the_range_of_several_objectives_has_what_each_line_has_nine_tenths_of_its_time():
-    made, rng = History(), np.random.default_rng(1)
+def test_the_range_of_several_lines_has_what_each_line_has_nine_tenths_of_its_time():
+    rng = np.random.default_rng(1)
     lines = [np.sort(rng.random(count))[::-1] + 0.1 for count in (34, 1, 7, 1, 56)]
-    for values in lines:
-        if made.records:
-            made.tick(len(made), "eta", before=Settings())
-        made.extend(records(values, values.tolist(), REFINE, first=len(made)))
+    together = np.concatenate(lines)
+    begins = np.isin(np.arange(len(together)), np.cumsum([0, *map(len, lines)]))
     upper, first = [], 0
     for values in lines:
-        last = first + len(values) == len(made)
+        last = first + len(values) == len(together)
         lasting = np.r_[np.full(len(values) - 1, 0.1), 0.0 if last else 0.1]
         shares = [lasting[values <= value].sum() / lasting.sum() for value in values]
         upper.append(min(value for value, share in zip(values, shares, strict=True) if share > 0.9 - 1e-9))
         first += len(values)
-    low, high = range_of(made)
+    low, high = best_range(0.1 * np.arange(len(together)), together, begins)
     assert low == pytest.approx(min(map(np.min, lines)), rel=1e-12)
     assert high == pytest.approx(max(upper), rel=1e-12)

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QPointF
 
 from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
 from nrsfm_gui.panels.loss.loss_plot import BEST
 
@@ -104,13 +105,14 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, parts):
     count = len(live.history)
     parts.loss_controller.show_before_change(0)
     assert parts.session.shown is run and parts.session.settings == QUICK
-    assert parts.statuses[-1] == "Run 1, which run 2 went on from"
+    first, second = (sentence_name(each) for each in (run, live))
+    assert parts.statuses[-1] == f"Run {first}, which run {second} went on from"
     qtbot.wait(50)
     assert parts.session.runs == [run, live] and len(live.history) == count
     parts.session.set_shown(live)
     parts.session.drop_run(run)
     parts.loss_controller.show_before_change(0)
-    assert parts.statuses[-1] == "Run 1, which run 2 went on from, is forgotten"
+    assert parts.statuses[-1] == f"Run 1, which run {second} went on from, is forgotten"
 
 
 def test_a_change_continues_from_the_iteration_that_is_shown_again(qtbot, parts):

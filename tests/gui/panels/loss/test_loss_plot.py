@@ -19,7 +19,7 @@ from core.foundation import Phase, PhaseKind
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT, PAPER
-from nrsfm_gui.panels.loss.loss_marks import short_phases
+from nrsfm_gui.panels.loss.loss_marks import short_phases, spans
 from nrsfm_gui.panels.loss.loss_plot import BEST
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure
@@ -139,7 +139,7 @@ def test_a_history_holds_the_energies_of_the_refinement_and_where_phases_end():
         ("fine levels", 20, 29),
         ("fine levels", 30, 39),
     ]
-    assert len(made.until(20).stages) == 1 and len(made.until(21).stages) == 2
+    assert len(made.until(20).stage_spans) == 1 and len(made.until(21).stage_spans) == 2
 
 
 def test_the_axis_is_of_the_newest_stage_and_every_other_one_fills_the_height_in_its_own_span(
@@ -212,11 +212,54 @@ def test_the_lowest_energy_is_of_one_level_and_of_one_set_of_parameters():
     made.extend(
         HistoryEntry(k, 0.1 * k, 0.05, phase, energy=energy) for k, (phase, energy) in enumerate(steps)
     )
-    assert [stage.name for _, stage in made.stages] == ["search", "fine levels", "finest level"]
+    assert [stage.name for stage, *_ in made.stage_spans] == ["search", "fine levels", "finest level"]
     found = made.lowest.tolist()
     assert np.isnan(found[0]) and found[1:] == [-3, -3, -3, -3, -3, -3.5, -9, -1, -1.5, -1.5, -1.5]
     made.tick(10, "isometry 0.3 → 0.5", before=Settings())
     assert made.lowest.tolist()[8:] == [-1.0, -1.5, -1.2, -1.5]
+
+
+def moved_history() -> History:
+    """Return a refined shape whose isometry is moved three times in one gesture, then the noise once."""
+    made, finest = History(), Phase(PhaseKind.FINEST)
+    energies = [-3.0, -3.1, -3.2, -6.0, -5.0, -4.0, -4.1, -4.2, -9.0, -9.3]
+    made.extend(HistoryEntry(k, 0.1 * k, 0.05, finest, energy=energy) for k, energy in enumerate(energies))
+    made.tick(3, "isometry 0.3 → 0.4", before=Settings())
+    for record, isometry in ((4, 0.5), (5, 0.6)):
+        made.extend_tick(record, f"isometry 0.3 → {isometry}")
+    made.tick(8, "noise 1 → 2", before=Settings())
+    return made
+
+
+@pytest.mark.parametrize("mode", [BEST, "Everything"])
+def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot, plot, mode):
+    made = moved_history()
+    assert [(stage.change, first, last) for stage, first, last in made.stage_spans] == [
+        (0, 0, 2),
+        (1, 3, 7),
+        (2, 8, 9),
+    ]
+    plot.set_mode(mode)
+    plot.resize(900, 300)
+    plot.set_histories({1: made}, 1)
+    axis, box = plot.plot_widget.getPlotItem().getAxis("left"), plot.plot_widget.getPlotItem().getViewBox()
+    for moment, low, high in ((0, -3.2, -3.0), (6, -4.2, -4.0), (None, -9.3, -9.0)):
+        plot.set_moment(moment)
+        qtbot.wait(10)
+        assert axis.range[0] <= low < high <= axis.range[1] and np.ptp(axis.range) < 1.5 * (high - low)
+        _, y = plot._curves._curves[1].item.getOriginalDataset()
+        assert (y.min(), y.max()) == (low, high)  # without what was passed on the way
+        assert len(plot._curves._others._spans) == 2
+        height = box.mapSceneToView(box.sceneBoundingRect().topLeft()).y()
+        assert all(axis.range[0] < place < height for place in plot._ticks._item.getData()[1])
+    names = [name for *_, name, _shaded in spans(made, made.stage_of(None))]
+    assert names == ["finest level", "isometry 0.3 → 0.6", "noise 1 → 2"]
+
+
+def test_another_run_is_drawn_under_its_newest_parameters(plot):
+    plot.set_histories({1: moved_history(), 2: moved_history().until(3)}, 2)
+    _, y = plot._curves._curves[1].item.getOriginalDataset()
+    assert y.tolist() == [-9.0, -9.3]
 
 
 def test_a_run_that_goes_on_from_a_refined_shape_minimizes_a_loss_until_its_own_search():
@@ -350,8 +393,8 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
     assert legend_of(plot) == []  # nothing to tell apart
     plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
-    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
     plot.set_all(True)
+    assert legend_of(plot) == ["3 AGD, NN", "2 ADMM, NN", "1 LM, NN"]
     qtbot.wait(50)
     picture = plot.plot_widget.grab().toImage()
     for color in (DARK.runs[1], DARK.runs[2], DARK.accent):
@@ -362,6 +405,7 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
 def test_the_names_are_above_the_plot_the_newest_ones_that_there_is_room_for(qtbot, plot, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in range(1, 8)}
     plot.set_histories(runs, 7, dict.fromkeys(runs, "LM"))
+    plot.set_all(True)
     names = [f"{number} LM" for number in reversed(runs)]
     for width in (250, 640):
         plot.resize(width, plot.height())

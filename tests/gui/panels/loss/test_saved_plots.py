@@ -191,7 +191,10 @@ def test_a_figure_names_the_curves_that_it_shows_above_the_plot(plot, tmp_path, 
     plot.plot_widget.setYRange(-3.0, 1.0, padding=0)
     save(plot, tmp_path / "loss.svg")
     content = (tmp_path / "loss.svg").read_text(encoding="utf-8")
+    assert legend_of(plot) == ["1 A", "3 C"]
+    plot.plot_widget.setYRange(-3.0, 7.0, padding=0)
     assert legend_of(plot) == ["1 A", "3 C", "2 B"]
+    plot.plot_widget.setYRange(-3.0, 1.0, padding=0)
     assert [name for name in ("1 A", "2 B", "3 C") if f">{name}<" in content] == ["1 A", "3 C"]
 
 

@@ -61,11 +61,11 @@ def test_an_active_run_is_marked_unless_it_applies_the_parameters(
     session.set_shown(run)
     run.state = RunState.RUNNING
     controller.flush()
-    assert panel.differs.isVisibleTo(panel)
+    assert panel.differs.text.isVisibleTo(panel)
     monkeypatch.setattr(session, "live", True)
     session.runs_changed.emit()
     controller.flush()
-    assert panel.differs.isHidden()
+    assert panel.differs.text.isHidden()
 
 
 def test_the_noise_that_the_shown_run_has_estimated_is_in_the_form(

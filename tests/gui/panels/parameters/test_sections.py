@@ -16,7 +16,6 @@ from nrsfm_gui.panels.parameters.parameters_controller import ParametersControll
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import FoldedSections, Form
-from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.style import apply_theme
 
 USUAL_SIZE = 359, 469  # pixels that the panel has in a window of 1440 x 900
@@ -110,13 +109,28 @@ def test_the_headings_name_what_differs_from_the_preset(closed):
     ):
         closed.set_settings(settings)
         assert changes(closed) == summaries
-        summary = sections(closed).findChild(ElidedLabel)
-        assert summary.isVisibleTo(closed) is bool(summaries)
-        assert all(words in summary.full_text for words in summaries.values())
+        summary = closed.differs.changed.full_text
+        assert bool(summary) is bool(summaries) and all(words in summary for words in summaries.values())
         assert not closed.open_sections
     preset = closed.findChild(QComboBox, "preset")
     assert preset.currentText() == "paper, changed"
     assert "rotation rank 2 → several" in preset.toolTip()
+
+
+@pytest.mark.parametrize("opened", [(), ("Start",)])
+def test_nothing_moves_where_what_is_changed_is_named(closed, opened):
+    def places():
+        QApplication.processEvents()
+        fields = (each for each in closed.findChildren(NumberField) if each.isVisibleTo(closed))
+        return [(each.objectName(), each.mapTo(closed, each.rect().topLeft())) for each in fields]
+
+    closed.set_open_sections(opened)
+    closed.set_settings(Settings(objective=DEPTHS))
+    before = places()
+    closed.set_settings(Settings(objective=DEPTHS, eta=0.2))
+    assert closed.differs.changed.isVisibleTo(closed) and places() == before
+    closed.set_difference(1, "eta")
+    assert closed.differs.use.isVisibleTo(closed) and places() == before
 
 
 def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):

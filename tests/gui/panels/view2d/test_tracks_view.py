@@ -132,6 +132,19 @@ def test_the_range_stays_from_frame_to_frame_and_holds_every_frame(view, known, 
         assert (where < SIZE).all()
 
 
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+@pytest.mark.parametrize("width", [260, 640])
+def test_the_legend_is_above_the_plot_however_it_is_zoomed(view, known, shapes, near, qtbot, theme, width):
+    view.resize(width, 300)
+    view.setPalette(palette(theme))
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    view._box.scaleBy((0.1, 0.1))
+    qtbot.wait(20)
+    top = round(view._box.sceneBoundingRect().top())
+    words = near(view.grab_image(), theme.muted, tolerance=60)[:, width // 4 :]  # beside the axis
+    assert words[:top].any() and not words[top : top + 60].any()
+
+
 def test_zooming_is_undone_by_fit_and_by_a_double_click(view, known, shapes, qtbot):
     view.set_scene(build_scene(known.sequence, shapes, frame=0))
     before = view._box.viewRange()
