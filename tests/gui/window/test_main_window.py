@@ -351,12 +351,16 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.parameters_controller.run()
     run = finished(qtbot, window)
     errors = window.display.errors
-    qtbot.waitUntil(lambda: errors.incumbent and errors.incumbent.complete)  # computed in the background
-    per_frame = window.display.errors.of_run(run)
+
+    def known():
+        found = errors.of_run(run)
+        return None if found is None or found.error is None else found  # computed in the background
+
+    qtbot.waitUntil(lambda: known() is not None)
+    per_frame = known()
     window.session.set_alignment(Alignment(Kind.SEQUENCE))
-    qtbot.waitUntil(lambda: window.display.errors.of_run(run).alignment != per_frame.alignment)
-    whole = window.display.errors.of_run(run)
-    assert whole.error > per_frame.error
+    qtbot.waitUntil(lambda: known() is not None and known().alignment != per_frame.alignment)
+    assert known().error > per_frame.error
     qtbot.waitUntil(lambda: "one similarity for all frames" in shown_text(window))
 
 

@@ -369,14 +369,14 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
 def test_a_sweep_is_followed_after_its_files_could_not_be_read(qtbot, main, open_sweep, swept, monkeypatch):
     monkeypatch.setattr(sweep_controller, "MOST_SECONDS", 0.02)
     window = open_sweep(swept)
-    file, aside = swept / "runs.jsonl", swept / "aside"
-    file.rename(aside)
-    file.mkdir()
+    file, other = swept / "runs.jsonl", swept / "other"
+    lines = file.read_bytes().splitlines(keepends=True)
+    other.symlink_to(swept, target_is_directory=True)
+    other.replace(file)  # at once: it is read at any moment
     qtbot.waitUntil(lambda: window.messages.warns)
     assert "runs.jsonl" in window.messages.text and len(window.rows) == 8
-    file.rmdir()
-    lines = aside.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:5]))
+    other.write_bytes(b"".join(lines[:5]))
+    other.replace(file)
     qtbot.waitUntil(lambda: len(window.rows) == 5)
 
 
