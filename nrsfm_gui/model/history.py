@@ -47,7 +47,7 @@ class History:
     def __init__(self) -> None:
         self.records: list[HistoryEntry] = []
         self.phases: list[tuple[int, Phase]] = []  # with the record that each begins at
-        self._stages: list[tuple[int, RunStage]] = []  # likewise, under whatever parameters
+        self.kinds: list[tuple[int, RunStage]] = []  # likewise, under whatever parameters
         self.ticks: list[Tick] = []
         # iteration, seconds, value of the objective, log10 of the residuals, candidate for the lowest value
         self._columns = np.empty((6, FIRST_ROOM))
@@ -63,8 +63,8 @@ class History:
             count = len(self.records)
             if not self.phases or self.phases[-1][1] != record.phase:
                 self.phases.append((count, record.phase))
-            if not self._stages or self._stages[-1][1] != record.stage:
-                self._stages.append((count, record.stage))
+            if not self.kinds or self.kinds[-1][1] != record.stage:
+                self.kinds.append((count, record.stage))
             if count == self._columns.shape[1]:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
             candidate = np.nan if record.candidate is None else _finite(record.candidate)
@@ -79,7 +79,7 @@ class History:
         first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
         first.records = self.records[:count]
         first.phases = [(begin, phase) for begin, phase in self.phases if begin < count]
-        first._stages = [(begin, stage) for begin, stage in self._stages if begin < count]
+        first.kinds = [(begin, stage) for begin, stage in self.kinds if begin < count]
         first.ticks = [
             replace(tick, later=tuple(each for each in tick.later if each < count))
             for tick in self.ticks
@@ -178,7 +178,7 @@ class History:
         A change of the parameters begins another one: what is minimized is another function.
         """
         changes = [tick.first for tick in self.ticks if tick.first < len(self.records)]
-        kinds = dict(self._stages)
+        kinds = dict(self.kinds)
         found: list[tuple[int, RunStage]] = []
         for first in sorted({*kinds, *changes}):
             kind = kinds.get(first) or found[-1][1]
