@@ -223,7 +223,9 @@ class LossCurves:
             y = self.scaled(history.values[self._marked[0] : self._marked[1] + 1], stage)
             ranges.append((float(y.min()), float(np.quantile(y, 0.9))))
         if not ranges:
-            y = self.scaled(history.values[history.in_stage(stage) & history.settled], stage)
+            inside = history.in_stage(stage)
+            settled = inside & history.settled  # none while the hand moves
+            y = self.scaled(history.values[settled if settled.any() else inside], stage)
             ranges.append((float(y.min()), float(y.max())))
         linear = stage.objective == WNN and not self.logarithmic
         low, high = min(each[0] for each in ranges), max(each[1] for each in ranges)

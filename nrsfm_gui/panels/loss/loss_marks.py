@@ -290,7 +290,8 @@ class ChangeTicks(QObject):
         """
         ticks = [] if history is None else [tick for tick in history.ticks if tick.first < len(x)]
         self._texts = [tick.text for tick in ticks]
-        firsts, lasts = np.array([(tick.first, tick.last) for tick in ticks], dtype=np.int64).reshape(-1, 2).T
+        ends = [(tick.first, min(tick.last, len(x) - 1)) for tick in ticks]
+        firsts, lasts = np.array(ends, dtype=np.int64).reshape(-1, 2).T
         self._item.setData(x=x[firsts], y=places(lasts), data=np.arange(len(ticks)))
 
     def set_colors(self, theme: Theme) -> None:

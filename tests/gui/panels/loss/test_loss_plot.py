@@ -256,6 +256,15 @@ def test_a_change_of_the_parameters_begins_a_stage_with_a_scale_of_its_own(qtbot
     assert names == ["finest level", "isometry 0.3 → 0.6", "noise 1 → 2"]
 
 
+def test_while_the_hand_moves_the_axis_is_of_what_was_passed_on_the_way(plot):
+    made = moved_history()
+    made.extend_tick(len(made), "noise 1 → 3")  # which no record is of yet
+    plot.set_histories({1: made}, 1)
+    axis = plot.plot_widget.getPlotItem().getAxis("left")
+    low, high = made.values[8:].min(), made.values[8:].max()
+    assert axis.range[0] <= low < high <= axis.range[1]
+
+
 def test_another_run_is_drawn_under_its_newest_parameters(plot):
     plot.set_histories({1: moved_history(), 2: moved_history().until(3)}, 2)
     _, y = plot._curves._curves[1].item.getOriginalDataset()
