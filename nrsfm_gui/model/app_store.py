@@ -296,7 +296,7 @@ class SettingsFile:
         self.write()
 
     def write(self) -> None:
-        """Write the file with all changes; nobody but its owner may read it."""
+        """Write the file where its texts have changed; nobody but its owner may read it."""
         with suppress(OSError, InputError):  # texts that cannot be written are those of this process
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock = QLockFile(f"{self.path}.lock")
@@ -305,8 +305,9 @@ class SettingsFile:
             if self._damaged and self.path.is_file():  # somebody may have written it by hand
                 os.replace(self.path, f"{self.path}.damaged")
             texts = {name: text for name, text in (self._texts | self._unwritten).items() if text is not None}
-            with replacing(self.path, private=True) as temporary:
-                temporary.write_text(json.dumps(texts, indent=1), encoding="utf-8")
+            if texts != self._texts:
+                with replacing(self.path, private=True) as temporary:
+                    temporary.write_text(json.dumps(texts, indent=1), encoding="utf-8")
             self._unwritten.clear()
 
     def _follow(self) -> None:

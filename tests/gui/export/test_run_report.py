@@ -191,7 +191,9 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
     numbers = NumbersPanel()
     show(numbers)
-    NumbersController(session, solved.display, numbers, session).flush()
+    controller = NumbersController(session, solved.display, numbers, session)
+    controller.flush()
+    controller.shut_down()
     shown = [label.text() for label in numbers.findChildren(QLabel)]
     assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 

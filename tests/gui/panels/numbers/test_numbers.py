@@ -17,11 +17,12 @@ from nrsfm_gui.scene.summaries import relative_measure
 
 
 @pytest.fixture
-def numbers(show, session, display) -> NumbersPanel:
+def numbers(show, session, display):
     panel = NumbersPanel()
     show(panel, 300, 400)
-    NumbersController(session, display, panel, session)
-    return panel
+    controller = NumbersController(session, display, panel, session)
+    yield panel
+    controller.shut_down()
 
 
 def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
