@@ -1,9 +1,8 @@
 """The line of the lowest value so far of a stage, and the range that shows it. No Qt.
 
 Every record has the lowest value of its stage so far. A line joins the records of one stage: it ends where
-there is no lowest value. Between two records the lowest
-value stays what it was, so the line has steps. It never rises: where the result of a method on the matrix is
-worse than its iterates, another line begins.
+there is no lowest value. Between two records the lowest value stays what it was, so the line has steps. It
+never rises: where the result of a method on the matrix is worse than its iterates, another line begins.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ void main() {
     v_color = a_color;
 }
 """
-# Of a surface that is lit from both sides: the light that reaches its vertices.
+# A surface is lit from both sides, at its vertices: that looks the same as at each pixel, and costs less.
 LIT_VERTEX = f"""#version 140
 uniform mat4 u_clip;
 uniform vec4 u_eye;
