@@ -252,6 +252,15 @@ class Problem(ABC):
         spectral = penalty if is_spectral(penalty) else None
         return self.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)
 
+    def same_objective(self, other: Problem) -> bool:
+        """Whether another problem of the same rotations has the same objective."""
+        same = (self.eta, self.spectral, self.robust) == (other.eta, other.spectral, other.robust)
+        pairs = (
+            (getattr(self, name), getattr(other, name))
+            for name in ("weights", "all_weights", "tracks", "visible")
+        )
+        return same and all(one is two or np.array_equal(one, two) for one, two in pairs)
+
     def __repr__(self) -> str:
         frames, points = self.visible.shape
         return f"{type(self).__name__}({frames} frames, {points} points, rank {self.rank}, eta {self.eta:g})"

@@ -149,6 +149,23 @@ def continued_loss(start: Iterate, settings: Settings, problem: ProblemT, factor
     return problem.with_robust(robust)
 
 
+def found_end(start: Iterate) -> Point | None:
+    """Return the end of the search that an iterate continues or has ended; None before it has ended."""
+    if start.found is not None or not start.status.finished:
+        return start.found
+    return replace(start.best, problem=start.best.problem.without_data())
+
+
+def way_back(found: Point | None, problem: Problem, factors: Factors) -> Factors:
+    """Return the end of the search where its parameters are put back, the factors where these are lower.
+
+    From the end under other parameters the descent may lead into a higher basin than the search found.
+    """
+    if found is None or not problem.same_objective(found.problem) or problem.loss(factors) < found.loss:
+        return factors
+    return found.factors
+
+
 @dataclass
 class RunLog:
     """The counts and results that a run accumulates over its phases."""
@@ -190,6 +207,7 @@ class RunContext:
     full_rank: Problem | None = None  # the problem at full rank, while the rank grows
     displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
+    found: Point | None = None  # the end of the search that the run continues, where it has ended
     robust_tracks: CalibratedTracks | None = None  # all, where gross outliers are left out of the search
 
     __repr__ = one_line_repr
@@ -291,6 +309,7 @@ def solve_phase(
             rotations_chosen=context.rotations_chosen,
             current=current,
             best=log.best,
+            found=context.found,
             starts=log.start_reports(),
         )
         yield PhaseStep(factors, loss, snapshot.status, snapshot.state, reported)

@@ -182,6 +182,7 @@ class Iterate:
     # The lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps; of
     # a method on the matrix, once it has ended, the cut of where that was.
     best: Point
+    found: Point | None = None  # the end of the search that this run continues, without its data
     starts: tuple[StartReport, ...] = ()
     origin: IntrinsicsOrigin | None = None  # where the intrinsics are from, where it is known
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known

@@ -23,6 +23,7 @@ from core import (
     solve,
 )
 from core.problem import reference_singular_values
+from core.problem.initialization import random_start
 from core.solvers.variable_projection import CONTINUED_PRODUCTS, MOST_PRODUCTS
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth", objective="wnn")
@@ -189,3 +190,29 @@ def test_a_complete_start_saves_the_first_elimination_and_gives_the_same_end(end
     first = VariableProjection(complete_start=True).init(problem, ended.current.factors)
     assert first.loss == pytest.approx(problem.loss(first.factors), rel=1e-9)
     assert first.loss < problem.loss(ended.current.factors)
+
+
+def test_parameters_that_are_put_back_lead_to_the_end_of_the_search_unless_another_is_lower(sequence):
+    settings = SETTINGS.with_changes(rank=6, penalty=WeightedNuclearNorm(0.02))
+    *_, found = iterate(sequence, settings)
+    *_, moved = iterate(sequence, settings.with_changes(eta=0.5), start=found)
+    problem, rng = found.best.problem, np.random.default_rng(0)
+    ends = (solve(problem, VariableProjection(), random_start(problem, rng)) for _ in range(50))
+    higher = next(end.state.factors for end in ends if end.progress.loss > 1.01 * found.loss)
+    elsewhere = replace(moved, best=replace(moved.best, factors=higher))
+    *_, back = iterate(sequence, settings, start=elsewhere)
+    assert back.loss == pytest.approx(found.loss, rel=1e-10)
+    *_, led = iterate(sequence, settings, start=replace(elsewhere, found=None, status=Status.RUNNING))
+    assert led.loss > 1.01 * found.loss  # of a search that has not ended there is no way back
+    above = replace(found.best, factors=higher, loss=problem.loss(higher))
+    *_, lower = iterate(sequence, settings, start=replace(moved, best=found.best, found=above))
+    assert lower.loss <= found.loss * (1 + 1e-12)
+
+
+def test_a_low_rank_run_is_back_at_once(sequence):
+    settings = Settings(problem="lowrank", rank=4, starts=1)
+    *_, found = iterate(sequence, settings)
+    away = list(iterate(sequence, settings.with_changes(eta=0.5), start=found))
+    back = list(iterate(sequence, settings, start=away[-1]))
+    assert len(away) > 3 > len(back)
+    assert back[-1].loss == pytest.approx(found.loss, rel=1e-10)
