@@ -254,12 +254,9 @@ class Problem(ABC):
 
     def same_objective(self, other: Problem) -> bool:
         """Whether another problem of the same rotations has the same objective."""
-        same = (self.eta, self.spectral, self.robust) == (other.eta, other.spectral, other.robust)
-        pairs = (
-            (getattr(self, name), getattr(other, name))
-            for name in ("weights", "all_weights", "tracks", "visible")
-        )
-        return same and all(one is two or np.array_equal(one, two) for one, two in pairs)
+        names = ("eta", "spectral", "robust", "weights", "all_weights", "tracks", "visible")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return all(one is two or np.array_equal(one, two) for one, two in pairs)
 
     def __repr__(self) -> str:
         frames, points = self.visible.shape

@@ -38,7 +38,6 @@ from .diagnostics import is_collapsed
 from .geometry import metric_view
 from .pipeline import (
     CLOSE,
-    CONTINUED,
     GIVEN_UP,
     REFINE,
     SHORT_TOLERANCE,
@@ -46,15 +45,13 @@ from .pipeline import (
     End,
     RunContext,
     cannot_improve,
-    continued_loss,
     find_reached_end,
-    found_end,
     point_at,
+    run_continued,
     run_last_phase,
     run_on_matrix,
     run_phase,
     solve_phase,
-    way_back,
 )
 from .view_growth import ViewGrowth, first_views
 
@@ -134,18 +131,10 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
         visible = hide_observations(sequence, settings.hide)
         tracks = _divided_tracks(visible, float(start.intrinsics[0, 0]), camera)
         problem = _pose(tracks, settings)
-    found = found_end(start)
-    context = replace(_context(sequence, settings, tracks), found=found)
+    context = _context(sequence, settings, tracks)
     nothing = is_collapsed(problem, factors)  # a strong penalty has shrunk the point to zero
     point = problem.closed_form() if nothing else with_rank(factors, problem.rank, context.rng(0))
-    problem = continued_loss(start, settings, problem, point)
-    first = way_back(found, problem, point)
-    if context.method.on_matrix:
-        iterates = run_on_matrix(context, problem, first)
-    else:
-        algorithm = context.continuing_algorithm(complete=first is not point or point is factors)
-        iterates = run_last_phase(context, problem, algorithm, first, REFINE, CONTINUED)
-    return _with_metric_view(context, iterates)
+    return _with_metric_view(context, run_continued(context, problem, point, start))
 
 
 def _divided_tracks(sequence: Sequence, norm: float, camera: CameraModel) -> CalibratedTracks:

@@ -33,7 +33,6 @@ from ..solvers.screening import Screening
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import is_collapsed
 from .pipeline import (
-    CONTINUED,
     GIVEN_UP,
     REFINE,
     SHORT_TOLERANCE,
@@ -44,19 +43,17 @@ from .pipeline import (
     RunContext,
     calibrate_tracks,
     cannot_improve,
-    continued_loss,
     count_phases,
     find_reached_end,
     follow_merges,
-    found_end,
     point_at,
     prepare,
+    run_continued,
     run_last_phase,
     run_on_matrix,
     run_phase,
     solve_phase,
     start_groups,
-    way_back,
 )
 from .refinement import CANDIDATES, can_follow, follow_refined, has_refinement, with_refinement
 
@@ -142,24 +139,14 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
         visible = hide_observations(sequence, settings.hide)
         tracks = calibrate_tracks(visible, start.intrinsics, camera, start.origin)
         problem = tracks.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
-    found = found_end(start)
-    context = RunContext(
-        sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True, found=found
-    )
+    context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
     if can_follow(start, settings):
         yield from follow_refined(context, start)
         return
     point = start.best.factors
     if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)
-    point = with_rank(point, settings.rank, context.rng(0))
-    problem = continued_loss(start, settings, problem, point)
-    factors = way_back(found, problem, point)
-    if context.method.on_matrix:
-        run = run_on_matrix(context, problem, factors)
-    else:
-        algorithm = context.continuing_algorithm(complete=factors is not point or point is start.best.factors)
-        run = run_last_phase(context, problem, algorithm, factors, REFINE, CONTINUED)
+    run = run_continued(context, problem, with_rank(point, settings.rank, context.rng(0)), start)
     yield from with_refinement(context, run, {}, thorough=not has_refinement(start), continued=start)
 
 

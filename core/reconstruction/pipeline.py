@@ -14,7 +14,7 @@ The starts that are not random are not screened.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-ProblemT = TypeVar("ProblemT", bound=Problem)
 
 # The scale of a robust loss, where none is given: of the median residual, or of the noise of a coordinate.
 RESIDUALS, NOISES, LEAST_SCALE = 3.0, 4.0, 1e-9
@@ -133,7 +132,7 @@ def robust_loss(settings: Settings, problem: Problem, factors: Factors, intrinsi
     return RobustLoss(settings.loss, max(usual, noise, LEAST_SCALE))
 
 
-def continued_loss(start: Iterate, settings: Settings, problem: ProblemT, factors: Factors) -> ProblemT:
+def continued_loss(start: Iterate, settings: Settings, problem: Problem, factors: Factors) -> Problem:
     """Return the problem of a run that continues from an iterate, under the loss of the settings.
 
     The scale that residuals gave is kept until what they depend on is changed.
@@ -147,23 +146,6 @@ def continued_loss(start: Iterate, settings: Settings, problem: ProblemT, factor
     if robust is None or not same:
         robust = robust_loss(settings, problem, factors, start.intrinsics)
     return problem.with_robust(robust)
-
-
-def found_end(start: Iterate) -> Point | None:
-    """Return the end of the search that an iterate continues or has ended; None before it has ended."""
-    if start.found is not None or not start.status.finished:
-        return start.found
-    return replace(start.best, problem=start.best.problem.without_data())
-
-
-def way_back(found: Point | None, problem: Problem, factors: Factors) -> Factors:
-    """Return the end of the search where its parameters are put back, the factors where these are lower.
-
-    From the end under other parameters the descent may lead into a higher basin than the search found.
-    """
-    if found is None or not problem.same_objective(found.problem) or problem.loss(factors) < found.loss:
-        return factors
-    return found.factors
 
 
 @dataclass
@@ -207,7 +189,6 @@ class RunContext:
     full_rank: Problem | None = None  # the problem at full rank, while the rank grows
     displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
-    found: Point | None = None  # the end of the search that the run continues, where it has ended
     robust_tracks: CalibratedTracks | None = None  # all, where gross outliers are left out of the search
 
     __repr__ = one_line_repr
@@ -309,7 +290,6 @@ def solve_phase(
             rotations_chosen=context.rotations_chosen,
             current=current,
             best=log.best,
-            found=context.found,
             starts=log.start_reports(),
         )
         yield PhaseStep(factors, loss, snapshot.status, snapshot.state, reported)
@@ -361,6 +341,22 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
     name = CONTINUED if continued else "ADMM, refined"
     last = context.refining_algorithm(near=False)
     yield from run_last_phase(context, problem, last, end.factors, REFINE, name)
+
+
+def run_continued(context: RunContext, problem: Problem, point: Factors, start: Iterate) -> Iterator[Iterate]:
+    """Yield the run of a problem that goes on from a point of another run, under the loss of the settings.
+
+    Where the parameters of the search are put back, and the point is not lower, it goes on from the end of
+    the search: from elsewhere the descent may lead into a higher basin.
+    """
+    problem, found = continued_loss(start, context.settings, problem, point), start.search_end
+    complete = point is start.best.factors
+    if found and problem.same_objective(found.problem) and not problem.loss(point) < found.loss:
+        point, complete = found.factors, True
+    if context.method.on_matrix:
+        return run_on_matrix(context, problem, point)
+    algorithm = context.continuing_algorithm(complete=complete)
+    return run_last_phase(context, problem, algorithm, point, REFINE, CONTINUED)
 
 
 def point_at(problem: Problem, factors: Factors) -> Point:

@@ -182,7 +182,7 @@ class Iterate:
     # The lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps; of
     # a method on the matrix, once it has ended, the cut of where that was.
     best: Point
-    found: Point | None = None  # the end of the search that this run continues, without its data
+    found: Point | None = None  # `search_end` of the iterate that this run continues
     starts: tuple[StartReport, ...] = ()
     origin: IntrinsicsOrigin | None = None  # where the intrinsics are from, where it is known
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
@@ -306,6 +306,13 @@ class Iterate:
                     self, depth=depth, view=None, verdicts=(), provenance=made
                 )
         return found
+
+    @property
+    def search_end(self) -> Point | None:
+        """The end of the search that it is of, or continues, without its data; None before it has ended."""
+        if self.found is not None or not self.status.finished:
+            return self.found
+        return replace(self.best, problem=self.best.problem.without_data())
 
     @property
     def geometry_known(self) -> bool:

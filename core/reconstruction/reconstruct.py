@@ -212,12 +212,13 @@ def _naming_sequence(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[
 def _with_provenance(
     settings: Settings, iterates: Iterator[Iterate], start: Iterate | None
 ) -> Iterator[Iterate]:
-    """Yield the iterates of a run, each with the steps that made it; `start` is what the run continues."""
+    """Yield the iterates of a run, with the steps that made each, and the end of the search of its start."""
+    found = None if start is None else start.search_end
     for count, reported in enumerate(_with_same_threads(iterates), start=1):
         step = SolveStep(settings, None if reported.status.finished else count)
         before = None if start is None else start.provenance
         known = start is None or before is not None
-        yield replace(reported, provenance=ProvenanceChain(step, before) if known else None)
+        yield replace(reported, found=found, provenance=ProvenanceChain(step, before) if known else None)
 
 
 def _with_same_threads(iterates: Iterator[Iterate]) -> Iterator[Iterate]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from truth_table import perspective_entries
 
 import core
 from core.foundation import procrustes
@@ -41,14 +42,12 @@ def main() -> None:
     options = parser.parse_args()
     rows: dict[str, list[Floats]] = {}
     print(f"{'':>14}" + "".join(f"{name:>6}" for name in COLUMNS) + f"{'error/std':>14}")
-    for entry in (entry for folder in options.folders for entry in core.list_sequences(folder)):
-        chosen = not options.only or entry.object_name in options.only
-        if chosen and entry.camera is core.CameraModel.PERSPECTIVE:
-            sequence = core.read_sequence(entry.file)
-            own = sequence if options.companion else replace(sequence, companion=None)
-            row = measure(core.reconstruct(own))
-            print_row(f"{entry.object_name} {entry.path_name}"[:24], [row])
-            rows.setdefault(entry.object_name, []).append(row)
+    for entry in perspective_entries(options.folders, options.only):
+        sequence = core.read_sequence(entry.file)
+        own = sequence if options.companion else replace(sequence, companion=None)
+        row = measure(core.reconstruct(own))
+        print_row(f"{entry.object_name} {entry.path_name}"[:24], [row])
+        rows.setdefault(entry.object_name, []).append(row)
     for name, found in rows.items():
         print_row(name, found)
 

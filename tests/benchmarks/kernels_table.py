@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from truth_table import perspective_entries
 
-from core import PRESETS, CameraModel, iterate, list_sequences, procrustes_mm, read_sequence
+from core import PRESETS, iterate, procrustes_mm, read_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,17 +55,14 @@ def main() -> None:
 
 def ends(folder: Path, preset: str, wanted: list[str] | None) -> Iterator[dict[str, Any]]:
     """Solve the sequences one after the other, and yield what is compared between kernels."""
-    for entry in list_sequences(folder):
-        name = f"{entry.object_name}/{entry.path_name}"
-        if entry.camera is not CameraModel.PERSPECTIVE or (wanted is not None and name not in wanted):
-            continue
+    for entry in perspective_entries([folder], wanted):
         sequence = read_sequence(entry.file)
         assert sequence.truth is not None
         began = time.process_time()
         for update in iterate(sequence, PRESETS[preset]):
             last = update
         yield {
-            "sequence": name,
+            "sequence": f"{entry.object_name}/{entry.path_name}",
             "errors": procrustes_mm(last.geometry.points, sequence.truth).per_frame.tolist(),
             "loss": last.best.loss,
             "rotations": last.rotations,

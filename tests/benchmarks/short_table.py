@@ -19,8 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from truth_table import perspective_entries
 
-from core import PRESETS, CameraModel, GroundTruth, iterate, list_sequences, procrustes_mm, read_sequence
+from core import PRESETS, GroundTruth, iterate, procrustes_mm, read_sequence
 from core.depth import DepthOptions, DepthPoint, refine_part
 from core.depth.problem import relative_extent
 
@@ -65,29 +66,26 @@ def main():
     options = parser.parse_args()
     rows = []
     print(f"{'':24s} frames  error mm  truth mm     energy      truth  extent  truth  CPU s")
-    for folder in options.folders:
-        for entry in list_sequences(folder):
+    for entry in perspective_entries(options.folders, options.only):
+        for count in options.frames:
+            sequence = shortened(read_sequence(entry.file), count, cut=options.cut)
+            began = time.process_time()
+            *_, end = iterate(sequence, PRESETS["recommended"])
+            seconds, found = time.process_time() - began, end.depth
+            known = end_from_truth(sequence, found.followed)
+            problem = found.followed.subset.problem
+            error, least = (
+                procrustes_mm(problem.shapes(each.best), sequence.truth).mean for each in (found, known)
+            )
+            good = error <= max(LARGEST_RATIO * least, least + LARGEST_EXCESS)
+            rows.append((error, least, good, seconds))
             name = f"{entry.object_name}/{entry.path_name}"
-            if entry.camera is not CameraModel.PERSPECTIVE or (options.only and name not in options.only):
-                continue
-            for count in options.frames:
-                sequence = shortened(read_sequence(entry.file), count, cut=options.cut)
-                began = time.process_time()
-                *_, end = iterate(sequence, PRESETS["recommended"])
-                seconds, found = time.process_time() - began, end.depth
-                known = end_from_truth(sequence, found.followed)
-                problem = found.followed.subset.problem
-                error, least = (
-                    procrustes_mm(problem.shapes(each.best), sequence.truth).mean for each in (found, known)
-                )
-                good = error <= max(LARGEST_RATIO * least, least + LARGEST_EXCESS)
-                rows.append((error, least, good, seconds))
-                print(
-                    f"{name:24s} {count:6d} {error:9.2f} {least:9.2f} {found.best_energy:10.4f} "
-                    f"{known.best_energy:10.4f} {extent(found.best):7.2f} {extent(known.best):6.2f} "
-                    f"{seconds:6.1f}{'' if good else '  above'}",
-                    flush=True,
-                )
+            print(
+                f"{name:24s} {count:6d} {error:9.2f} {least:9.2f} {found.best_energy:10.4f} "
+                f"{known.best_energy:10.4f} {extent(found.best):7.2f} {extent(known.best):6.2f} "
+                f"{seconds:6.1f}{'' if good else '  above'}",
+                flush=True,
+            )
     errors, least, good, seconds = np.array(rows).T
     print(
         f"mean {errors.mean():.2f} mm, median {np.median(errors):.2f}; from the truth {least.mean():.2f}, "

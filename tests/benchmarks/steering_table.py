@@ -19,8 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from truth_table import perspective_entries
 
-from core import PRESETS, CameraModel, ExplicitWeights, iterate, list_sequences, read_sequence
+from core import PRESETS, ExplicitWeights, iterate, read_sequence
 from core.depth import shape_distances
 from core.foundation import DEPTHS, WNN
 
@@ -88,13 +89,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="of the sequences, only each so many")
     parser.add_argument("--objective", choices=list(PRESET_OF), help="default: both")
     options = parser.parse_args()
-    entries = [
-        entry
-        for folder in options.folders
-        for entry in list_sequences(folder)
-        if entry.camera is CameraModel.PERSPECTIVE
-        and (not options.only or f"{entry.object_name}/{entry.path_name}" in options.only)
-    ][:: options.every]
+    entries = perspective_entries(options.folders, options.only)[:: options.every]
     counts: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     print(f"{'':24s} {'':28s} moved mm  stays mm   back mm  first s  settled s")
     for entry in entries:

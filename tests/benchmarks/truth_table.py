@@ -50,15 +50,20 @@ def rigid_error(truth):
     return procrustes_mm(repeated, truth).mean
 
 
+def perspective_entries(folders, only):
+    """Return the perspective sequences of folders in whose `object/path` one of some words is, if any."""
+    return [
+        entry
+        for folder in folders
+        for entry in list_sequences(folder)
+        if entry.camera is CameraModel.PERSPECTIVE
+        and (not only or any(word in f"{entry.object_name}/{entry.path_name}" for word in only))
+    ]
+
+
 def run_all(folder, options):
     """Yield the rows of a folder."""
-    for entry in list_sequences(folder):
-        if entry.camera is not CameraModel.PERSPECTIVE:
-            continue
-        if options.only and not any(
-            name in f"{entry.object_name}/{entry.path_name}" for name in options.only
-        ):
-            continue
+    for entry in perspective_entries([folder], options.only):
         given = read_sequence(entry.file)
         rigid = rigid_error(given.truth)
         for preset in options.presets:

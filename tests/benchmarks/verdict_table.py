@@ -15,20 +15,15 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from truth_table import perspective_entries, rigid_error
 
 import core
 from core.cameras.intrinsics import resolve_intrinsics
-from core.foundation import procrustes
-
-if TYPE_CHECKING:
-    from core.foundation import Floats
 
 DATA = Path(os.environ.get("NRSFM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 LARGE = 10.0  # mm
-ROUNDS = 20  # of the alternation between the rigid shape and its poses
 
 
 def main() -> None:
@@ -41,14 +36,11 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="use every Nth frame")
     options = parser.parse_args()
     counts: dict[str, list[tuple[bool, bool]]] = {}
-    for entry in (entry for folder in options.folders for entry in core.list_sequences(folder)):
-        chosen = not options.only or entry.object_name in options.only
-        if not chosen or entry.camera is not core.CameraModel.PERSPECTIVE:
-            continue
+    for entry in perspective_entries(options.folders, options.only):
         result = core.reconstruct(harder(core.read_sequence(entry.file), options.every, options.noise))
         assert result.truth is not None
         error = core.procrustes_mm(result.points, result.truth).mean
-        wrong = bool(error > min(LARGE, rigid_error(result.truth.points)))
+        wrong = bool(error > min(LARGE, rigid_error(result.truth)))
         found = [verdict["sentence"] for verdict in result.meta["verdicts"]]
         counts.setdefault(entry.object_name, []).append((wrong, bool(found)))
         if wrong or found:
@@ -73,19 +65,6 @@ def harder(sequence: core.Sequence, every: int, noise: float) -> core.Sequence:
         intrinsics=resolve_intrinsics(sequence, core.Settings().intrinsics).K,
         truth=core.GroundTruth.of_all_frames(sequence.truth.points[::every]),
     )
-
-
-def rigid_error(shapes: Floats) -> float:
-    """Return the mean error of the one shape that is nearest to true shapes (F, 3, P), each frame aligned."""
-    known = np.isfinite(shapes).all(axis=(1, 2))
-    shapes = shapes[known]
-    mean = shapes[len(shapes) // 2]
-    for _ in range(ROUNDS):
-        copies = np.broadcast_to(mean, shapes.shape)
-        mean = procrustes(shapes, copies, scale=False).apply(shapes).mean(axis=0)
-    copies = np.broadcast_to(mean, shapes.shape)
-    placed = procrustes(copies, shapes).apply(copies)
-    return float(np.linalg.norm(placed - shapes, axis=1).mean())
 
 
 if __name__ == "__main__":
