@@ -17,7 +17,7 @@ from core.foundation import DEPTHS, WNN, procrustes, relative_distance
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
-from nrsfm_gui.scene.summaries import iterations, measure, percent_of, seconds
+from nrsfm_gui.scene.summaries import iterations, measure, objective_value, percent_of, seconds
 from nrsfm_gui.sessions.autosave import PREFIX
 
 MOMENTS = 200
@@ -280,8 +280,8 @@ def come_to_rest(qtbot, window):
     def known():
         window.display.refresh()
         found = [errors.of_run(run, exact=True) for run in session.runs]
-        rows = [row(window, run.number)[0] for run in session.runs]
-        return None not in found and rows == [measure(each.error, each.unit) for each in found]
+        rows = [row(window, run.number) for run in session.runs]
+        return None not in found and rows == [texts_of(each, session.sequence) for each in found]
 
     qtbot.waitUntil(known)
     if session.compared is not None:
@@ -289,6 +289,12 @@ def come_to_rest(qtbot, window):
     session.notifier.show_status("")
     window.display.refresh()
     window.status_controller.flush()
+
+
+def texts_of(found, sequence):
+    """Return error, reprojection error and value of an incumbent, as the line of its run has them."""
+    value = objective_value(found.value, found.objective, digits=3)
+    return measure(found.error, found.unit), measure(found.reprojection, sequence.units), value
 
 
 def reopen(qtbot, window, path, *, lost):
