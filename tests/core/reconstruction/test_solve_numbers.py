@@ -11,7 +11,7 @@ and after some 300 iterations it approaches one of two minima. Haswell: 0.18157;
 Those runs, and what starts from them, are compared to nine digits under Haswell alone.
 
 Every object is solved with every camera and every preset on one of the three paths of the camera, by turns;
-`make test-kernels` runs the others, too.
+`make test-kernels` runs the others, too, and those whose last bits are amplified.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def is_turn(name):
 def marked(name):
     if name in BRIEF:
         return name
-    return pytest.param(name, marks=[pytest.mark.slow, *([] if is_turn(name) else [pytest.mark.kernels])])
+    brief = is_turn(name) and name not in AMPLIFIED
+    return pytest.param(name, marks=[pytest.mark.slow, *([] if brief else [pytest.mark.kernels])])
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
