@@ -100,7 +100,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.linalg import rotation_from_vector
+from ..foundation.linalg import CYCLE, rotation_from_vector, rotation_matrix, turn_series
 from ..foundation.representation import one_line_repr
 from .edges import NEIGHBORS, SHORTEST_EDGE, frame_sizes, neighbor_edges
 from .problem import DepthPoint, DepthProblem
@@ -117,7 +117,6 @@ if TYPE_CHECKING:
 
 PRICE = 1.5  # of leaving an observation, over that which keeps what exceeds noise
 EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
-SERIES = 1e-3  # radians below which the right Jacobian is a series
 LONGEST_RUN = 50  # frames that the preconditioner couples
 ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
 TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in the frames
@@ -319,18 +318,20 @@ class LevelEnergy:
         frames, points = problem.shape
         d, w, u = _split(x, points, frames)
         rays = self._rays(u)
-        Y, r = self._camera_points(d, w, rays)
-        mean = Y.mean(axis=1, keepdims=True)
+        series = turn_series(w)
+        Y, r = self._camera_points(d, rotation_matrix(w, *series[:2]), rays)
+        mean = Y.sum(axis=1, keepdims=True)
+        mean /= points
         Y -= mean
         X = _rotate(r, Y)
         value, g = self._deviations(X)
         value += self._edge_lengths(X, g)
         gradient = np.empty_like(x)
         out_d, out_w, out_u = _split(gradient, points, frames)
-        out_w[:] = _turning(w, X, g)
+        out_w[:] = _turning(w, series, X, g)
         gY = _rotate(r.transpose(1, 0, 2), g)
         value += self._extent(Y, gY)
-        gY -= gY.mean(axis=1, keepdims=True)
+        gY -= gY.sum(axis=1, keepdims=True) / points
         if problem.affine:
             np.multiply(gY[2], problem.size, out=out_d)
         else:
@@ -351,8 +352,8 @@ class LevelEnergy:
             out_u += self.price * priced
         return value, gradient
 
-    def _camera_points(self, d: Floats, w: Floats, rays: Floats) -> tuple[Floats, Floats]:
-        """Return Y (3, P, F), and R / s as (3, 3, F)."""
+    def _camera_points(self, d: Floats, turn: Floats, rays: Floats) -> tuple[Floats, Floats]:
+        """Return Y (3, P, F), and R / s as (3, 3, F), R being R0 times a turn (3, 3, F)."""
         problem = self.problem
         Y = np.empty((3, *d.shape))
         if problem.affine:
@@ -363,18 +364,33 @@ class LevelEnergy:
             np.exp(d, out=Y[2])
             np.multiply(rays, Y[2], out=Y[:2])
             s = problem.size * float(np.exp(d.mean()))
-        r = (self.rotations @ rotation_from_vector(w.T)).transpose(1, 2, 0) / s
+        r = np.einsum("abf,bcf->acf", self._first_rotations, turn)
+        r /= s
         return Y, r
+
+    @cached_property
+    def _first_rotations(self) -> Floats:
+        """(3, 3, F) R0."""
+        return np.ascontiguousarray(self.rotations.transpose(1, 2, 0))
 
     def _deviations(self, X: Floats) -> tuple[float, Floats]:
         """Return the first term, and its gradient in X."""
+        from scipy.linalg.lapack import dpotrf, dpotri  # slow to load
+
         frames = X.shape[2]
-        D = (X - X.mean(axis=2, keepdims=True)).reshape(-1, frames)
+        D = X.reshape(-1, frames)
+        D = D - D.sum(axis=1, keepdims=True) / frames
         size = len(D)
         gram = self._gram(D)
-        value = frames * float(np.log(np.diagonal(np.linalg.cholesky(gram))).sum())
+        # Half of the operations of a factorization and an inverse that do not know the symmetry.
+        factor, failed = dpotrf(gram)
+        if failed:
+            raise np.linalg.LinAlgError("the Gram matrix is not positive definite")
+        value = frames * float(np.log(np.diagonal(factor)).sum())
         still = frames * float(np.log(self.level.eps))  # what a mode without movement has of it
-        inverse = np.linalg.inv(gram)
+        upper, _ = dpotri(factor, overwrite_c=True)
+        inverse = upper + upper.T
+        inverse.ravel()[:: len(inverse) + 1] *= 0.5
         last = self.level.weights[-1]
         if last != 1.0:
             value += (last - 1.0) * (value - len(gram) * still)
@@ -415,7 +431,7 @@ class LevelEnergy:
         scaled = variance + self._edge_floor
         deviation *= (direction_weight / scaled)[:, None]
         difference *= deviation
-        g += (self._incidence_T @ difference.reshape(-1, frames)).reshape(X.shape)
+        g += (self._incidence.T @ difference.reshape(-1, frames)).reshape(X.shape)
         value = 0.5 * direction_weight * frames * np.log(scaled / self._edge_reference).sum()
         return float(value)
 
@@ -437,14 +453,9 @@ class LevelEnergy:
         import scipy.sparse as sp  # slow to load
 
         count, points = self.edges.shape[1], self.problem.shape[1]
-        rows = np.tile(np.arange(count), 2)
-        signs = np.repeat((1.0, -1.0), count)
-        one = sp.csr_matrix((signs, (rows, self.edges.ravel())), shape=(count, points))
-        return sp.csr_matrix(sp.kron(sp.identity(3), one, format="csr"))
-
-    @cached_property
-    def _incidence_T(self) -> sp.csr_matrix:
-        return self._incidence.T.tocsr()
+        ends = self.edges.T + points * np.arange(3)[:, None, None]
+        signs = np.tile((1.0, -1.0), 3 * count)
+        return sp.csr_matrix((signs, ends.ravel(), 2 * np.arange(3 * count + 1)), (3 * count, 3 * points))
 
     @cached_property
     def _edge_reference(self) -> Floats:
@@ -473,7 +484,7 @@ class LevelEnergy:
         """Return the approximate inverse of the Hessian at the unknowns. `x`: (n,) the unknowns."""
         frames, points = self.problem.shape
         d, w, u = _split(x, points, frames)
-        Y, r = self._camera_points(d, w, self._rays(u))
+        Y, r = self._camera_points(d, rotation_matrix(w, *turn_series(w)[:2]), self._rays(u))
         depth_rate = _rotate(r, Y)  # A, but for the motion of the mean
         ray_rate = np.broadcast_to(Y[2] if not self.problem.affine else 1.0, d.shape)
         if self.problem.affine:
@@ -568,31 +579,25 @@ def _split(x: npt.NDArray[Any], points: int, frames: int) -> tuple[npt.NDArray[A
 
 def _rotate(r: Floats, Y: Floats) -> Floats:
     """Return X_a = sum_b r_ba Y_b for r (3, 3, F) and Y (3, P, F)."""
-    X = np.empty_like(Y)
-    product = np.empty_like(Y[0])
-    for a in range(3):
-        np.multiply(Y[0], r[0, a], out=X[a])
-        for b in (1, 2):
-            np.multiply(Y[b], r[b, a], out=product)
-            X[a] += product
+    X: Floats = np.einsum("baf,bpf->apf", r, Y)
     return X
 
 
-def _turning(w: Floats, X: Floats, g: Floats) -> Floats:
+def _turning(w: Floats, series: tuple[Floats, Floats, Floats], X: Floats, g: Floats) -> Floats:
     """Return the gradient (3, F) in the rotation vectors w (3, F), g (3, P, F) being that in X.
 
-    It is J't with t = -sum_j X_j x g_j and the right Jacobian J = a I - b [w]x + c w w', where
-    a = sin |w| / |w|, b = (1 - cos |w|) / |w|^2 and c = (1 - a) / |w|^2.
+    It is J't with t = -sum_j X_j x g_j and the right Jacobian J = I - b [w]x + c [w]x^2, where
+    b = (1 - cos |w|) / |w|^2 and c = (1 - sin |w| / |w|) / |w|^2 are of `turn_series`.
     """
     moment = np.einsum("apf,bpf->abf", g, X)
-    t = np.stack((moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]))
-    angle = np.sqrt(np.einsum("af,af->f", w, w))
-    a = np.sinc(angle / np.pi)
-    b = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-    safe = np.maximum(angle, SERIES)
-    c = np.where(angle < SERIES, 1.0 / 6.0 - angle**2 / 120.0, (1.0 - np.sinc(safe / np.pi)) / safe**2)
-    across = np.stack((w[1] * t[2] - w[2] * t[1], w[2] * t[0] - w[0] * t[2], w[0] * t[1] - w[1] * t[0]))
-    gradient: Floats = a * t + b * across + c * np.einsum("af,af->f", w, t) * w
+    t, across = np.empty_like(w), np.empty_like(w)
+    for i, j, k in CYCLE:
+        np.subtract(moment[i, j], moment[j, i], out=t[k])
+    for i, j, k in CYCLE:
+        across[k] = w[i] * t[j] - w[j] * t[i]
+    a, b, c = series
+    gradient: Floats = a * t + b * across
+    gradient += (c * np.einsum("af,af->f", w, t)) * w
     return gradient
 
 

@@ -149,5 +149,5 @@ def profile_focal(
     for ratio in FINE:
         yield compute(ratio * lowest)
     if not np.isfinite(profile().vertex[1]):  # a minimum of the coarse ones that the fine ones do not have
-        energies |= coarse
+        energies = coarse
         yield profile()

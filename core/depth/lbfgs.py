@@ -4,6 +4,13 @@ With s_i the last steps, y_i the changes of the gradient along them, rho_i = 1 /
 preconditioner, the direction is -H g (Nocedal and Wright, algorithm 7.4), where H is the BFGS update of H0 by
 the pairs (s_i, y_i).  The pairs outlive a new preconditioner: each update makes H y = s whatever H0 is.
 
+With s_i and y_i as rows of S and Y, scaled so that rho_i = 1, and U_ij = s_i'y_j for i <= j, 0 below, the two
+loops of that algorithm are two triangular systems and four products with a matrix,
+
+    U a = S g,        r = H0 (g - Y'a),        U'b = a - Y r,        H g = r + S'b:
+
+the first loop is a_i = s_i'g - sum_{j>i} a_j s_i'y_j, the second b_i = a_i - y_i'r - sum_{j<i} b_j s_j'y_i.
+
 A step t d has to satisfy the weak Wolfe conditions
 
     E(x + t d) <= E(x) + 1e-4 t g'd,        grad E(x + t d)'d >= 0.9 g'd,
@@ -45,15 +52,68 @@ class Trial(NamedTuple):
     slope: float
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """A step and the change of the gradient along it."""
+class _Rows:
+    """Rows of pairs, which are only added at the end, so that the states of a run can share them."""
 
-    s: Singles  # (n,)
-    y: Singles  # (n,)
-    rho: float  # 1 / s'y
+    def __init__(self, size: int, most: int) -> None:
+        self.s, self.y = (np.empty((2 * most, size), dtype=np.float32) for _ in range(2))
+        self.count = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The last m steps, the oldest first, and the changes of the gradient, scaled to s_i'y_i = 1."""
+
+    rows: _Rows
+    last: int = 0  # row after the newest
+    products: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (m, m) U, see above
 
     __repr__ = one_line_repr
+
+    def __len__(self) -> int:
+        """Return m."""
+        return len(self.products)
+
+    @property
+    def s(self) -> Singles:
+        """(m, n) the steps."""
+        return self.rows.s[self.last - len(self) : self.last]
+
+    @property
+    def y(self) -> Singles:
+        """(m, n) the changes of the gradient."""
+        return self.rows.y[self.last - len(self) : self.last]
+
+    def with_pair(self, s: Floats, y: Floats, product: float, most: int) -> Pairs:
+        """Return the pairs with one more, without the oldest where there are `most`. `product`: s'y."""
+        kept = min(len(self), most - 1)
+        rows, last, dropped = self.rows, self.last, len(self) - kept
+        if last != rows.count or last == len(rows.s):  # another state has added to them, or they are full
+            rows, last = _Rows(len(s), most), kept
+            rows.s[:kept], rows.y[:kept] = self.s[dropped:], self.y[dropped:]
+        unit = 1.0 / np.sqrt(product)
+        np.multiply(s, unit, out=rows.s[last], casting="same_kind")
+        np.multiply(y, unit, out=rows.y[last], casting="same_kind")
+        U = np.zeros((kept + 1, kept + 1))
+        U[:kept, :kept] = self.products[dropped:, dropped:]
+        U[:kept, kept] = rows.s[last - kept : last] @ rows.y[last]
+        U[kept, kept] = 1.0
+        last = rows.count = last + 1
+        return Pairs(rows, last, U)
+
+    def times_inverse_hessian(self, gradient: Floats, preconditioner: Preconditioner) -> Floats:
+        """Return H g in single precision: a direction needs no more."""
+        g = gradient.astype(np.float32)
+        if not len(self):
+            return preconditioner.apply(g).astype(float)
+        from scipy.linalg.blas import dtrsv  # slow to load
+
+        transposed = self.products.T  # in the memory layout of BLAS
+        first = dtrsv(transposed, self.s @ g, lower=1, trans=1, diag=1)
+        r = preconditioner.apply(g - first.astype(np.float32) @ self.y)
+        second = dtrsv(transposed, first - self.y @ r, lower=1, diag=1)
+        r += second.astype(np.float32) @ self.s
+        return r.astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +123,7 @@ class LBFGSState:
     x: Floats  # (n,)
     value: float
     gradient: Floats  # (n,)
-    pairs: tuple[Pair, ...]
+    pairs: Pairs
     preconditioner: Preconditioner | None  # None before the first step
     age: int  # iterations since the preconditioner was computed
     recent: tuple[float, ...]  # the last energies, this one last
@@ -97,7 +157,8 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         value, gradient = problem.value_and_gradient(x)
         known = self.known if self.known is not None and self.known[0].size == len(x) else None
         preconditioner, age = known or (None, 0)
-        return LBFGSState(x, value, gradient, (), preconditioner, age, (value,))
+        pairs = Pairs(_Rows(len(x), self.memory))
+        return LBFGSState(x, value, gradient, pairs, preconditioner, age, (value,))
 
     def step(self, problem: LevelEnergy, state: LBFGSState) -> LBFGSState:
         """Move to a point that satisfies the weak Wolfe conditions; without pairs where they lead nowhere."""
@@ -106,9 +167,10 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
             preconditioner = problem.preconditioner(state.x)
             state = replace(state, preconditioner=preconditioner, age=0)
         moved = self._move(problem, state, preconditioner)
-        if moved is None and (state.pairs or state.age):
+        if moved is None and (len(state.pairs) or state.age):
             preconditioner = problem.preconditioner(state.x)
-            state = replace(state, preconditioner=preconditioner, age=0, pairs=())
+            pairs = Pairs(_Rows(len(state.x), self.memory))
+            state = replace(state, preconditioner=preconditioner, age=0, pairs=pairs)
             moved = self._move(problem, state, preconditioner)
         return replace(state, stalled=True) if moved is None else moved
 
@@ -139,7 +201,7 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         self, problem: LevelEnergy, state: LBFGSState, preconditioner: Preconditioner
     ) -> LBFGSState | None:
         """Return the state after a step along the direction; None where no step lowers the energy."""
-        direction = -_times_inverse_hessian(state, preconditioner)
+        direction = -state.pairs.times_inverse_hessian(state.gradient, preconditioner)
         slope = float(state.gradient @ direction)
         if not slope < 0:
             return None
@@ -161,8 +223,7 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         s, y = t * direction, gradient - state.gradient
         pairs, product = state.pairs, float(s @ y)
         if product > LEAST_CURVATURE * float(np.linalg.norm(s) * np.linalg.norm(y)):
-            pair = Pair(s.astype(np.float32), y.astype(np.float32), 1.0 / product)
-            pairs = (*pairs, pair)[-self.memory :]
+            pairs = pairs.with_pair(s, y, product, self.memory)
         recent = (*state.recent, value)[-self.window - 1 :]
         return LBFGSState(state.x + s, value, gradient, pairs, preconditioner, state.age + 1, recent)
 
@@ -183,17 +244,3 @@ def _between(low: Trial, high: Trial) -> float:
     d2 = float(np.sqrt(square))
     t = high.t - width * (high.slope + d2 - d1) / (high.slope - low.slope + 2.0 * d2)
     return min(max(t, least), most)
-
-
-def _times_inverse_hessian(state: LBFGSState, preconditioner: Preconditioner) -> Floats:
-    """Return H g by the two loops over the pairs, in single precision: a direction needs no more."""
-    q = state.gradient.astype(np.float32)
-    shares = []
-    for pair in reversed(state.pairs):
-        share = pair.rho * float(pair.s @ q)
-        shares.append(share)
-        q -= share * pair.y
-    q = preconditioner.apply(q)
-    for pair, share in zip(state.pairs, reversed(shares), strict=True):
-        q += (share - pair.rho * float(pair.y @ q)) * pair.s
-    return q.astype(float)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from .types import Floats
 
+CYCLE = (0, 1, 2), (1, 2, 0), (2, 0, 1)  # of the axes
+SERIES = 1e-3  # radians below which functions of a turn are series
 FAR_OUT = 5.0  # times the median distance from the middle: a point farther out has no part in the size
 
 
@@ -145,6 +147,32 @@ def cross_matrix(vector: Floats) -> Floats:
     return rows.reshape(*vector.shape, 3)
 
 
+def turn_series(w: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return sin t / t, (1 - cos t) / t^2, (1 - sin t / t) / t^2, each (...,), for w (3, ...) and t = |w|."""
+    square = np.square(w).sum(axis=0)
+    safe = np.sqrt(np.maximum(square, SERIES**2))
+    sine, half = np.sin(safe) / safe, np.sin(0.5 * safe) / safe
+    small = square < SERIES**2
+    a = np.where(small, 1.0 - square / 6.0, sine)
+    b = np.where(small, 0.5 - square / 24.0, 2.0 * half * half)
+    c = np.where(small, 1.0 / 6.0 - square / 120.0, (1.0 - sine) / (safe * safe))
+    return a, b, c
+
+
+def rotation_matrix(w: Floats, a: Floats, b: Floats) -> Floats:
+    """Return R = I + a [w]x + b [w]x^2 (3, 3, ...) for w (3, ...), with the first two of `turn_series`."""
+    bw = b * w
+    R: Floats = bw[:, None] * w[None]
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    for i in range(3):
+        R[i, i] += 1.0 - trace
+    for i, j, k in CYCLE:
+        turned = a * w[k]
+        R[j, i] += turned
+        R[i, j] -= turned
+    return R
+
+
 def rotation_from_vector(vector: Floats) -> Floats:
     """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3).
 
@@ -153,12 +181,9 @@ def rotation_from_vector(vector: Floats) -> Floats:
     >>> rotation_from_vector(np.array([0.0, 0.0, np.pi / 2])).round(12)[0].tolist()
     [0.0, -1.0, 0.0]
     """
-    vector = np.asarray(vector, dtype=float)
-    angle = np.linalg.norm(vector, axis=-1)[..., None, None]
-    cross = cross_matrix(vector)
-    sine = np.sinc(angle / np.pi)  # sin(angle) / angle, 1 at 0
-    versine = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # (1 - cos(angle)) / angle^2
-    rotation: Floats = np.eye(3) + sine * cross + versine * (cross @ cross)
+    w = np.moveaxis(np.asarray(vector, dtype=float), -1, 0)
+    a, b, _ = turn_series(w)
+    rotation: Floats = np.ascontiguousarray(np.moveaxis(rotation_matrix(w, a, b), (0, 1), (-2, -1)))
     return rotation
 
 

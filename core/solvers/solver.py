@@ -123,6 +123,8 @@ class Snapshot(Generic[State]):
 
 @cache
 def _blas() -> threadpoolctl.ThreadpoolController:
+    import scipy.linalg  # noqa: F401 - its BLAS is one of its own, and limits hold for what is loaded
+
     return threadpoolctl.ThreadpoolController()
 
 
