@@ -164,7 +164,7 @@ class PanelWindow(QMainWindow):
             make_view=self._make_second_view, select=control.select, parent=self,
         )  # fmt: skip
         self.verdict_actions = VerdictActions(
-            session, control, self.appearance_controller, self.compare_controller, self
+            session, control, display.errors, self.appearance_controller, self.compare_controller, self
         )
         self.logbook = Logbook(self)
         self.log_controller = LogController(session, self.logbook, self.log_panel, self)

@@ -23,7 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
-from core.depth import alternatives, search, uncertainty
+from core.depth import alternatives, schedule, search, uncertainty
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -297,9 +297,9 @@ def brief_uncertainty() -> Iterator[None]:
 def brief_search(brief_uncertainty: None) -> Iterator[None]:
     """Have the depths searched among few ends, in few iterations: what it finds need not be a minimum."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("REFLECTED", "ROUNDS", "SWEEPS"):
+        for name in ("REFLECTED", "ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
             patch.setattr(search, name, 1)
-        patch.setattr(search, "LOOSE_ITERATIONS", 50)
+        patch.setattr(schedule, "LOOSE_ITERATIONS", 50)
         yield
 
 

@@ -1,6 +1,6 @@
 """Depth refinement: the depths along the observed rays, and the rotations, as the unknowns."""
 
-from .alternatives import Alternative, elongation_variance, find_alternatives, relax
+from .alternatives import Alternative, Pausing, elongation_variance, find_alternatives, find_mirrored, relax
 from .edges import frame_sizes, inflation, neighbor_edges
 from .energy import DepthLevel, LevelEnergy, check_mode_weights
 from .focal_profile import FocalProfile, profile_focal
@@ -16,11 +16,9 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
+from .schedule import FINEST_EPS, LOOSE_EDGES, RANKED, DepthOptions
 from .search import (
-    FINEST_EPS,
-    RANKED,
     DepthEnd,
-    DepthOptions,
     DepthStep,
     Followed,
     follow_depths,
@@ -37,6 +35,7 @@ from .uncertainty import carried_deviations, squared_misfit, standard_deviations
 __all__ = [
     "FINEST_EPS",
     "LBFGS",
+    "LOOSE_EDGES",
     "RANKED",
     "Alternative",
     "DepthEnd",
@@ -50,6 +49,7 @@ __all__ = [
     "Followed",
     "FrameBlock",
     "LevelEnergy",
+    "Pausing",
     "anchored_subset",
     "candidate_blocks",
     "carried_along",
@@ -58,6 +58,7 @@ __all__ = [
     "elongation_variance",
     "estimate_noise",
     "find_alternatives",
+    "find_mirrored",
     "follow_depths",
     "follow_part",
     "followed_part",

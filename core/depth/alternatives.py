@@ -1,14 +1,18 @@
 r"""Other shapes that might explain the tracks as well as a refined one, and what they cost.
 
-    mirrored    every frame mirrored in depth; left out where the camera is orthogonal, whose tracks are those
-                of the mirror image too
-    block       a run of frames between suspicious links mirrored, and turned onto the others (`reflections`)
     flatter     depths about the mean of each frame divided by SCALE
     deeper      and multiplied; the extent of the anchor is scaled with them, so that it does not pull back
+    mirrored    a run of frames between suspicious links, or a single frame, mirrored in depth and turned onto
+                the others (`reflections`); or every frame, unless the camera is orthogonal, whose tracks are
+                those of the mirror image too
 
 Each, and the solution itself, is relaxed for a few iterations on some of the points, at the levels where the
 starts of a refinement compete.  The excess of an alternative is its energy less that of the solution, per
 frame: a log likelihood ratio.  Where it is far above 0 the tracks exclude the alternative.
+
+Mirrored frames whose excess is small there are judged at finer levels, and where the first of these does not
+exclude them, on all points: what costs nearly nothing at a coarse level may be excluded by far, or be lower
+by far.
 
 The excess e of the two scales measures the curvature along the elongation: with t the log of the scale,
 E(t) = E(0) + F e (t / log SCALE)^2, so that the tracks leave t the variance
@@ -19,12 +23,12 @@ E(t) = E(0) + F e (t / log SCALE)^2, so that the tracks leave t the variance
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from ..foundation.representation import one_line_repr
-from ..solvers.solver import solve
+from ..solvers.solver import iterate
 from .energy import DepthLevel
 from .lbfgs import LBFGS
 from .reflections import (
@@ -34,33 +38,57 @@ from .reflections import (
     reflect_block,
     shape_distances,
     suspicions,
+    suspicious_frames,
 )
+from .schedule import TRIAL
 from .subset import point_subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
+    from ..foundation.types import Floats
     from .problem import DepthPoint, DepthProblem
-    from .search import DepthOptions
+    from .schedule import DepthOptions
 
+    Levels = Sequence[DepthLevel]
+
+Value = TypeVar("Value")
 COMPARED_POINTS = 40
 SCALE = 1.25
 MOST_BLOCKS = 8  # the most suspicious
 LEVEL = DepthLevel(0.05, 0.07, tolerance=1e-6)
 OWN = (replace(LEVEL, iterations=25),)
-TRIAL = (DepthLevel(0.1, 0.15, iterations=8, tolerance=1e-5), replace(LEVEL, iterations=10, tolerance=1e-5))
 SCALED = (replace(LEVEL, iterations=40),)
 LEAST_EXCESS = 0.01
+MOST_JUDGED = 6  # of blocks that are judged at finer levels
+NEAR, NEAR_WHOLE = 0.25, 1.0  # energy per frame below which they are; of all frames
+EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the first of these levels
+SAME = 0.02  # distance below which a block came back to the solution
+
+
+class Pausing(Generic[Value]):
+    """What pauses until it returns: iterated over, then its `value` is known."""
+
+    value: Value
+
+    def __init__(self, work: Generator[None, None, Value]) -> None:
+        self._work = work
+
+    def __iter__(self) -> Iterator[None]:
+        """Yield at each pause."""
+        self.value = yield from self._work
 
 
 @dataclass(frozen=True)
 class Alternative:
     """Another shape, and what it costs."""
 
-    kind: str  # "mirrored", "block", "flatter" or "deeper"
+    kind: str  # "flatter", "deeper" or "mirrored"
     excess: float  # energy per frame above that of the solution
     distance: float  # root mean square distance of its shapes from the solution's, relative to their size
+    points: int  # that both are of
     block: FrameBlock | None = None  # the frames that are mirrored; None of the others
+    point: DepthPoint | None = None  # where it ended; None where it is of some of the points
 
     __repr__ = one_line_repr
 
@@ -68,33 +96,84 @@ class Alternative:
 def find_alternatives(
     problem: DepthProblem, point: DepthPoint, options: DepthOptions
 ) -> Iterator[Alternative]:
-    """Yield the alternatives of a refined solution, each of which takes as long as tens of iterations."""
-    subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
-    problem, own = subset.part, subset.restrict(point)
-    problem = problem.anchored(own)
-    own, lowest = relax(problem, own, OWN, options)
-    X = problem.shapes(own)
-    size = float(np.square(X).sum())
+    """Yield the flatter and the deeper shape, each of which takes tens of iterations."""
+    problem, own, lowest = _own_end(problem, point, options)
 
-    def compare(
-        kind: str,
-        problem: DepthProblem,
-        start: DepthPoint,
-        levels: Sequence[DepthLevel],
-        block: FrameBlock | None = None,
-    ) -> Alternative:
+    def compare(kind: str, problem: DepthProblem, start: DepthPoint, levels: Levels) -> Alternative:
         other, energy = relax(problem, start, levels, options)
-        distance = np.sqrt(shape_distances(problem.shapes(other), X).sum() / size)
-        return Alternative(kind, (energy - lowest) / len(X), float(distance), block)
+        distance = _distance(problem.shapes(other), problem.shapes(own))
+        return Alternative(kind, (energy - lowest) / len(own.depths), distance, problem.shape[1])
 
-    mirrored = mirror_in_depth(own)
-    if not problem.affine:
-        yield compare("mirrored", problem, mirrored, TRIAL)
     for kind, scale in (("flatter", 1.0 / SCALE), ("deeper", SCALE)):
         scaled = replace(problem, extent=scale * problem.extent)
         yield compare(kind, scaled, scale_depths(own, scale), SCALED)
-    for block in candidate_blocks(suspicions(problem, own, mirrored))[:MOST_BLOCKS]:
-        yield compare("block", problem, reflect_block(problem, own, mirrored, block), TRIAL, block)
+
+
+def find_mirrored(
+    problem: DepthProblem, point: DepthPoint, options: DepthOptions, *, loose: bool
+) -> Generator[None, None, tuple[Alternative, ...]]:
+    """Return the mirrored frames that the coarse levels do not exclude, the lowest first; it pauses often.
+
+    `loose`: whether the finest level leaves lengths loose.
+    """
+    part, own, lowest = _own_end(problem, point, options)
+    mirrored, frames = mirror_in_depth(own), len(own.depths)
+    near: list[tuple[float, FrameBlock, DepthPoint]] = []
+    for block in _suspicious_blocks(part, own, mirrored):
+        start = reflect_block(part, own, mirrored, block)
+        start, energy = yield from relaxing(part, start, TRIAL, options)
+        whole = block.last - block.first == frames
+        if energy < lowest + (NEAR_WHOLE if whole else NEAR) * frames:
+            near.append((-np.inf if whole else energy, block, start))
+    begin, finest = options.judging(loose=loose)
+    if near:
+        _, lowest = yield from relaxing(part, own, begin, options)
+    left = []
+    for _, block, start in sorted(near, key=lambda each: each[0])[:MOST_JUDGED]:
+        _, energy = yield from relaxing(part, start, begin, options)
+        if energy < lowest + EXCLUDED * frames:
+            left.append(block)
+    mirrored, exact, found = mirror_in_depth(point), problem.with_noise(0.0), []
+    if left:
+        own, limit = yield from relaxing(exact, point, begin, options)
+        limit += EXCLUDED * frames * problem.shape[1] / part.shape[1]
+        own, lowest = yield from relaxing(problem, own, finest, options)
+    for block in left:
+        start = reflect_block(problem, point, mirrored, block)
+        other, energy = yield from relaxing(exact, start, (*TRIAL, *begin), options)
+        if energy > limit:
+            continue
+        other, energy = yield from relaxing(problem, other, finest, options)
+        distance = _distance(problem.shapes(other), problem.shapes(own))
+        if distance > SAME:
+            excess = (energy - lowest) / frames
+            found.append(Alternative("mirrored", excess, distance, problem.shape[1], block, other))
+    return tuple(sorted(found, key=lambda each: each.excess))
+
+
+def _own_end(
+    problem: DepthProblem, point: DepthPoint, options: DepthOptions
+) -> tuple[DepthProblem, DepthPoint, float]:
+    """Return some of the points as a problem, where a solution ends on them, and the energy there."""
+    subset = point_subset(problem, problem.shapes(point), COMPARED_POINTS)
+    own = subset.restrict(point)
+    part = subset.part.anchored(own)
+    return part, *relax(part, own, OWN, options)
+
+
+def _suspicious_blocks(
+    problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint
+) -> Iterator[FrameBlock]:
+    """Yield the runs of frames and the single frames that may be mirrored."""
+    if not problem.affine:
+        yield FrameBlock(0, len(point.depths))
+    blocks = candidate_blocks(suspicions(problem, point, mirrored))[:MOST_BLOCKS]
+    yield from dict.fromkeys((*blocks, *suspicious_frames(problem, point, mirrored)))
+
+
+def _distance(X: Floats, other: Floats) -> float:
+    """Return the root mean square distance of shapes after rotations, relative to the size of the others."""
+    return float(np.sqrt(shape_distances(X, other).sum() / np.square(other).sum()))
 
 
 def elongation_variance(alternatives: Sequence[Alternative], frames: int) -> float:
@@ -112,11 +191,23 @@ def scale_depths(point: DepthPoint, scale: float) -> DepthPoint:
 
 
 def relax(
-    problem: DepthProblem, point: DepthPoint, levels: Sequence[DepthLevel], options: DepthOptions
+    problem: DepthProblem, point: DepthPoint, levels: Levels, options: DepthOptions
 ) -> tuple[DepthPoint, float]:
     """Return where levels end, and the energy there."""
+    steps = Pausing(relaxing(problem, point, levels, options))
+    for _ in steps:
+        continue
+    return steps.value
+
+
+def relaxing(
+    problem: DepthProblem, point: DepthPoint, levels: Levels, options: DepthOptions
+) -> Generator[None, None, tuple[DepthPoint, float]]:
+    """Return the same as `relax`, with a pause after each iteration."""
     for level in levels:
         energy = options.energy(problem, level, point)
-        last = solve(energy, LBFGS(level.iterations, level.tolerance), point)
+        for snapshot in iterate(energy, LBFGS(level.iterations, level.tolerance), point):
+            last = snapshot
+            yield
         point = energy.point(last.state.x)
     return point, last.progress.loss

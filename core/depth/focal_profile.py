@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .problem import DepthProblem
-    from .search import DepthOptions
+    from .schedule import DepthOptions
 
 POINTS = 50  # that the energies are of
 COARSE = tuple(np.geomspace(0.5, 2.0, 7).tolist())  # focal lengths over the present one

@@ -61,14 +61,19 @@ class _Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class CurvaturePairs:
     """The last m steps, the oldest first, and the changes of the gradient, scaled to s_i'y_i = 1."""
 
     rows: _Rows
-    last: int = 0  # row after the newest
-    products: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # (m, m) U, see above
+    last: int  # row after the newest
+    products: Floats  # (m, m) U, see above
 
     __repr__ = one_line_repr
+
+    @classmethod
+    def none(cls, size: int, most: int) -> CurvaturePairs:
+        """Return no pair of n = `size` unknowns yet, of at most so many."""
+        return cls(_Rows(size, most), 0, np.zeros((0, 0)))
 
     def __len__(self) -> int:
         """Return m."""
@@ -84,7 +89,7 @@ class Pairs:
         """(m, n) the changes of the gradient."""
         return self.rows.y[self.last - len(self) : self.last]
 
-    def with_pair(self, s: Floats, y: Floats, product: float, most: int) -> Pairs:
+    def with_pair(self, s: Floats, y: Floats, product: float, most: int) -> CurvaturePairs:
         """Return the pairs with one more, without the oldest where there are `most`. `product`: s'y."""
         kept = min(len(self), most - 1)
         rows, last, dropped = self.rows, self.last, len(self) - kept
@@ -99,7 +104,7 @@ class Pairs:
         U[:kept, kept] = rows.s[last - kept : last] @ rows.y[last]
         U[kept, kept] = 1.0
         last = rows.count = last + 1
-        return Pairs(rows, last, U)
+        return CurvaturePairs(rows, last, U)
 
     def times_inverse_hessian(self, gradient: Floats, preconditioner: Preconditioner) -> Floats:
         """Return H g in single precision: a direction needs no more."""
@@ -123,7 +128,7 @@ class LBFGSState:
     x: Floats  # (n,)
     value: float
     gradient: Floats  # (n,)
-    pairs: Pairs
+    pairs: CurvaturePairs
     preconditioner: Preconditioner | None  # None before the first step
     age: int  # iterations since the preconditioner was computed
     recent: tuple[float, ...]  # the last energies, this one last
@@ -157,7 +162,7 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         value, gradient = problem.value_and_gradient(x)
         known = self.known if self.known is not None and self.known[0].size == len(x) else None
         preconditioner, age = known or (None, 0)
-        pairs = Pairs(_Rows(len(x), self.memory))
+        pairs = CurvaturePairs.none(len(x), self.memory)
         return LBFGSState(x, value, gradient, pairs, preconditioner, age, (value,))
 
     def step(self, problem: LevelEnergy, state: LBFGSState) -> LBFGSState:
@@ -169,7 +174,7 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         moved = self._move(problem, state, preconditioner)
         if moved is None and (len(state.pairs) or state.age):
             preconditioner = problem.preconditioner(state.x)
-            pairs = Pairs(_Rows(len(state.x), self.memory))
+            pairs = CurvaturePairs.none(len(state.x), self.memory)
             state = replace(state, preconditioner=preconditioner, age=0, pairs=pairs)
             moved = self._move(problem, state, preconditioner)
         return replace(state, stalled=True) if moved is None else moved

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 MOST_CUTS = 6  # links at which a block may begin or end
 LEAST_SUSPICION = -2.0  # of a link, below which it is not a cut
 LARGEST_BLOCK = 0.6  # of the frames
+FEW_FRAMES = 22  # of which all may be wrong one by one
+MOST_FRAMES = 6  # of more: only so many, and of these those that fit the mean better when mirrored
 FLOOR = 1e-4  # added to squared distances, in units of s
 MIRROR = np.diag([1.0, 1.0, -1.0])
 
@@ -99,6 +101,15 @@ def frame_suspicions(problem: DepthProblem, point: DepthPoint, mirrored: DepthPo
     return scores
 
 
+def suspicious_frames(problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint) -> list[FrameBlock]:
+    """Return the frames that may be wrong one by one, the most suspicious first."""
+    scores = frame_suspicions(problem, point, mirrored)
+    frames = [int(frame) for frame in np.argsort(-scores, kind="stable")]
+    if len(frames) > FEW_FRAMES:
+        frames = [frame for frame in frames[:MOST_FRAMES] if scores[frame] > 0]
+    return [FrameBlock(frame, frame + 1) for frame in frames]
+
+
 def candidate_blocks(scores: Floats) -> list[FrameBlock]:
     """Return the blocks between suspicious links, the most suspicious first.
 
@@ -121,12 +132,14 @@ def candidate_blocks(scores: Floats) -> list[FrameBlock]:
 def reflect_block(
     problem: DepthProblem, point: DepthPoint, mirrored: DepthPoint, block: FrameBlock
 ) -> DepthPoint:
-    """Return the point with the frames of a block mirrored, and turned onto the mean shape of the others.
+    """Return the point with the frames of a block mirrored, and turned onto the mean shape of any others.
 
     `problem`: gives the unit of the shapes.
     """
     inside = np.zeros(len(point.depths), dtype=bool)
     inside[block.first : block.last] = True
+    if inside.all():
+        return mirrored
     X, M = problem.shapes(point), problem.shapes(mirrored)
     turn = nearest_rotation(X[~inside].mean(axis=0) @ M[inside].mean(axis=0).T)
     R = np.where(inside[:, None, None], mirrored.rotations @ turn.T, point.rotations)

@@ -7,10 +7,8 @@
                 (`subset`) and pass one more level
     fine        the lowest of them passes levels of decreasing scales, down to the noise of the tracks; in the
                 last ones an observation may leave its ray
-
-Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
-the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  So they do
-where it is seen to inflate.  Where there are many modes the edges are needed.
+    judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
+                (`alternatives`)
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -27,53 +25,39 @@ import numpy as np
 from ..foundation.phases import Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..solvers.solver import iterate
-from .edges import NEIGHBORS
-from .energy import DepthLevel, LevelEnergy
+from .alternatives import Pausing, find_mirrored, relax
 from .lbfgs import LBFGS
 from .reflections import (
     FrameBlock,
     candidate_blocks,
-    frame_suspicions,
     mirror_in_depth,
     reflect_block,
     shape_distances,
     suspicions,
+    suspicious_frames,
+)
+from .schedule import (
+    COMPARED,
+    EXTENDED,
+    FEW_MODES,
+    FINE,
+    FIRST,
+    NOISY,
+    RANKED,
+    SETTLED,
+    SETTLED_FRAME,
+    TRIAL,
+    DepthOptions,
+    deforming_modes,
 )
 from .subset import DepthSubset, anchored_subset, carried_along
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from .energy import Preconditioner
+    from .alternatives import Alternative
+    from .energy import DepthLevel, LevelEnergy, Preconditioner
     from .problem import DepthPoint, DepthProblem
-
-FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
-COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
-SETTLED = replace(COMPARED, iterations=60)  # of a block that was accepted
-SETTLED_FRAME = replace(COMPARED, iterations=30)
-TRIAL = (
-    replace(FIRST, iterations=8, tolerance=1e-5),
-    replace(COMPARED, iterations=10, tolerance=1e-5),
-)
-EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
-RANKED = DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7)  # where ends that are nearly equal compete
-FINE = (
-    DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
-    DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
-)
-FINEST_EPS = 0.0025
-NOISY = (  # where an observation may leave its ray: above, deviations of the size of the noise cost little
-    DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
-    DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
-    DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
-)
-
-# Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
-FEW_MODES = 9.8
-LOOSE_EDGES = 0.06  # edge_eps of the last levels there
-# Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
-# which ended as the others do would be decided by the last digits of sums.
-LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
 
 # Where a shape that is shown follows its parameters: a movement and its reverse end in the same place.
 FOLLOW_TOLERANCE, FOLLOW_ITERATIONS = 1e-8, 4000
@@ -85,9 +69,8 @@ FINEST_COST = 1.2  # of an iteration there, relative to one on the rays: observa
 OVERHEAD = 8_000  # observations that cost as much as what an iteration costs besides its own
 REFLECTED = 3  # lowest ends that differ, of which blocks are mirrored
 ROUNDS = 5  # of reflections of blocks of one end
+JUDGED_ROUNDS = 5  # of reflections at the finest levels
 SWEEPS = 3  # over single frames of one end
-FEW_FRAMES = 22  # of which all are mirrored in a sweep
-MOST_FRAMES = 6  # of more: only so many, and of these those that fit the mean better when mirrored
 SAME, NEAR = 0.02, 0.06  # relative distance of shapes below which two ends are one, or agree
 TIE = 5e-3  # of the energy: ends that are higher by less are ranked on all points
 AGREEMENT = 3e-4  # of the energy: what each further start that agrees counts
@@ -95,53 +78,10 @@ HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
 FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
+LAST = Phase(PhaseKind.FINEST, part=len(NOISY), parts=len(NOISY))
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
+LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
 CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by more is not settled
-
-
-@dataclass(frozen=True)
-class DepthOptions:
-    """What a depth refinement is asked for."""
-
-    isometry: float = 0.3  # weight of the lengths of edges
-    neighbors: int = NEIGHBORS  # of each point, that it has edges to
-    # Whether all starts pass the coarse levels and blocks are mirrored. Else only the first start passes
-    # them, and the lowest of its end and of the starts is followed.
-    thorough: bool = True
-    # Whether a start passes the coarse levels. These would lose what is right of one that is refined.
-    coarse: bool = True
-    weights: tuple[float, ...] = (1.0,)  # of the modes, at the finest levels
-    eps: float = FINEST_EPS  # of the finest level: movements well below it cost nothing, in units of s
-
-    __repr__ = one_line_repr
-
-    def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
-        """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
-        return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
-
-    def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
-        """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
-        *coarser, last = NOISY
-        if loose:
-            coarser = [replace(level, edge_eps=LOOSE_EDGES) for level in coarser]
-            last = replace(last, edge_eps=LOOSE_EDGES, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE)
-        levels = (
-            *(replace(level, eps=max(level.eps, self.eps)) for level in coarser),
-            replace(last, eps=self.eps),
-        )
-        return tuple(replace(level, weights=self.weights) for level in levels)
-
-    def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
-        """Return the energy of the finest level that shapes are moved under, from that of the search.
-
-        Its edges are the same, unless the number of neighbors is another one: then they are of a point, which
-        is the end of the search. `noise`: of a coordinate of the tracks in calibrated units.
-        """
-        level = replace(before.level, weights=self.weights, eps=self.eps, isometry=self.isometry)
-        problem = before.problem if noise == before.problem.noise else before.problem.with_noise(noise)
-        if self.neighbors != before.neighbors:
-            return LevelEnergy.about(problem, level, point, self.neighbors)
-        return replace(before, problem=problem, level=level, rotations=point.rotations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +118,7 @@ class DepthStep:
     # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
+    mirrored: tuple[Alternative, ...] | None = None  # of the last step of a search, see `find_mirrored`
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
@@ -340,14 +281,6 @@ def _way_back(followed: Followed, objective: LevelEnergy) -> DepthStep | None:
     return DepthStep(end, known, known, phase, 1.0, finished=True, coarser=followed.coarser, objective=found)
 
 
-def deforming_modes(problem: DepthProblem, point: DepthPoint) -> float:
-    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
-    X = problem.shapes(point)
-    D = (X - X.mean(axis=0)).reshape(len(X), -1)
-    sigma = np.linalg.svd(D, compute_uv=False)
-    return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
-
-
 def followed_points(shape: tuple[int, int]) -> int:
     """Return how many points of a problem of so many frames and points pass all levels. `shape`: (F, P)."""
     frames, points = shape
@@ -466,10 +399,21 @@ class _Search:
         self.done = max(self.done, self.planned - fine)
         self.following = True
         point, _ = yield from self._levels(exact, coarser, FINE, Phase(PhaseKind.FINE))
-        finest = self.options.finest(loose=full.inflates or deforming_modes(full, point) < FEW_MODES)
-        cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
-        last_phase = Phase(PhaseKind.FINEST)
-        point, energy = yield from self._levels(full, point, finest, last_phase, cost=cost)
+        loose = full.inflates or deforming_modes(full, point) < FEW_MODES
+        point, energy = yield from self._finest(point, loose=loose)
+        mirrored: tuple[Alternative, ...] | None = None
+        for _ in range(JUDGED_ROUNDS if thorough and coarse else 0):
+            mirrored = yield from self._find_mirrored(point, loose=loose)
+            if not mirrored or mirrored[0].excess > -LEAST_LOWER:
+                break
+            known, lower = (point, energy, self.objective), mirrored[0].point
+            assert lower is not None  # as of all of these
+            point, energy = yield from self._finest(lower, loose=loose)
+            if energy >= known[1]:
+                point, energy, self.objective = known
+                break
+            coarser, _ = relax(exact, point, (RANKED,), self.options)
+            mirrored = None
         compared = []
         for end in (lowest, *(each for each in kept if each is not lowest and thorough)):
             shown = point if end is lowest else self.subset.extend(end.point, end.rays)
@@ -477,18 +421,36 @@ class _Search:
             if end.ranked is not None and lowest.ranked is not None:
                 pair = end.ranked, lowest.ranked
             compared.append(DepthEnd(end.name, shown, *pair))
-        phase = replace(last_phase, part=len(NOISY), parts=len(NOISY))
         yield DepthStep(
             point,
             energy,
             energy,
-            phase,
+            LAST,
             1.0,
             finished=True,
             ends=tuple(compared),
             coarser=coarser,
             objective=self.objective,
+            mirrored=mirrored,
         )
+
+    def _finest(
+        self, point: DepthPoint, *, loose: bool
+    ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
+        """Pass the finest levels."""
+        finest = self.options.finest(loose=loose)
+        cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
+        phase = Phase(PhaseKind.FINEST)
+        return (yield from self._levels(self.subset.problem, point, finest, phase, cost=cost))
+
+    def _find_mirrored(
+        self, point: DepthPoint, *, loose: bool
+    ) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
+        """Return the frames of the end at the finest level that might be mirrored."""
+        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=loose))
+        for _ in found:
+            yield self._step(self.best_energy, LAST)
+        return found.value
 
     def _rank(
         self, kept: list[_CoarseEnd], tie: float
@@ -598,13 +560,8 @@ class _Search:
         refused: set[FrameBlock] = set()
         for _ in range(SWEEPS):
             mirrored = mirror_in_depth(end.point)
-            scores = frame_suspicions(problem, end.point, mirrored)
-            frames = [int(frame) for frame in np.argsort(-scores, kind="stable")]
-            if len(frames) > FEW_FRAMES:
-                frames = [frame for frame in frames[:MOST_FRAMES] if scores[frame] > 0]
             limit, lowered = self._trial_limit(end), False
-            for frame in frames:
-                block = FrameBlock(frame, frame + 1)
+            for block in suspicious_frames(problem, end.point, mirrored):
                 if block in refused:
                     continue
                 point, energy = yield from self._try_mirrored(end, mirrored, block, limit)

@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
     from .alternatives import Alternative
     from .problem import DepthProblem
-    from .search import DepthEnd, DepthOptions, DepthStep
+    from .schedule import DepthOptions
+    from .search import DepthEnd, DepthStep
     from .subset import DepthSubset
 
 MODEL = (0.01, 0.015)  # scales of deviations and of lengths, in units of s and of the edges' references

@@ -18,8 +18,8 @@ form instead.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,8 +114,13 @@ def _run_bilinear(context: RunContext, others: dict[str, Point]) -> Iterator[Ite
         ends = yield from _compare_rotations(context, candidates)
         name, chosen = next(iter(ends.items()))
         problem, factors = chosen.problem, chosen.factors
-        for other, point in islice(ends.items(), CANDIDATES):
-            others[other] = replace(point, problem=point.problem.without_data())
+        # Of each source: losses of the companion's rotations would leave out all of those of the tracks.
+        sources = Counter[str]()
+        for other, point in ends.items():
+            source = other.partition(",")[0]
+            sources[source] += 1
+            if sources[source] <= CANDIDATES:
+                others[other] = replace(point, problem=point.problem.without_data())
         assert isinstance(problem, NonRigidProblem)  # as all candidates are
     else:
         name, problem = candidates[0].name, _pose(context, candidates[0])

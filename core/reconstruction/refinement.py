@@ -23,16 +23,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..depth import (
+    LOOSE_EDGES,
     RANKED,
+    Alternative,
     DepthOptions,
     DepthPoint,
     DepthProblem,
     DepthStep,
     Followed,
     FrameBlock,
+    Pausing,
     carried_deviations,
     estimate_noise,
     find_alternatives,
+    find_mirrored,
     follow_part,
     followed_part,
     followed_points,
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
     from .progress import Iterate, Point
     from .settings import Settings
 
-CANDIDATES = 4  # of lowest score, that a refinement starts from besides the bilinear solution
+CANDIDATES = 4  # of lowest score of each source, that a refinement starts from besides the bilinear solution
 # About what the phases before a refinement cost, in the unit of `planned_work`: each, and per observation.
 PHASE_WORK, OBSERVATION_WORK = 130_000, 62
 AFFINE_WORK = 0.3  # about, of the planned work: what orthogonal tracks need, whose levels end early
@@ -375,6 +379,21 @@ def _iterates(
             return
 
 
+def _alternatives(
+    problem: DepthProblem, end: DepthStep, options: DepthOptions
+) -> Iterator[Alternative | None]:
+    """Yield the alternatives of the last step of a refinement, None where one takes longer."""
+    yield from find_alternatives(problem, end.best, options)
+    mirrored = end.mirrored
+    if mirrored is None:
+        assert end.objective is not None  # as it is of the finest level
+        loose = end.objective.level.edge_eps == LOOSE_EDGES
+        found = Pausing(find_mirrored(problem, end.best, options, loose=loose))
+        yield from found
+        mirrored = found.value
+    yield from mirrored
+
+
 def _judged(
     iterate: Iterate, status: Status, subset: DepthSubset, of_part: DepthStep, options: DepthOptions
 ) -> Iterator[Iterate]:
@@ -384,10 +403,11 @@ def _judged(
     """
     step, record = iterate.depth, iterate.record
     assert step is not None  # it is of a refinement
-    alternatives, others = find_alternatives(subset.part, of_part.best, options), []
+    others: list[Alternative] = []
     began = time.perf_counter()
-    for number, other in enumerate(alternatives, start=1):
-        others.append(other)
+    for number, other in enumerate(_alternatives(subset.part, of_part, options), start=1):
+        if other is not None:
+            others.append(other)
         record = replace(
             record,
             iteration=record.iteration + 1,

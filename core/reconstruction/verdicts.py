@@ -4,9 +4,8 @@ The verdicts on a refined solution compare it with its alternatives (`core.depth
 excess is an energy per frame, a log likelihood ratio.  The thresholds were chosen on sequences with known
 shapes:
 
-    mirrored    all frames, where the mirrored shape costs less than WHOLE_MIRROR more: a right shape excludes
-                it by perspective, a mirrored one is lower after a few iterations; a run of frames, where it
-                costs less than BLOCK_MIRROR more
+    mirrored    all frames, or a run of them, where the mirrored ones cost less than MIRROR more at the finest
+                levels; what is lower there the run takes itself
     parallax    a shape that is a quarter deeper or flatter costs less than FLAT more, or the object is seen
                 from directions that differ by less than LEAST_TURN
     ambiguous   another end of the search whose energy is within TIE and whose shapes differ by APART
@@ -30,7 +29,6 @@ import numpy as np
 
 from ..cameras.gross_outliers import SUSPICIOUS, find_gross_outliers
 from ..depth import shape_distances
-from ..depth.alternatives import COMPARED_POINTS
 from ..foundation.exceptions import InputError, printable
 from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
@@ -53,10 +51,10 @@ VERDICT_KINDS = {
 VERDICT_ACTIONS = {
     "look": "go to the frames",
     "compare": "show the other shape",
-    "repair": "mirror the frames and refine again",
+    "mirror": "mirror the frames in depth and refine again",
 }
 
-WHOLE_MIRROR, BLOCK_MIRROR, FLAT = 1.0, 0.15, 0.03  # energy per frame
+MIRROR, FLAT = 0.15, 0.03  # energy per frame
 TIE = 5e-4  # of the energy
 APART = 0.1  # distance of shapes over their size
 LEAST_TURN = 5.0  # degrees, standard deviation of the viewing directions
@@ -73,8 +71,8 @@ class Verdict:
 
     Raises InputError where the kind or the action is none of these, or the frames are not in order.
 
-    >>> Verdict("mirrored", "Frames 31-40 may be mirrored.", (30, 39), "repair").action
-    'repair'
+    >>> Verdict("mirrored", "Frames 31-40 may be mirrored.", (30, 39), "mirror").action
+    'mirror'
     """
 
     kind: str  # a key of `VERDICT_KINDS`
@@ -136,7 +134,7 @@ def find_verdicts(
     `std`: (F, 3, P) of the points; None where they are not known.
     """
     found = [
-        *_mirrored(alternatives, *point.depths.shape),
+        *_mirrored(alternatives, len(point.depths)),
         _parallax(problem, point, alternatives),
         _ambiguous(problem, point, ends),
         *_jumps(point),
@@ -169,36 +167,28 @@ def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:
     )
 
 
-def _mirrored(alternatives: Sequence[Alternative], frames: int, points: int) -> list[Verdict]:
+def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]:
     """Return a verdict where all frames, or else runs of frames that do not overlap, may be mirrored."""
-    for each in alternatives:
-        if each.kind == "mirrored" and each.excess < WHOLE_MIRROR:
-            sentence = (
-                f"The shape may be mirrored in depth: mirrored, its energy is {_change(each.excess, points)}."
-            )
-            return [Verdict("mirrored", sentence, (0, frames - 1), "repair")]
     verdicts: list[Verdict] = []
     taken = np.zeros(frames, dtype=bool)
-    for each in sorted(alternatives, key=lambda each: each.excess):
-        block = each.block
-        if block is None or each.excess >= BLOCK_MIRROR:
+    found = [(each.block, each) for each in alternatives if each.block is not None]
+    for block, each in sorted(
+        found, key=lambda pair: (pair[0].last - pair[0].first < frames, pair[1].excess)
+    ):
+        inside = slice(block.first, block.last)
+        if each.excess >= MIRROR or taken[inside].any():
             continue
-        first, last = block.first, block.last - 1
-        if taken[first : last + 1].any():
-            continue
-        taken[first : last + 1] = True
-        which = str(block).capitalize()
-        sentence = (
-            f"{which} may be mirrored in depth: mirrored, the energy is {_change(each.excess, points)}."
-        )
-        verdicts.append(Verdict("mirrored", sentence, (first, last), "repair"))
+        taken[inside] = True
+        which = "The shape" if taken.all() else str(block).capitalize()
+        sentence = f"{which} may be mirrored in depth: mirrored, the energy is {_change(each)}."
+        verdicts.append(Verdict("mirrored", sentence, (block.first, block.last - 1), "mirror"))
     return verdicts
 
 
-def _change(excess: float, points: int) -> str:
-    """Return an excess per frame in words, in the unit of all energies: per point and frame."""
-    change = abs(excess) / min(points, COMPARED_POINTS)
-    return f"{change:.2g} {'lower' if excess < 0 else 'higher'} per point and frame"
+def _change(other: Alternative) -> str:
+    """Return an excess in words, in the unit of all energies: per point and frame."""
+    direction = "lower" if other.excess < 0 else "higher"
+    return f"{abs(other.excess) / other.points:.2g} {direction} per point and frame"
 
 
 def _parallax(
@@ -221,7 +211,7 @@ def _parallax(
     return Verdict(
         "parallax",
         f"The depth is hardly measured: the energy of a shape a quarter {lowest.kind} is "
-        f"{_change(lowest.excess, point.depths.shape[1])}. Views from other directions would help.",
+        f"{_change(lowest)}. Views from other directions would help.",
     )
 
 
@@ -239,12 +229,10 @@ def _ambiguous(problem: DepthProblem, point: DepthPoint, ends: Sequence[DepthEnd
         if apart > APART:
             mean = relative_distance(Z, X)
             mean = min(mean, relative_distance(-Z, X)) if problem.affine else mean
-            why = "the lower one is shown" if end.excess >= 0 else "more starts led to the one that is shown"
             return Verdict(
                 "ambiguous",
-                f"Two shapes explain the tracks equally ({100 * mean:.2g} % of the object apart). Their "
-                f"energies differ by {abs(end.excess):.2g} per point and frame; {why}, the other began at "
-                f"{end.name}.",
+                f"Two shapes explain the tracks equally well, {100 * mean:.2g} % of the object apart: "
+                f"compare them, or add views from other directions. The other one began at {end.name}.",
                 action="compare",
             )
     return None

@@ -19,7 +19,7 @@ from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from core import Iterate
     from nrsfm_gui.model.run import Run
@@ -178,15 +178,17 @@ class RunErrors(QObject):
             return None
         return incumbent_of(run, run.last, None)
 
-    def find_alternatives(self, run: Run, done: Callable[[dict[str, Quality]], object]) -> None:
-        """Find the errors of the other solutions of a run, by their names, under the session's alignment.
+    def find(
+        self, run: Run, solutions: Mapping[str, Iterate], done: Callable[[dict[str, Quality]], object]
+    ) -> None:
+        """Find the errors of solutions of a run's sequence, by their names, under the session's alignment.
 
         They are found in a thread; `done` is called with them later.
         """
-        session, others = self._session, {} if run.last is None else run.last.alternatives
+        session = self._session
         requests = {
-            name: SceneRequest(run.sequence, other, session.alignment, scale=session.settings.scale)
-            for name, other in others.items()
+            name: SceneRequest(run.sequence, solution, session.alignment, scale=session.settings.scale)
+            for name, solution in solutions.items()
         }
 
         def find(_job: Job) -> dict[str, Quality]:

@@ -238,7 +238,8 @@ class StateCards(QObject):
             return  # the run may have passed something better
         self._over, self._announced = None, run
         if known.error is not None:
-            self._errors.find_alternatives(run, partial(self._inform, run, known))
+            others = {} if run.last is None else run.last.alternatives
+            self._errors.find(run, others, partial(self._inform, run, known))
         else:
             self._inform(run, known, {})
 

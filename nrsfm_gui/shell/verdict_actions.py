@@ -1,4 +1,4 @@
-"""What can be done about a verdict on a run: look at its frames, compare another shape, or repair it."""
+"""What can be done about a verdict on a run: look at its frames, mirror them, or compare another shape."""
 
 from __future__ import annotations
 
@@ -8,40 +8,47 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from core.depth import FrameBlock
+from core.foundation import DEPTHS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
+from nrsfm_gui.scene.summaries import measure, objective_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.reconstruction import Verdict
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
     from nrsfm_gui.panels.comparison.compare_controller import CompareController
+    from nrsfm_gui.scene.quality import Quality
+    from nrsfm_gui.scene.run_errors import RunErrors
 
 
 class VerdictActions(QObject):
-    """Does what a verdict on the shown run offers, and reports what a repair has brought."""
+    """Does what a verdict on the shown run offers, and reports what mirrored frames have brought."""
 
     def __init__(
         self,
         session: Session,
         control: RunControl,
+        errors: RunErrors,
         appearance: AppearanceController,
         compare: CompareController,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._control = session, control
+        self._session, self._control, self._errors = session, control, errors
         self._appearance, self._compare = appearance, compare
-        self._repaired: dict[Run, tuple[Run, FrameBlock]] = {}  # the runs that repair others
+        self._mirrored: dict[Run, tuple[Run, FrameBlock]] = {}  # the runs that have frames of others mirrored
         control.ended.connect(self._on_run_ended)
 
     def act(self, verdict: Verdict) -> None:
         """Do what a verdict on the shown run offers."""
         if self._session.shown is None or self._session.shown.last is None:
             return
-        actions = {"look": self._look, "compare": self._compare_other, "repair": self._repair}
+        actions = {"look": self._look, "compare": self._compare_other, "mirror": self._mirror}
         if verdict.action is not None:
             actions[verdict.action](verdict)
 
@@ -77,7 +84,7 @@ class VerdictActions(QObject):
         else:
             self._compare.compare_solution((ends or names)[0])
 
-    def _repair(self, verdict: Verdict) -> None:
+    def _mirror(self, verdict: Verdict) -> None:
         """Mirror the frames of the refined shape, and refine it again in a run of its own."""
         session, source = self._session, self._session.shown
         assert source is not None and source.last is not None  # `act` has looked
@@ -85,21 +92,29 @@ class VerdictActions(QObject):
         session.set_moment(None)
         settings = source.last.settings.with_changes(mirror=f"{frames[0] + 1}-{frames[1] + 1}")
         run = self._control.start(warm=True, settings=settings)
-        self._repaired[run] = source, FrameBlock(frames[0], frames[1] + 1)
+        self._mirrored[run] = source, FrameBlock(frames[0], frames[1] + 1)
 
     def _on_run_ended(self, run: Run) -> None:
-        """Report the energies before and after a repair, and offer to compare the two runs."""
-        if run not in self._repaired:
+        """Find the errors before and after frames were mirrored."""
+        if run not in self._mirrored:
             return
-        source, block = self._repaired.pop(run)
-        if run.state is not RunState.FINISHED or run.last is None or source.last is None:
-            return
-        now, before = run.last.energy, source.last.energy
-        if now is None or before is None:
-            return
-        change = f"{abs(now - before):.2g} {'lower' if now < before else 'higher'}"
+        source, block = self._mirrored.pop(run)
+        if run.state is RunState.FINISHED and run.last is not None and source.last is not None:
+            solutions = {"before": source.last, "after": run.last}
+            energies = [objective_value(each.energy, DEPTHS) for each in solutions.values()]
+            self._errors.find(run, solutions, partial(self._report, run, source, block, energies))
+
+    def _report(
+        self, run: Run, source: Run, block: FrameBlock, energies: list[str], found: Mapping[str, Quality]
+    ) -> None:
+        """Report energies and errors before and after, and offer to compare the two runs."""
+        parts = ["energy {} before, {} after".format(*energies)]
+        errors = [found[name].error for name in ("before", "after")]
+        if None not in errors:
+            unit = found["after"].unit
+            parts.append("3-D error {} before, {} after".format(*(measure(each, unit) for each in errors)))
         self._session.notifier.inform(
             f"Run {sentence_name(run)} has {block} of run {sentence_name(source)} mirrored: "
-            f"its energy is {change} per point and frame.",
+            f"{'; '.join(parts)}.",
             action=(f"Compare with run {sentence_name(source)}", lambda: self._compare.compare(source)),
         )

@@ -203,7 +203,7 @@ def depth_values():
         subset,
         next(profile_focal(problem, point, 1400.5, options)),
         FrameBlock(3, 9),
-        Alternative("mirrored", 2.5, 0.3),
+        Alternative("mirrored", 2.5, 0.3, 24),
     ]
 
 

@@ -15,10 +15,13 @@ from core.depth import (
     DepthOptions,
     DepthPoint,
     DepthStep,
+    FrameBlock,
     LevelEnergy,
+    Pausing,
     carried_deviations,
     elongation_variance,
     find_alternatives,
+    find_mirrored,
     mirror_in_depth,
     point_subset,
     refine_depths,
@@ -34,7 +37,7 @@ def deviations(problem, point, coarser=None, ends=(), alternatives=None):
     """Return the standard deviations where a search came straight to the point."""
     step = DepthStep(point, -2.0, -2.0, "", 1.0, finished=True, ends=ends, coarser=coarser or point)
     if alternatives is None:
-        alternatives = [Alternative(kind, 1.0, 0.1) for kind in ("flatter", "deeper")]
+        alternatives = [Alternative(kind, 1.0, 0.1, 24) for kind in ("flatter", "deeper")]
     return standard_deviations(problem, step, OPTIONS, alternatives)
 
 
@@ -155,33 +158,29 @@ def test_a_stopped_refinement_has_no_standard_deviations(object_in_view):
         standard_deviations(problem, first, OPTIONS, ())
 
 
+def mirrored_of(problem, point):
+    """Return the frames of a point that might be mirrored."""
+    found = Pausing(find_mirrored(problem, point, OPTIONS, loose=False))
+    assert sum(1 for _ in found) > 10
+    return found.value
+
+
 def test_the_right_shape_excludes_its_alternatives_and_a_mirrored_one_does_not(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
+    problem = problem.anchored(point)
     own = {each.kind: each.excess for each in find_alternatives(problem, point, OPTIONS)}
-    assert min(own["mirrored"], own["flatter"], own["deeper"]) > 0.2
+    assert own.keys() == {"flatter", "deeper"} and min(own.values()) > 0.2
+    assert mirrored_of(problem, point) == ()
     wrong = mirror_in_depth(point)
-    mirrored = {each.kind: each for each in find_alternatives(problem.anchored(wrong), wrong, OPTIONS)}
-    assert mirrored["mirrored"].excess < 0 and mirrored["mirrored"].distance > 0.2
-
-
-def test_a_mirrored_run_of_frames_is_an_alternative_of_lower_energy(object_in_view):
-    problem, point = object_in_view(frames=24, points=24, turn=0.6)
-    other = mirror_in_depth(point)
-    inside = (np.arange(24) >= 8) & (np.arange(24) < 15)
-    wrong = DepthPoint(
-        np.where(inside[:, None, None], other.rotations, point.rotations),
-        np.where(inside[:, None], other.depths, point.depths),
-        point.rays,
-        affine=False,
-    )
-    found = [each for each in find_alternatives(problem, wrong, OPTIONS) if each.block is not None]
-    lowest = min(found, key=lambda each: each.excess)
-    assert lowest.excess < 0 and (lowest.block.first, lowest.block.last) == (8, 15)
+    lowest, *_ = mirrored_of(problem.anchored(wrong), wrong)
+    assert lowest.block == FrameBlock(0, 20) and lowest.excess < 0 and lowest.distance > 0.2
+    assert lowest.points == 24 and lowest.point.depths.shape == (20, 24)
 
 
 def test_orthogonal_tracks_have_no_mirrored_alternative(object_in_view):
     problem, point = object_in_view(affine=True)
-    assert "mirrored" not in {each.kind for each in find_alternatives(problem, point, OPTIONS)}
+    found = mirrored_of(problem.anchored(point), point)
+    assert all(each.block != FrameBlock(0, len(point.depths)) for each in found)
 
 
 def test_views_from_all_sides_measure_the_elongation_better_than_views_from_one(object_in_view):

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.depth import DepthEnd, DepthOptions, DepthPoint, find_alternatives, mirror_in_depth
+from core.depth import (
+    Alternative,
+    DepthEnd,
+    DepthOptions,
+    DepthPoint,
+    FrameBlock,
+    Pausing,
+    find_alternatives,
+    find_mirrored,
+    mirror_in_depth,
+)
 from core.reconstruction import (
     VERDICT_ACTIONS,
     VERDICT_KINDS,
@@ -30,7 +40,7 @@ def test_verdicts_survive_json():
     ("fields", "sentence"),
     [
         ({"kind": "wrong"}, "kind of a verdict is 'wrong'; accepted are rigid, ambiguous"),
-        ({"action": "delete"}, "action of a verdict is 'delete'; accepted are look, compare, repair"),
+        ({"action": "delete"}, "action of a verdict is 'delete'; accepted are look, compare, mirror"),
         ({"frames": (3, 2)}, "frames of a verdict are 3 to 2; accepted are 0 or more, in order"),
         ({"frames": (-1, 2)}, "frames of a verdict are -1 to 2"),
         ({"color": "red"}, "verdict 1 is .*; accepted are kind, sentence, frames and action"),
@@ -45,7 +55,11 @@ def test_other_values_are_refused(fields, sentence):
 def verdicts_on(problem, point, *, ends=(), std=0.01):
     """Return the verdicts by kind, the standard deviations being a constant."""
     problem = problem.anchored(point)
-    alternatives = tuple(find_alternatives(problem, point, DepthOptions()))
+    options = DepthOptions()
+    judged = Pausing(find_mirrored(problem, point, options, loose=False))
+    for _ in judged:
+        continue
+    alternatives = (*find_alternatives(problem, point, options), *judged.value)
     known = np.broadcast_to(std, (len(point.depths), 3, point.depths.shape[1]))
     found = find_verdicts(problem, point, alternatives, ends, known)
     return {verdict.kind: verdict for verdict in found}
@@ -68,19 +82,25 @@ def test_the_right_shape_has_no_verdict(object_in_view, affine):
     assert verdicts_on(*object_in_view(frames=24, points=24, affine=affine)) == {}
 
 
-def test_a_mirrored_shape_can_be_repaired(object_in_view):
+def test_a_mirrored_shape_can_be_mirrored_back(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     verdict = verdicts_on(problem, mirror_in_depth(point))["mirrored"]
-    assert verdict.sentence.startswith("The shape may be mirrored in depth: mirrored, its energy is")
+    assert verdict.sentence.startswith("The shape may be mirrored in depth: mirrored, the energy is")
     assert "lower per point and frame" in verdict.sentence
-    assert verdict.frames == (0, 19) and verdict.action == "repair"
+    assert verdict.frames == (0, 19) and verdict.action == "mirror"
 
 
-def test_a_mirrored_run_of_frames_is_found_with_its_frames(object_in_view):
-    problem, point = object_in_view(frames=24, points=24, turn=0.6)
-    verdict = verdicts_on(problem, in_frames(point, mirror_in_depth(point), 8, 14))["mirrored"]
-    assert verdict.frames == (8, 14) and verdict.action == "repair"
-    assert verdict.sentence.startswith("Frames 9-15 may be mirrored in depth: mirrored, the energy is")
+def test_frames_that_are_nearly_as_good_mirrored_are_named_unless_they_overlap(object_in_view):
+    problem, point = object_in_view(frames=24, points=24)
+    blocks = ((0.02, FrameBlock(8, 15)), (0.05, FrameBlock(10, 12)), (0.1, FrameBlock(20, 21)))
+    others = [Alternative("mirrored", excess, 0.3, 24, block, point) for excess, block in blocks]
+    others.append(Alternative("mirrored", 0.5, 0.3, 24, FrameBlock(2, 3), point))
+    run, single = find_verdicts(problem.anchored(point), point, others, (), None)
+    assert run.frames == (8, 14) and run.action == "mirror"
+    assert run.sentence == (
+        "Frames 9-15 may be mirrored in depth: mirrored, the energy is 0.00083 higher per point and frame."
+    )
+    assert single.frames == (20, 20)
 
 
 def test_a_camera_that_does_not_move_measures_no_depth(object_in_view):
@@ -119,11 +139,10 @@ def test_ends_of_one_energy_that_differ_are_compared(object_in_view):
     own, other = DepthEnd("a", point, -2.0, -2.0), mirror_in_depth(point)
     tied = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9995, -2.0)))["ambiguous"]
     assert tied.action == "compare"
-    assert tied.sentence.startswith("Two shapes explain the tracks equally (")
-    assert "% of the object apart). Their energies differ by 0.0005 per point and frame; " in tied.sentence
-    assert tied.sentence.endswith("the lower one is shown, the other began at rigid.")
-    lower = verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -2.0005, -2.0)))["ambiguous"]
-    assert "energies differ by 0.0005 per point and frame; more starts led to the one" in lower.sentence
+    assert tied.sentence.startswith("Two shapes explain the tracks equally well, ")
+    assert tied.sentence.endswith(
+        "compare them, or add views from other directions. The other one began at rigid."
+    )
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", other, -1.9, -2.0))) == {}
     assert verdicts_on(problem, point, ends=(own, DepthEnd("rigid", point, -2.0, -2.0))) == {}
 

@@ -21,7 +21,7 @@ from nrsfm_gui.text.run_rows import run_row
 pytestmark = pytest.mark.usefixtures("brief_search")
 
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
-MIRRORED = Verdict("mirrored", "Frames 4-6 may be mirrored.", (3, 5), "repair")
+MIRRORED = Verdict("mirrored", "Frames 4-6 may be mirrored.", (3, 5), "mirror")
 JUMP = Verdict("jump", "The rotation jumps at frame 9.", (7, 8), "look")
 RIGID = Verdict("rigid", "A rigid shape would do as well.")
 
@@ -88,7 +88,7 @@ def test_they_are_among_the_numbers_with_their_actions_and_in_the_list_of_runs(s
         MIRRORED.sentence, JUMP.sentence, RIGID.sentence
     ]  # fmt: skip
     assert "What may be wrong" in texts and "Reconstruction" in texts
-    assert "mirror the frames" in button(window, "Repair").toolTip().lower()
+    assert "mirror the frames" in button(window, "Mirror").toolTip().lower()
     row = run_row(window.session.shown, None)
     assert row.origin == "3 remarks" and JUMP.sentence in row.tip
     window.session.shown.state = RunState.RUNNING
@@ -171,13 +171,13 @@ def test_an_end_is_as_far_and_as_high_in_compare_as_in_the_summary_of_the_comman
 
 
 @pytest.mark.slow
-def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energies(
+def test_frames_are_mirrored_in_a_run_of_its_own_whose_energy_and_error_are_reported(
     qtbot, show_run, sequence, end
 ):
     window = show_run(MIRRORED)
     session = window.session
     source = session.shown
-    button(window, "Repair").click()
+    button(window, "Mirror").click()
     run = session.shown
     assert run is not source and run.settings == SETTINGS.with_changes(mirror="4-6")
     assert session.settings == SETTINGS  # the next run mirrors nothing
@@ -186,7 +186,8 @@ def test_a_repair_mirrors_the_frames_in_a_run_of_its_own_and_reports_the_energie
     np.testing.assert_allclose(run.last.geometry.points, expected.geometry.points, atol=1e-9)
     name = sentence_name(source)
     qtbot.waitUntil(lambda: f"has frames 4-6 of run {name} mirrored" in window.message_bar.text)
-    assert "higher per point and frame" in window.message_bar.text or "lower" in window.message_bar.text
+    energies = [f"{each.last.energy:.4f}".replace("-", "−") for each in (source, run)]
+    assert f"energy {energies[0]} before, {energies[1]} after; 3-D error " in window.message_bar.text
     (compare,) = (
         each
         for each in window.message_bar.findChildren(QPushButton)

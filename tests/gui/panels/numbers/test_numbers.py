@@ -73,7 +73,7 @@ def test_the_numbers_of_a_refined_run_have_its_energy_its_noise_and_what_may_be_
     sequence = simulate("paper", frames=8, points=16, noise=0.3, seed=2)
     quick = Settings(rank=2, starts=1, rotations="truth", noise=0.25)
     run = add_solved_run(session, sequence, quick)
-    verdict = Verdict("mirrored", "Frames 3-5 may be mirrored.", (2, 4), "repair")
+    verdict = Verdict("mirrored", "Frames 3-5 may be mirrored.", (2, 4), "mirror")
     run.last = replace(run.last, verdicts=(verdict,))
     session.report_run(run)
     display.refresh()

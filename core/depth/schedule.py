@@ -1,0 +1,110 @@
+"""The scales that a depth refinement passes, and what it is asked for.
+
+Where the deviations are of a handful of modes, log det alone determines the depths, and the last levels leave
+the edges loose: an object that inflates or stretches has a few modes, but no lengths that stay.  So they do
+where it is seen to inflate.  Where there are many modes the edges are needed.
+
+Energies of the levels where starts compete hardly tell a shape from one with a frame mirrored, those of finer
+ones do.  So what may be mirrored is judged there, in fewer iterations (`DepthOptions.judging`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.representation import one_line_repr
+from .edges import NEIGHBORS
+from .energy import DepthLevel, LevelEnergy
+
+if TYPE_CHECKING:
+    from .problem import DepthPoint, DepthProblem
+
+FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
+COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
+SETTLED = replace(COMPARED, iterations=60)  # of a block that was accepted
+SETTLED_FRAME = replace(COMPARED, iterations=30)
+TRIAL = (
+    replace(FIRST, iterations=8, tolerance=1e-5),
+    replace(COMPARED, iterations=10, tolerance=1e-5),
+)
+EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
+RANKED = DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7)  # where ends that are nearly equal compete
+FINE = (
+    DepthLevel(0.02, 0.08, relative=True, iterations=100, tolerance=3e-7),
+    DepthLevel(0.02, 0.03, relative=True, iterations=200, tolerance=3e-7),
+)
+JUDGED = (replace(FINE[-1], iterations=60, tolerance=1e-6),)  # where shapes that compete at the end begin
+FINEST_EPS = 0.0025
+NOISY = (  # where an observation may leave its ray: above, deviations of the size of the noise cost little
+    DepthLevel(0.01, 0.015, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(0.005, 0.0075, relative=True, iterations=150, tolerance=3e-7),
+    DepthLevel(FINEST_EPS, 0.00375, relative=True, iterations=150, tolerance=3e-7),
+)
+
+# Nats per frame of log det at the scale of `RANKED`: below, the deviations are of a handful of modes.
+FEW_MODES = 9.8
+LOOSE_EDGES = 0.06  # edge_eps of the last levels there
+# Where the last one ends there: the energy is flat along shapes whose errors differ by a quarter, so that one
+# which ended as the others do would be decided by the last digits of sums.
+LOOSE_TOLERANCE, LOOSE_ITERATIONS = 1e-11, 1500
+
+
+@dataclass(frozen=True)
+class DepthOptions:
+    """What a depth refinement is asked for."""
+
+    isometry: float = 0.3  # weight of the lengths of edges
+    neighbors: int = NEIGHBORS  # of each point, that it has edges to
+    # Whether all starts pass the coarse levels and blocks are mirrored. Else only the first start passes
+    # them, and the lowest of its end and of the starts is followed.
+    thorough: bool = True
+    # Whether a start passes the coarse levels. These would lose what is right of one that is refined.
+    coarse: bool = True
+    weights: tuple[float, ...] = (1.0,)  # of the modes, at the finest levels
+    eps: float = FINEST_EPS  # of the finest level: movements well below it cost nothing, in units of s
+
+    __repr__ = one_line_repr
+
+    def energy(self, problem: DepthProblem, level: DepthLevel, point: DepthPoint) -> LevelEnergy:
+        """Return the energy of a level about a point, with the isometry and the neighbors asked for."""
+        return LevelEnergy.about(problem, replace(level, isometry=self.isometry), point, self.neighbors)
+
+    def finest(self, *, loose: bool) -> tuple[DepthLevel, ...]:
+        """Return the levels that a refinement ends with; `loose` is whether lengths may vary."""
+        *coarser, last = NOISY
+        if loose:
+            coarser = [replace(level, edge_eps=LOOSE_EDGES) for level in coarser]
+            last = replace(last, edge_eps=LOOSE_EDGES, iterations=LOOSE_ITERATIONS, tolerance=LOOSE_TOLERANCE)
+        levels = (
+            *(replace(level, eps=max(level.eps, self.eps)) for level in coarser),
+            replace(last, eps=self.eps),
+        )
+        return tuple(replace(level, weights=self.weights) for level in levels)
+
+    def judging(self, *, loose: bool) -> tuple[tuple[DepthLevel, ...], tuple[DepthLevel, ...]]:
+        """Return the levels on which shapes are judged: with exact rays, and the finest ones."""
+        finest = self.finest(loose=loose)
+        return JUDGED, tuple(replace(level, iterations=80, tolerance=1e-6) for level in finest)
+
+    def objective(self, before: LevelEnergy, noise: float, point: DepthPoint) -> LevelEnergy:
+        """Return the energy of the finest level that shapes are moved under, from that of the search.
+
+        Its edges are the same, unless the number of neighbors is another one: then they are of a point, which
+        is the end of the search. `noise`: of a coordinate of the tracks in calibrated units.
+        """
+        level = replace(before.level, weights=self.weights, eps=self.eps, isometry=self.isometry)
+        problem = before.problem if noise == before.problem.noise else before.problem.with_noise(noise)
+        if self.neighbors != before.neighbors:
+            return LevelEnergy.about(problem, level, point, self.neighbors)
+        return replace(before, problem=problem, level=level, rotations=point.rotations)
+
+
+def deforming_modes(problem: DepthProblem, point: DepthPoint) -> float:
+    """Return half of log det(D D' / (F eps^2) + I), in nats per frame: how much the shapes deform."""
+    X = problem.shapes(point)
+    D = (X - X.mean(axis=0)).reshape(len(X), -1)
+    sigma = np.linalg.svd(D, compute_uv=False)
+    return float(0.5 * np.log1p(np.square(sigma / RANKED.eps) / len(X)).sum())
