@@ -133,22 +133,32 @@ def find_mirrored(
         _, energy = yield from relaxing(part, start, begin, options)
         if energy < lowest + EXCLUDED * frames:
             left.append(block)
-    mirrored, exact, found = mirror_in_depth(point), problem.with_noise(0.0), []
-    if left:
-        own, limit = yield from relaxing(exact, point, begin, options)
-        limit += EXCLUDED * frames * problem.shape[1] / part.shape[1]
-        own, lowest = yield from relaxing(problem, own, finest, options)
+    if not left:
+        return ()
+    mirrored, exact = mirror_in_depth(point), problem.with_noise(0.0)
+    own, lowest = yield from relaxing(exact, point, begin, options)
+    X, ends = problem.shapes(point), []
     for block in left:
         start = reflect_block(problem, point, mirrored, block)
-        other, energy = yield from relaxing(exact, start, (*TRIAL, *begin), options)
-        if energy > limit:
-            continue
-        other, energy = yield from relaxing(problem, other, finest, options)
-        distance = _distance(problem.shapes(other), problem.shapes(own))
-        if distance > SAME:
-            excess = (energy - lowest) / frames
-            found.append(Alternative("mirrored", excess, distance, problem.shape[1], block, other))
-    return tuple(sorted(found, key=lambda each: each.excess))
+        ends.append((block, *(yield from relaxing(exact, start, (*TRIAL, *begin), options))))
+    limit = EXCLUDED * frames * problem.shape[1] / part.shape[1]
+    ends = [each for each in ends if each[2] < lowest + limit]
+    if ends and min(energy for _, _, energy in ends) > lowest - limit:  # none is lower by far
+        _, lowest = yield from relaxing(problem, own, finest, options)
+        for index, (block, other, _) in enumerate(ends):
+            ends[index] = block, *(yield from relaxing(problem, other, finest, options))
+    found = [
+        Alternative(
+            "mirrored",
+            (energy - lowest) / frames,
+            _distance(problem.shapes(other), X),
+            problem.shape[1],
+            block,
+            other,
+        )
+        for block, other, energy in ends
+    ]
+    return tuple(sorted((each for each in found if each.distance > SAME), key=lambda each: each.excess))
 
 
 def _own_end(

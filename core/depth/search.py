@@ -53,7 +53,7 @@ from .schedule import (
 from .subset import DepthSubset, anchored_subset, carried_along
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from .alternatives import Alternative
     from .energy import DepthLevel, LevelEnergy, Preconditioner
@@ -118,7 +118,7 @@ class DepthStep:
     # Of the last step: where the first level on all points ended; None where only some passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
-    mirrored: tuple[Alternative, ...] | None = None  # of the last step of a search, see `find_mirrored`
+    mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
     followed: Followed | None = None  # from where changes of the parameters are followed; None before
     known: tuple[Preconditioner, int] | None = None  # see `LBFGS`: of the first iterations of a movement
 
@@ -307,7 +307,7 @@ def refine_part(
     shown, carried = anchor, False
     for step in refine_depths(subset.part, starts, options):
         if subset.complete:
-            yield step, replace(step, followed=_followed(subset, step, step.best))
+            yield step, replace(step, followed=_followed(subset, step, step.best), mirrored=None)
             continue
         if step.finished:
             shown = subset.extend(
@@ -317,7 +317,7 @@ def refine_part(
             shown, carried = subset.extend(step.best, anchor.rays), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         followed = _followed(subset, step, shown)
-        yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed)
+        yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed, mirrored=None)
 
 
 def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Followed | None:
@@ -325,6 +325,20 @@ def _followed(subset: DepthSubset, step: DepthStep, shown: DepthPoint) -> Follow
     if not step.finished or step.objective is None:
         return None
     return Followed(subset, step.best, step.objective, step.best, shown, step.coarser)
+
+
+def _mirrored_together(problem: DepthProblem, lower: Sequence[Alternative]) -> Iterator[DepthPoint]:
+    """Yield the first of mirrored frames with all others that do not overlap, then the first alone."""
+    points = [each.point for each in lower if each.point is not None]  # all mirrored frames have one
+    taken = np.zeros(len(problem.visible), dtype=bool)
+    together = points[:1]
+    for block in (each.block for each in lower if each.block is not None):
+        inside = slice(block.first, block.last)
+        if taken.any() and not taken[inside].any():
+            other = mirror_in_depth(together[-1])
+            together.append(reflect_block(problem, together[-1], other, block))
+        taken[inside] = True
+    yield from dict.fromkeys((*together[-1:], *points[:1]))
 
 
 @dataclass(eq=False)
@@ -404,12 +418,13 @@ class _Search:
         mirrored: tuple[Alternative, ...] | None = None
         for _ in range(JUDGED_ROUNDS if thorough and coarse else 0):
             mirrored = yield from self._find_mirrored(point, loose=loose)
-            if not mirrored or mirrored[0].excess > -LEAST_LOWER:
-                break
-            known, lower = (point, energy, self.objective), mirrored[0].point
-            assert lower is not None  # as of all of these
-            point, energy = yield from self._finest(lower, loose=loose)
-            if energy >= known[1]:
+            lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
+            known = point, energy, self.objective
+            for start in _mirrored_together(full, lower):
+                point, energy = yield from self._finest(start, loose=loose)
+                if energy < known[1]:
+                    break
+            else:  # none is lower
                 point, energy, self.objective = known
                 break
             coarser, _ = relax(exact, point, (RANKED,), self.options)

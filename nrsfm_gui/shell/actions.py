@@ -389,7 +389,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "PLY, OBJ and ParaView: one frame, or a file for every frame",
                "export_controller.ask", (), with_reconstruction, arguments=("shapes",)),
     ActionSpec("export_table", "E&xport", "Ta&ble…",
-               "CSV and TRC: positions and errors of every point in every frame",
+               "CSV: positions and errors of every point in every frame",
                "export_controller.ask", (), with_reconstruction, arguments=("table",)),
     ActionSpec("export_result", "E&xport", "&Complete result…",
                "NumPy or MATLAB: shapes, cameras, settings and how it was made",

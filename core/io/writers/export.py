@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.exceptions import InputError
 from ...foundation.outputs import check_writable
 from ...foundation.representation import one_line_repr
-from . import arrays, csv, gltf, meshes, page, trc, usd, vtk
+from . import arrays, csv, gltf, meshes, page, usd, vtk
 from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
@@ -132,14 +132,6 @@ WRITERS: dict[str, Writer] = {
             PLACED,
             "for spreadsheets, pandas and R, with units in the names of the columns",
         ),
-        Writer(
-            ".trc",
-            "TRC table of markers",
-            trc.write,
-            "table",
-            PLACED | {"fps"},
-            "for biomechanics: OpenSim, Mokka and Pose2Sim",
-        ),
     )
 }
 
@@ -178,7 +170,7 @@ def export(
     `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
     `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf`
     and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it. `.pvd` is
-    a list of `.vtp` files, one for every frame, and `.trc` a table of markers.
+    a list of `.vtp` files, one for every frame.
 
     Scenes, pages and shapes have the edges and faces of the result; where it has none, those that are found
     in its shapes (`core.data.connectivity`), as the window shows them.

@@ -228,7 +228,7 @@ def test_every_format_is_listed_by_the_help_and_by_the_page_of_formats(capsys):
 
 
 def test_new_formats_are_written_by_solve_and_by_export(solved, tmp_path, capsys):
-    names = ["a.usda", "a.html", "a.pvd", "a.trc"]
+    names = ["a.usda", "a.html", "a.pvd"]
     outputs = [word for name in names for word in ("-o", str(tmp_path / name))]
     assert main(["export", str(solved), *outputs, "--align", "sequence"]) == 0
     assert {path.name for path in tmp_path.iterdir()} >= {*names, "a_0001.vtp", "a_0014.vtp"}

@@ -74,7 +74,7 @@ REFUSED = {
     "export suffix": (["export", "{solved}", "-o", "a.stl"], "accepted are .npz"),
     "speed of a still shape": (
         ["export", "{solved}", "-o", "a.ply", "--fps", "25"],
-        "--fps has no effect on a.ply; it is for .usda, .glb, .gltf, .html, .trc",
+        "--fps has no effect on a.ply; it is for .usda, .glb, .gltf, .html",
     ),
     "alignment of a whole result": (
         ["export", "{solved}", "-o", "a.npz", "-o", "a.mat", "--align", "truth"],

@@ -69,7 +69,7 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     window, path = opened
     exporting, failures = window.export_controller, []
     exporting.failed.connect(lambda sentence, _details: failures.append(sentence))
-    for end in ("result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html", "markers.trc"):
+    for end in ("result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html"):
         exporting.save_result(named(tmp_path, end))
     exporting.save_picture("view", named(tmp_path, "view.png"))
     exporting.save_figure("loss", named(tmp_path, "loss.pdf"))
@@ -80,7 +80,7 @@ def test_everything_is_written_beside_it(qtbot, opened, tmp_path):
     assert failures == []
     written = {name.removeprefix(b"\xff<b>&").decode() for name in os.listdir(os.fsencode(tmp_path))}
     assert written >= {
-        "result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html", "markers.trc",
+        "result.npz", "result.mat", "table.csv", "shape.ply", "mesh.glb", "page.html",
         "view.png", "loss.pdf", "report.html", "movie_0001.png", "movie_0002.png", "log.txt",
     }  # fmt: skip
     assert load_result(named(tmp_path, "result.npz")).meta["source"] == str(path)

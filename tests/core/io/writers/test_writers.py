@@ -69,7 +69,6 @@ def test_the_table_names_every_format_of_the_command_line():
         ".glb",
         ".html",
         ".pvd",
-        ".trc",
     }
     assert set(WRITERS) == known
 
@@ -438,7 +437,6 @@ class Stop(Exception):
         "a.usda",
         "a.html",
         "a.pvd",
-        "a.trc",
     ],
 )
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
