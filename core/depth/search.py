@@ -424,7 +424,8 @@ class _Search:
                 point, energy = yield from self._finest(start, loose=loose)
                 if energy < known[1]:
                     break
-            else:  # none is lower
+            else:  # none is lower at the finest level
+                mirrored = tuple(each for each in mirrored if each not in lower)
                 point, energy, self.objective = known
                 break
             coarser, _ = relax(exact, point, (RANKED,), self.options)
