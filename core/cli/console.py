@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..evaluation.metrics import METRICS, errors_of
 from ..foundation.exceptions import printable
 from ..foundation.phases import DEPTHS, phase_text
+from ..reconstruction.verdicts import worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,7 +164,9 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     loss = f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}"
     lines = [f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s"]
     if summary["refinement"]:
-        lines = [*refinement_lines(summary["refinement"], summary["units"]), *lines, f"its start: {loss}"]
+        worth = worth_of([verdict["kind"] for verdict in summary["verdicts"]])
+        energy = refinement_lines(summary["refinement"], summary["units"])
+        lines = [f"answer: {worth}", *energy, *lines, f"its start: {loss}"]
     else:
         lines.insert(0, loss)
     if summary["rotations"]:

@@ -55,7 +55,7 @@ from .settings import (
     settings_of,
     suited_penalty,
 )
-from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list
+from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list, worth_of
 
 __all__ = [
     "BILINEAR_START",
@@ -124,4 +124,5 @@ __all__ = [
     "steps_to_list",
     "suited_penalty",
     "verdicts_from_list",
+    "worth_of",
 ]

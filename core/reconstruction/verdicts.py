@@ -34,20 +34,21 @@ from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem
     from ..foundation.types import Bools, Floats
 
-VERDICT_KINDS = {
-    "rigid": "one rigid shape would do as well",
+VERDICT_KINDS = {  # what an answer is worth by the most serious of them, which is first
+    "outliers": "some tracks are wrong",
+    "parallax": "the depth is hardly measured",
     "ambiguous": "two shapes explain the tracks equally",
     "mirrored": "some frames may be mirrored in depth",
-    "parallax": "the camera moves too little to measure depth",
     "jump": "the rotation jumps between two frames",
     "uncertain": "the points are not determined well",
-    "outliers": "some tracks are wrong",
+    "rigid": "one rigid shape would do as well",
 }
+DETERMINED = "the tracks determine the shape"  # without a verdict on a refined shape
 VERDICT_ACTIONS = {
     "look": "go to the frames",
     "compare": "show the other shape",
@@ -62,7 +63,7 @@ RIGID_NOISE, RIGID_SHARE = 2.0, 0.003  # residual of a rigid shape over the nois
 LARGEST_JUMP, JUMP_RATIO = 30.0, 6.0  # degrees; times the median
 NEIGHBORS = 5  # steps on either side of a jump
 MOST_EXAMINED = 40_000  # observations, about, in which gross outliers are counted
-UNCERTAIN = 0.12  # root mean square standard deviation over the size of the shapes
+UNCERTAIN = 0.14  # root mean square standard deviation over the size of the shapes
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,15 @@ class Verdict:
         object.__setattr__(self, "frames", (first, last))
 
 
+def worth_of(kinds: Collection[str]) -> str:
+    """Return what a refined answer is worth in a few words, from the kinds of its verdicts.
+
+    >>> worth_of(["jump", "parallax"]), worth_of([])
+    ('the depth is hardly measured', 'the tracks determine the shape')
+    """
+    return next((meaning for kind, meaning in VERDICT_KINDS.items() if kind in kinds), DETERMINED)
+
+
 def verdicts_from_list(values: Iterable[Any]) -> tuple[Verdict, ...]:
     """Rebuild the verdicts of `meta["verdicts"]`.
 
@@ -141,7 +151,8 @@ def find_verdicts(
         _rigid(problem, point),
         None if std is None else _uncertain(point, std),
     ]
-    return tuple(verdict for verdict in found if verdict is not None)
+    order = list(VERDICT_KINDS)
+    return tuple(sorted(filter(None, found), key=lambda verdict: order.index(verdict.kind)))
 
 
 def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:

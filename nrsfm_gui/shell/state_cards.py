@@ -13,8 +13,8 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.evaluation import bilinear_residuals, find_outliers
-from core.foundation import printable
-from core.reconstruction import VERDICT_KINDS
+from core.foundation import DEPTHS, printable
+from core.reconstruction import worth_of
 from core.solvers import Status
 from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.model.run import RunState
@@ -249,8 +249,10 @@ class StateCards(QObject):
             return  # what is shown there is more important
         parts = [result_sentence(run, known)]
         actions: list[tuple[str, Callable[[], object]]] = [("Go to the worst frame", self._show_worst)]
-        for verdict in verdicts_on(run)[:1]:
-            parts.append(VERDICT_KINDS[verdict.kind])  # Numbers has the evidence
+        found = verdicts_on(run)
+        if found or known.objective == DEPTHS:
+            parts.append(worth_of([verdict.kind for verdict in found]))  # Numbers has the evidence
+        for verdict in found[:1]:
             if verdict.action is not None:
                 actions.insert(0, (verdict.action.capitalize(), partial(self._act, verdict)))
         wrong = outliers_sentence(run)

@@ -39,7 +39,7 @@ def test_verdicts_survive_json():
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"kind": "wrong"}, "kind of a verdict is 'wrong'; accepted are rigid, ambiguous"),
+        ({"kind": "wrong"}, "kind of a verdict is 'wrong'; accepted are outliers, parallax"),
         ({"action": "delete"}, "action of a verdict is 'delete'; accepted are look, compare, mirror"),
         ({"frames": (3, 2)}, "frames of a verdict are 3 to 2; accepted are 0 or more, in order"),
         ({"frames": (-1, 2)}, "frames of a verdict are -1 to 2"),
