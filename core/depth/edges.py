@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 NEIGHBORS = 8  # of each point, that it has edges to
 SHORTEST_EDGE = 1e-6  # in units of s: keeps the direction of an edge of length 0 finite
+MOST_AT_ONCE = 20_000  # distances
 STILL = 0.03  # standard deviation of a log length below which it counts as constant
 
 
@@ -25,16 +26,18 @@ def neighbor_edges(shapes: Floats, count: int) -> Ints:
     >>> neighbor_edges(line, 1).tolist()
     [[0, 1, 2], [1, 2, 3]]
     """
-    from scipy.spatial.distance import pdist, squareform  # slow to load
-
     points = shapes.shape[2]
+    one, other = np.triu_indices(points, 1)
     if count >= points - 1:
-        return np.stack(np.triu_indices(points, 1)).astype(np.int64)
-    total = np.zeros(points * (points - 1) // 2)
-    for shape in shapes:
-        total += pdist(shape.T)
-    distance = squareform(total)
-    np.fill_diagonal(distance, np.inf)
+        return np.stack((one, other)).astype(np.int64)
+    total = np.zeros(len(one))
+    step = max(1, MOST_AT_ONCE // len(one))
+    for start in range(0, len(shapes), step):
+        some = shapes[start : start + step]
+        difference = some[:, :, one] - some[:, :, other]
+        total += np.sqrt(np.einsum("fap,fap->fp", difference, difference)).sum(axis=0)
+    distance = np.full((points, points), np.inf)
+    distance[one, other] = distance[other, one] = total
     near = np.argsort(distance, axis=1, kind="stable")[:, :count]
     first, second = np.repeat(np.arange(points), count), near.ravel()
     pairs = np.unique(np.minimum(first, second) * points + np.maximum(first, second))

@@ -431,7 +431,7 @@ class LevelEnergy:
         scaled = variance + self._edge_floor
         deviation *= (direction_weight / scaled)[:, None]
         difference *= deviation
-        g += (self._incidence.T @ difference.reshape(-1, frames)).reshape(X.shape)
+        g += (self._incidence_T @ difference.reshape(-1, frames)).reshape(X.shape)
         value = 0.5 * direction_weight * frames * np.log(scaled / self._edge_reference).sum()
         return float(value)
 
@@ -456,6 +456,10 @@ class LevelEnergy:
         ends = self.edges.T + points * np.arange(3)[:, None, None]
         signs = np.tile((1.0, -1.0), 3 * count)
         return sp.csr_matrix((signs, ends.ravel(), 2 * np.arange(3 * count + 1)), (3 * count, 3 * points))
+
+    @cached_property
+    def _incidence_T(self) -> sp.csc_matrix:
+        return self._incidence.T
 
     @cached_property
     def _edge_reference(self) -> Floats:
