@@ -23,7 +23,7 @@ import pytest
 from patience import PATIENCE
 
 from core import CameraModel, GroundTruth, Result
-from core.depth import alternatives, schedule, search, uncertainty
+from core.depth import alternatives, schedule, search
 from core.reconstruction.geometry import mean_and_modes
 from core.stop_signals import STOP_SIGNALS
 
@@ -288,8 +288,6 @@ def brief_uncertainty() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alternatives, "MOST_BLOCKS", 1)
         patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
-        patch.setattr(uncertainty, "DRAWS", 1)
-        patch.setattr(uncertainty, "PREDICTED", replace(uncertainty.PREDICTED, iterations=5))
         yield
 
 

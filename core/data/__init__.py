@@ -1,9 +1,8 @@
 """Sequences of tracks with their cameras and ground truth."""
 
 from .connectivity import Connectivity, connect, do_nothing
-from .hidden import format_hidden, hide_observations, normalize_hidden, parse_hidden
+from .hidden import format_hidden, hide_observations, normalize_hidden, occluded_blocks, parse_hidden
 from .masks import known_points, quantile_of_known
-from .occlusion import occluded_blocks
 from .sequence import (
     GROUND_TRUTH,
     VIDEO_SUFFIXES,

@@ -1,4 +1,4 @@
-"""Observations that a run leaves out, as a mask and as the text that settings and commands hold.
+"""Observations that a run leaves out: as a mask, as the text that settings and commands hold, and in blocks.
 
 The text has one entry for each point, "POINT:FRAMES", and entries are separated by ";" or line breaks. Points
 and frames are counted from 1. Frames are "12", "12-18", "45-" (from 45 on) or "*" (all), separated by ",":
@@ -18,7 +18,9 @@ import numpy as np
 from ..foundation.exceptions import InputError
 
 if TYPE_CHECKING:
-    from ..foundation.types import Bools
+    from collections.abc import Iterator
+
+    from ..foundation.types import Bools, Floats, Ints
     from .sequence import Sequence
 
 _Entry = tuple[int, tuple[tuple[int, int | None], ...]]  # a point, and first and last frames, from 1
@@ -151,3 +153,31 @@ def _run_text(run: tuple[int, int | None]) -> str:
     if last is None:
         return "*" if first == 1 else f"{first}-"
     return str(first) if first == last else f"{first}-{last}"
+
+
+def occluded_blocks(
+    positions: Floats, visible: Bools, shares: tuple[float, float], rng: np.random.Generator
+) -> Iterator[tuple[slice, Ints]]:
+    """Yield blocks that an object which hides a part of itself would hide, each point being twice a center.
+
+    A block is of neighboring points over frames one after the other.
+
+    `positions`: (F, d, P) of the points, which tell neighbors; those of hidden ones are not used; `visible`:
+    (F, P) whether a point is seen in a frame.
+
+    >>> positions = np.zeros((4, 1, 6)) + np.arange(6.0)
+    >>> visible = np.ones((4, 6), dtype=bool)
+    >>> frames, points = next(occluded_blocks(positions, visible, (0.5, 0.5), np.random.default_rng(0)))
+    >>> frames.stop - frames.start, sorted(points.tolist())
+    (2, [2, 3, 4])
+    """
+    frames, points = visible.shape
+    length, count = (max(round(share * size), 1) for share, size in zip(shares, visible.shape, strict=True))
+    for center in rng.permutation(np.tile(np.arange(points), 2)):
+        first = int(rng.integers(frames - length + 1))
+        middle = first + length // 2
+        if not visible[middle, center]:
+            continue
+        away = np.linalg.norm(positions[middle] - positions[middle][:, [center]], axis=0)
+        near = np.argsort(np.where(visible[middle], away, np.inf), kind="stable")[:count]
+        yield slice(first, first + length), near.astype(np.int64)

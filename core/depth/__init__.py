@@ -16,7 +16,7 @@ from .reflections import (
     shape_distances,
     suspicions,
 )
-from .schedule import FINEST_EPS, LOOSE_EDGES, RANKED, DepthOptions
+from .schedule import FINE, FINEST_EPS, LOOSE_EDGES, DepthOptions
 from .search import (
     DepthEnd,
     DepthStep,
@@ -30,13 +30,13 @@ from .search import (
     refine_part,
 )
 from .subset import DepthSubset, anchored_subset, carried_along, point_subset
-from .uncertainty import carried_deviations, squared_misfit, standard_deviations
+from .uncertainty import carried_deviations, standard_deviations
 
 __all__ = [
+    "FINE",
     "FINEST_EPS",
     "LBFGS",
     "LOOSE_EDGES",
-    "RANKED",
     "Alternative",
     "DepthEnd",
     "DepthLevel",
@@ -76,7 +76,6 @@ __all__ = [
     "reflect_block",
     "relax",
     "shape_distances",
-    "squared_misfit",
     "standard_deviations",
     "suspicions",
 ]

@@ -115,7 +115,7 @@ class DepthStep:
     fraction: float  # of the refinement that is done
     finished: bool = False
     ends: tuple[DepthEnd, ...] = ()  # of the last step, the lowest first
-    # Of the last step: where the first level on all points ended; None where only some passed it.
+    # Of the last step: where the last level with exact rays ended; None where only some points passed it.
     coarser: DepthPoint | None = None
     objective: LevelEnergy | None = None  # whose value `best_energy` is, at the finest level; None before
     mirrored: tuple[Alternative, ...] | None = None  # of the last step of the part, see `find_mirrored`
@@ -409,12 +409,12 @@ class _Search:
         kept.sort(key=lambda end: end.score)
         if thorough:  # mirroring makes some ends one
             kept = self._distinct(kept)
-        lowest, coarser = yield from self._rank(kept, TIE if thorough else np.inf)
+        lowest, point = yield from self._rank(kept, TIE if thorough else np.inf)
         self.done = max(self.done, self.planned - fine)
         self.following = True
-        point, _ = yield from self._levels(exact, coarser, FINE, Phase(PhaseKind.FINE))
-        loose = full.inflates or deforming_modes(full, point) < FEW_MODES
-        point, energy = yield from self._finest(point, loose=loose)
+        coarser, _ = yield from self._levels(exact, point, FINE, Phase(PhaseKind.FINE))
+        loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
+        point, energy = yield from self._finest(coarser, loose=loose)
         mirrored: tuple[Alternative, ...] | None = None
         for _ in range(JUDGED_ROUNDS if thorough and coarse else 0):
             mirrored = yield from self._find_mirrored(point, loose=loose)
@@ -428,7 +428,7 @@ class _Search:
                 mirrored = tuple(each for each in mirrored if each not in lower)
                 point, energy, self.objective = known
                 break
-            coarser, _ = relax(exact, point, (RANKED,), self.options)
+            coarser, _ = relax(exact, point, FINE[-1:], self.options)
             mirrored = None
         compared = []
         for end in (lowest, *(each for each in kept if each is not lowest and thorough)):
@@ -495,15 +495,20 @@ class _Search:
         phase: Phase,
         first_limit: float = np.inf,
         cost: float = 1.0,
+        known: Sequence[Preconditioner | None] | None = None,
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Yield the steps of levels, one after the other; return where they end, and the energy there.
 
-        Where the first level ends above a limit the others are left out, and the energy is infinite.
+        Where the first level ends above a limit the others are left out, and the energy is infinite. `known`:
+        the preconditioners to begin the levels with.
         """
         weight = cost * _work(problem.shape)
-        for number, level in enumerate(levels, start=1):
+        for number, (level, first) in enumerate(
+            zip(levels, known or [None] * len(levels), strict=True), start=1
+        ):
             self.objective = energy = self.options.energy(problem, level, point)
-            algorithm = LBFGS(level.iterations, level.tolerance)
+            # Of another point: where its first step leads nowhere it is computed again.
+            algorithm = LBFGS(level.iterations, level.tolerance, known=None if first is None else (first, 1))
             described = replace(phase, part=number, parts=len(levels))
             before = self.done
             for snapshot in iterate(energy, algorithm, point):
@@ -552,12 +557,12 @@ class _Search:
         for _ in range(ROUNDS):
             mirrored = mirror_in_depth(end.point)
             blocks = candidate_blocks(suspicions(problem, end.point, mirrored))
-            limit = self._trial_limit(end)
+            limit, known = self._trial_limit(end), self._preconditioners(end)
             lowest: tuple[float, DepthPoint, FrameBlock] | None = None
             for block in blocks:
                 if block in refused:
                     continue
-                point, energy = yield from self._try_mirrored(end, mirrored, block, limit)
+                point, energy = yield from self._try_mirrored(end, mirrored, block, limit, known)
                 if lowest is None or energy < lowest[0]:
                     lowest = energy, point, block
                 if energy > end.energy + FAR * abs(end.energy):
@@ -576,17 +581,18 @@ class _Search:
         refused: set[FrameBlock] = set()
         for _ in range(SWEEPS):
             mirrored = mirror_in_depth(end.point)
-            limit, lowered = self._trial_limit(end), False
+            limit, known, lowered = self._trial_limit(end), self._preconditioners(end), False
             for block in suspicious_frames(problem, end.point, mirrored):
                 if block in refused:
                     continue
-                point, energy = yield from self._try_mirrored(end, mirrored, block, limit)
+                point, energy = yield from self._try_mirrored(end, mirrored, block, limit, known)
                 if energy > end.energy + FAR_FRAME * abs(end.energy):
                     refused.add(block)
                 if energy < end.energy + CLOSE and (
                     yield from self._settle(end, point, block, SETTLED_FRAME)
                 ):
                     mirrored, limit, lowered = mirror_in_depth(end.point), self._trial_limit(end), True
+                    known = self._preconditioners(end)
             if not lowered:
                 return
 
@@ -595,13 +601,24 @@ class _Search:
         energy = self._energy(end.point, TRIAL[0])
         return energy + HOPELESS * abs(energy)
 
+    def _preconditioners(self, end: _CoarseEnd) -> list[Preconditioner]:
+        """Return those of the levels of a trial at an end: of the end with a few frames mirrored they do."""
+        energies = [self.options.energy(self.subset.part, level, end.point) for level in TRIAL]
+        return [energy.preconditioner(energy.start(end.point)) for energy in energies]
+
     def _try_mirrored(
-        self, end: _CoarseEnd, mirrored: DepthPoint, block: FrameBlock, limit: float
+        self,
+        end: _CoarseEnd,
+        mirrored: DepthPoint,
+        block: FrameBlock,
+        limit: float,
+        known: Sequence[Preconditioner],
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Yield the steps of a short descent from an end with a block mirrored; return where it ends."""
         point = reflect_block(self.subset.part, end.point, mirrored, block)
         phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
-        return (yield from self._levels(self.subset.part, point, TRIAL, phase, first_limit=limit))
+        part = self.subset.part
+        return (yield from self._levels(part, point, TRIAL, phase, first_limit=limit, known=known))
 
     def _settle(
         self, end: _CoarseEnd, point: DepthPoint, block: FrameBlock, level: DepthLevel

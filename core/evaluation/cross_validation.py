@@ -68,7 +68,7 @@ import numpy as np
 
 from ..cameras.calibration import project, to_pixels
 from ..cameras.intrinsics import DEPENDENT
-from ..data.occlusion import occluded_blocks
+from ..data.hidden import occluded_blocks
 from ..data.sequence import CameraModel
 from ..depth import DepthPoint
 from ..foundation.exceptions import InputError

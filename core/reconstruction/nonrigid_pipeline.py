@@ -69,7 +69,7 @@ GROWN = "rigid, grown"  # the first start
 CUT = "closed form, cut"  # the second start
 RAISED = "lowest, rank raised"  # the last start
 RAISED_TOLERANCE = 1e-3  # of the run at rank K + 1, whose end is only a start
-COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
+COMPARISON_TOLERANCE = 1e-4  # of the runs that only compare rotations
 COMPARED = 12_000  # observations, about, that rotations are compared on
 SCREENED = 1_600  # observations, about, that starts take their first steps on
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..depth import (
+    FINE,
     LOOSE_EDGES,
-    RANKED,
     Alternative,
     DepthOptions,
     DepthPoint,
@@ -417,7 +417,8 @@ def _judged(
         yield replace(iterate, record=record)
         began = time.perf_counter()
     if of_part.coarser is None:  # it was read from a file
-        of_part = replace(of_part, coarser=relax(subset.part, of_part.best, (RANKED,), options)[0])
+        exact = subset.part.with_noise(0.0)
+        of_part = replace(of_part, coarser=relax(exact, of_part.best, FINE[-1:], options)[0])
     std = standard_deviations(subset.part, of_part, options, others)
     # Of the ends those count that the iterate has.
     verdicts = find_verdicts(subset.part, of_part.best, others, of_part.ends[: len(step.ends)], std)
