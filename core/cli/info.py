@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "List every sequence in a folder or file: size, how much is visible, and which of ground truth, "
         "intrinsics (K), true cameras, orthogonal companion and edges it has. The frame in brackets "
         "is the one that intrinsics are estimated from, counted as gt_frame_N counts. Of a file it also "
-        "shows what each array is taken for, and what was guessed; the options change it."
+        "shows what each array is taken for, and what was guessed or left out; the options change it."
     )
     parser.add_argument(
         "path",
@@ -117,6 +117,7 @@ def _understood(contents: FileContents) -> dict[str, object]:
         "producer": contents.producer,
         "clear": contents.clear,
         "guesses": list(contents.guesses),
+        "left_out": list(contents.left_out),
         "arrays": [asdict(entry) for entry in contents.arrays],
         "reading": dict(contents.reading),
         "K": None if matrix is None else matrix.tolist(),
@@ -146,6 +147,7 @@ def _lines(contents: FileContents) -> list[str]:
     if contents.reading:
         chosen = " ".join(f"--{name} {shlex.quote(value)}" for name, value in contents.reading.items())
         lines += [printable_name(f"the same by options: {chosen}", LONGEST_SENTENCE)]
+    lines += list(contents.left_out)
     lines += [f"guessed: {guess}" for guess in contents.guesses]
     return lines
 

@@ -136,7 +136,7 @@ class ImportDialog(QDialog):
         self._summary, self._guesses, self._problem = PlainLabel(), PlainLabel(), PlainLabel()
         for label, name in (
             (self._summary, "What was understood"),
-            (self._guesses, "What was guessed"),
+            (self._guesses, "What was guessed or left out"),
             (self._problem, "What is wrong"),
         ):
             label.setWordWrap(True)
@@ -174,7 +174,7 @@ class ImportDialog(QDialog):
         column.setContentsMargins(0, 0, 10, 0)
         column.setSpacing(8)
         self._arrays_heading, self._camera_heading = _heading("Arrays"), _heading("Camera")
-        self._guesses_heading = _heading("Guessed: please check")
+        self._guesses_heading = _heading("Guessed or left out: please check")
         for part in (
             self._guesses_heading, self._guesses, self._arrays_heading, self._arrays, self._form,
             self._camera_heading, self._known_camera, self._camera,
@@ -231,9 +231,10 @@ class ImportDialog(QDialog):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self._reading, accepted)
         self._show_camera(inspected)
-        self._guesses.setText("\n".join(f"• {_sentence(guess)}" for guess in contents.guesses))
+        remarks = (*contents.left_out, *contents.guesses)
+        self._guesses.setText("\n".join(f"• {_sentence(remark)}" for remark in remarks))
         for part in (self._guesses_heading, self._guesses):
-            part.setVisible(bool(contents.guesses))
+            part.setVisible(bool(remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
         self._guess_again.setEnabled(bool(self._reading))
         self._import.setEnabled(sequence is not None and self._answered)

@@ -72,6 +72,7 @@ class Parts:
     point_names: tuple[str, ...] | None = None
     producer: str = ""  # the program whose format it is
     guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
+    left_out: tuple[str, ...] = ()  # and on what is not used of it
     provenance: str = ""
     layout: str = ""  # as `layout` names it, up to the second ":"
     shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
@@ -106,17 +107,13 @@ def without_unseen(parts: Parts) -> Parts:
     too_few = frames.sum() < MIN_FRAMES or points.sum() < MIN_POINTS
     if (frames.all() and points.all()) or too_few or (names is not None and len(names) != len(points)):
         return parts  # what is wrong with it, the sequence says
-    notes, guesses = [parts.provenance], list(parts.guesses)
+    notes: list[str] = []
     if not frames.all():
-        notes.append(f"frames that show no point are left out: {_listed(~frames)} of {len(frames)}")
+        note = f"frames that show no point are left out: {_listed(~frames)} of {len(frames)}"
         later = np.logical_or.accumulate(frames)
-        inside = np.flatnonzero(~frames & later & np.logical_or.accumulate(frames[::-1])[::-1])
-        if inside.size:
-            guesses.append(
-                f"frame {inside[0] + 1} of the file shows no point and is left out: the numbers of the "
-                "frames after it no longer equal those of the video"
-            )
-            notes.append(guesses[-1])
+        if (~frames & later & np.logical_or.accumulate(frames[::-1])[::-1]).any():
+            note += "; the numbers of those after them no longer equal those of the file"
+        notes.append(note)
     if not points.all():
         left_out = _listed(~points) if names is None else ", ".join(compress(names, ~points))
         notes.append(f"points that fewer than 2 frames show are left out: {left_out} of {len(points)}")
@@ -132,16 +129,18 @@ def without_unseen(parts: Parts) -> Parts:
         translations=None if parts.translations is None else parts.translations[frames],
         edges=edges,
         point_names=None if names is None else tuple(compress(names, points)),
-        provenance="; ".join(filter(None, notes)),
-        guesses=tuple(guesses),
+        provenance="; ".join(filter(None, (parts.provenance, *notes))),
+        left_out=tuple(notes),
     )
 
 
 def _listed(mask: Bools) -> str:
-    """Return the numbers from 1 of what a mask marks, as in "1-10, 57"."""
+    """Return the numbers from 1 of what a mask marks, as in "1-10, 57"; the first of many, and how many."""
     numbers = np.flatnonzero(mask) + 1
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
-    return ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    listed = [f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    more = f", ... ({len(numbers)})" if len(listed) > MOST_RUNS else ""
+    return ", ".join(listed[:MOST_RUNS]) + more
 
 
 class PythonObjects:
@@ -150,6 +149,7 @@ class PythonObjects:
 
 LARGEST_WHOLE = 2**53  # up to it all whole numbers are exact as floats
 MOST_NAMES = 4  # that a sentence lists
+MOST_RUNS = 6  # the same
 LONGEST_NAME = 24  # characters
 
 
@@ -316,6 +316,23 @@ def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
     return image[:, :2] / image[:, 2:]
 
 
+def in_one_camera(tracks: Floats, matrices: Floats) -> tuple[Floats, Floats, str]:
+    """Put tracks of frames with cameras of their own into one: a rotation of none, another K for each frame.
+
+    `tracks`: (F, 2, P); `matrices`: (F, 3, 3), K of each frame. Returns the tracks, the entrywise median of
+    the matrices, and a sentence on both; "" where all are the same.
+    """
+    one: Floats = np.median(matrices, axis=0)
+    if np.abs(matrices - one).max() <= SAME_CAMERA * one[0, 0]:
+        return tracks, one, ""
+    moved = one @ np.linalg.inv(matrices)
+    image = moved[:, :, :2] @ tracks + moved[:, :, 2:]
+    focal = matrices[:, 0, 0]
+    note = f"each frame has a K of its own, f from {focal.min():.5g} to {focal.max():.5g}: the tracks are "
+    return image[:, :2] / image[:, 2:], one, note + "put into the median of them"
+
+
+SAME_CAMERA = 1e-3  # of the focal length: largest difference of matrices that are one
 INTRINSICS = ("K", "KK", "intrinsics", "camera_matrix")
 
 

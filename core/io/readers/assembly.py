@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ..files.contents import check_camera, digest, refusing_damage, sequence_name
+from ..files.reading_options import NO_MASK
 from ..files.variables import without_unseen
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def complete(parts: Parts, options: ReadingOptions) -> Parts:
     Tracks in pixels are a perspective camera's, whose focal length is unknown where the file has no K; other
     tracks without K are orthogonal.
     """
-    parts = without_unseen(parts)
+    parts = without_unseen(_without_zeros(parts, options))
     if not parts.camera_assumed or options.camera is not None:
         return parts
     perspective, guesses = parts.camera is CameraModel.PERSPECTIVE, parts.guesses
@@ -41,6 +42,22 @@ def complete(parts: Parts, options: ReadingOptions) -> Parts:
     note = f"the file does not name its camera: {model.value} is assumed{unknown} (camera=, --camera)"
     provenance = "; ".join(filter(None, (parts.provenance, note)))
     return replace(parts, camera=model, guesses=guesses, provenance=provenance)
+
+
+def _without_zeros(parts: Parts, options: ReadingOptions) -> Parts:
+    """Return parts whose points at (0, 0) are hidden, where no mask says what is: many programs write so."""
+    if options.visible == NO_MASK or {"visibility", "scores"} & set(parts.roles.values()):
+        return parts
+    finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
+    zero: Bools = np.asarray((parts.tracks == 0).all(axis=1))
+    visible: Bools = finite if parts.visible is None else parts.visible
+    others = parts.tracks.transpose(0, 2, 1)[visible & ~zero]
+    if not (visible & zero).any() or not others.size or others.min() < 0:
+        return parts
+    share = (visible & zero).mean()
+    guess = f"{share:.1%} of the points are at (0, 0) and count as hidden (--visible none: they are seen)"
+    tracks = np.where(zero[:, None], np.nan, parts.tracks)
+    return replace(parts, tracks=tracks, visible=visible & ~zero, guesses=(*parts.guesses, guess))
 
 
 def look_like_pixels(parts: Parts) -> bool:

@@ -56,6 +56,7 @@ class FileContents:
     sequence: Sequence | None = None
     problem: str = ""
     guesses: tuple[str, ...] = ()  # sentences on what the file leaves open
+    left_out: tuple[str, ...] = ()  # and on what is not used of it
     individuals: tuple[str, ...] = ()  # of which one is to be chosen
     columns: tuple[str, ...] = ()  # of a table
     reading: Mapping[str, str] = field(default_factory=dict)  # the reading options in effect, given or found
@@ -126,6 +127,7 @@ def inspect_file(path: str | os.PathLike[str], **reading: Any) -> FileContents:
             producer=made.producer or reader.label,
             arrays=_entries(file.variables, made.roles),
             guesses=made.guesses,
+            left_out=made.left_out,
             reading=effective,
             sequence=sequence,
         )

@@ -23,7 +23,8 @@ from .assembly import complete
 from .geometry import markers, scenes
 from .keypoints import mediapipe, openpose, sleap
 from .reader import Reader, ReaderPlugin, find_plugins
-from .tables.csv import interpret_csv, is_csv, load_csv
+from .tables.csv import LoadedTable, interpret_csv, is_csv, load_csv, load_poses
+from .tables.deeplabcut import FRAME, table_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,24 +32,23 @@ if TYPE_CHECKING:
 
     from ..files.variables import Parts
 
-# Files of pose tools that are no tables of tracks, by an item that they have.
-OTHER_HDF5 = {
-    "df_with_missing": "is a table of pandas, which is not read; accepted is the csv that DeepLabCut writes: "
-    "deeplabcut.analyze_videos(config, videos, save_as_csv=True)",
-    "pred_points": "is a project of SLEAP; accepted is its analysis file: sleap-convert --format analysis -o "
-    "tracks.h5 FILE.slp",
-}
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
+MAT_OPTIONS = (*ARRAY_OPTIONS, "individual")
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
     variables = load_variables(content, path)
-    for name, sentence in OTHER_HDF5.items():
-        if name in variables:
-            raise InputError(sentence)
+    if isinstance(variables.get(FRAME), dict):
+        return load_poses(path, content, table_of_frame(variables, path))
+    if sleap.is_project(variables):
+        variables = sleap.analysis_of(variables, len(content))
     individuals = sleap.individuals_of(variables) if sleap.is_analysis(variables) else ()
     return LoadedFile(path, content, variables, individuals)
+
+
+def _interpret_mat(file: LoadedFile, options: ReadingOptions) -> Parts:
+    return interpret_csv(file, options) if isinstance(file, LoadedTable) else parts_of(file, options)
 
 
 def _load_text(path: Path, content: bytes) -> LoadedFile:
@@ -90,12 +90,17 @@ READERS: dict[str, Reader] = {
             load_pickle,
             is_pickle,
             self_contained=True,
-            options=(*ARRAY_OPTIONS, "individual"),
+            options=MAT_OPTIONS,
         ),
         Reader(
-            ".mat", "MATLAB variables", parts_of, _load_mat, is_mat, options=(*ARRAY_OPTIONS, "individual")
+            ".mat",
+            "MATLAB variables",
+            _interpret_mat,
+            _load_mat,
+            is_mat,
+            options=MAT_OPTIONS,
         ),
-        Reader(".h5", "HDF5 arrays", parts_of, _load_mat, is_hdf5, options=(*ARRAY_OPTIONS, "individual")),
+        Reader(".h5", "HDF5 arrays", _interpret_mat, _load_mat, is_hdf5, options=MAT_OPTIONS),
         Reader(
             ".csv",
             "Table of observations",
@@ -114,7 +119,9 @@ READERS: dict[str, Reader] = {
             folder=openpose.is_folder,
             listed=False,
         ),
-        Reader(".c3d", "Motion capture", markers.interpret_c3d, markers.load_c3d, markers.is_c3d),
+        Reader(".slp", "Project of SLEAP", _interpret_mat, _load_mat, options=("threshold", "individual")),
+        Reader(".c3d", "Motion capture", markers.interpret_markers, markers.load_c3d, markers.is_c3d),
+        Reader(".trc", "Motion capture as text", markers.interpret_markers, markers.load_trc, markers.is_trc),
         Reader(
             ".out",
             "Model of Bundler or COLMAP",

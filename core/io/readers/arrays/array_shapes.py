@@ -76,6 +76,34 @@ SHAPES: dict[str, Shape] = {
     "frames-xy-points": Shape(
         "F x 2 x P", 3, lambda s: (s[0], s[2]) if s[1] == 2 else None, lambda array, _: array
     ),
+    "points-xy-frames": Shape(
+        "P x 2 x F",
+        3,
+        lambda s: (s[2], s[0]) if s[1] == 2 else None,
+        lambda array, _: array.transpose(2, 1, 0),
+        points_first=True,
+    ),
+    "points-interleaved": Shape(
+        "2P x F, rows x, y of each point",
+        2,
+        lambda s: (s[1], s[0] // 2) if s[0] % 2 == 0 else None,
+        lambda array, name: interleaved(array, name, 2).transpose(2, 1, 0),
+        points_first=True,
+    ),
+    "points-blocked": Shape(
+        "2P x F, x of all points, then y",
+        2,
+        lambda s: (s[1], s[0] // 2) if s[0] % 2 == 0 else None,
+        lambda array, name: blocked(array, name, 2).transpose(2, 1, 0),
+        points_first=True,
+    ),
+}
+# Of two shapes that sizes do not tell apart, the one that is read unless the other order is asked for.
+RARER = {
+    "frames-points-xy": "points-frames-xy",
+    "frames-xy-points": "points-xy-frames",
+    "interleaved": "points-interleaved",
+    "blocked": "points-blocked",
 }
 
 

@@ -30,6 +30,8 @@ from ...files.variables import nested_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy.typing as npt
+
     from ...files.variables import Variables
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -41,6 +43,7 @@ _SECONDS = 5  # of the processor
 _BYTES_PER_SECOND = 20_000_000
 _OF_LIBRARY = 400_000_000  # bytes that it may need besides
 _COPIES = 3  # of what is read, until it is sent
+_NAMES = ("values_block_0_kind",)  # attributes of a table in which pandas keeps the names of its columns
 
 
 def is_hdf5(content: bytes) -> bool:
@@ -103,6 +106,8 @@ class _Tree:
                 raise ValueError("it links to another file")
             if isinstance(link, self._h5py.HardLink) and name[:1] != "#":
                 found[name] = self._value(group[name], depth + 1)
+        if (document := _text(group.attrs, "json")) is not None:
+            found["json"] = document
         return found
 
     def _value(self, item: Any, depth: int) -> Any:
@@ -158,5 +163,14 @@ class _Tree:
                 for reference in value.ravel()
             ]
         if value.dtype.names:
-            return {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
+            columns = {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
+            return columns | {
+                name: found for name in _NAMES if (found := _text(item.attrs, name)) is not None
+            }
         return value.T
+
+
+def _text(attributes: Any, name: str) -> npt.NDArray[Any] | None:
+    """Return an attribute that is a text; None where it is not there, or of another kind."""
+    value = attributes.get(name)
+    return np.array(value.decode("utf-8", "replace")) if isinstance(value, bytes) else None

@@ -15,6 +15,7 @@ from ...files.variables import (
     blocked,
     cells,
     check_same_points,
+    in_one_camera,
     interleaved,
     intrinsics_of,
     is_array,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 NORMALIZED = 10.0  # image points below it are normalized by K; in pixels they are hundreds
 LARGEST = 2**31  # number of points
+SAME = 1e-6  # of the extent of the tracks: largest difference of what R S and W show alike
 CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
@@ -63,15 +65,16 @@ def read_mocap(variables: Variables, path: Path, options: ReadingOptions) -> Par
     )
 
 
-def _full_rotations(rows: Floats, frames: int) -> Floats:
+def _full_rotations(rows: Floats, frames: int, name: str = "Rs") -> Floats:
     """Return (F, 3, 3) rotations whose first two rows are given: the third is their cross product."""
     if rows.shape != (frames, 2, 3):
-        raise InputError(f"Rs has {len(rows)} frames of 2 x {rows.shape[2]}; accepted is {2 * frames} x 3")
+        found = f"{len(rows)} frames of {rows.shape[1]} x {rows.shape[2]}"
+        raise InputError(f"{name} has {found}; accepted are {frames} of 2 x 3")
     apart = np.abs(rows @ rows.transpose(0, 2, 1) - np.eye(2)).max(axis=(1, 2))
     if apart.max() > 1e-3:
         frame = int(apart.argmax())
         raise InputError(
-            f"Rs has rows that are not orthonormal in frame {frame + 1} (off by {apart[frame]:.2g})"
+            f"{name} has rows that are not orthonormal in frame {frame + 1} (off by {apart[frame]:.2g})"
         )
     return np.concatenate([rows, np.cross(rows[:, 0], rows[:, 1])[:, None]], axis=1)
 
@@ -86,6 +89,32 @@ def _edges(variables: Variables, points: int) -> Ints | None:
     if pairs.shape[1] != 2 or (pairs != np.floor(pairs)).any() or pairs.min() < 1 or pairs.max() > points:
         raise InputError(f"list must hold two point numbers per row, from 1 to {points}")
     return pairs.astype(np.int64) - 1
+
+
+def read_factors(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Tracks W 2 x P x F of shapes S 3 x P x F and rotations R 3 x 3 x F, as in Rabaud's toolbox: W = R S."""
+    tracks, shapes, rotations = (
+        numbers(variables, name, dimensions=3).transpose(2, 0, 1) for name in ("W", "S", "R")
+    )
+    check_same_points(tracks, shapes, ("W", "S"))
+    views = _full_rotations(rotations[:, :2], len(tracks), "R")
+    offset = tracks - views[:, :2] @ shapes
+    translation = offset.mean(axis=2)
+    apart = float(np.abs(offset - translation[:, :, None]).max())
+    exact = apart <= SAME * float(np.ptp(tracks))
+    roles = {"S": "truth", "R": "cameras"} if exact else {"S": "not read", "R": "not read"}
+    return Parts(
+        tracks,
+        ORTHOGONAL,
+        shapes=shapes if exact else None,
+        rotations=views if exact else None,
+        translations=np.pad(translation, ((0, 0), (0, 1))) if exact else None,
+        units="units",
+        truth_units="units",
+        provenance="" if exact else f"R S differs from W by up to {apart:.2g}, and neither is read",
+        shape="xy-points-frames",
+        roles={"W": "tracks"} | roles,
+    )
 
 
 def read_blocked_shape(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
@@ -178,6 +207,45 @@ def read_kinect(variables: Variables, path: Path, options: ReadingOptions) -> Pa
     )
 
 
+def read_leap(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Labels of LEAP: positions P x 2 x F in pixels, NaN where a joint is not labelled, and a skeleton."""
+    tracks = numbers(variables, "positions", dimensions=3, missing=True).transpose(2, 1, 0)
+    skeleton = variables["skeleton"]
+    edges = skeleton.get("edges") if isinstance(skeleton, dict) else None
+    joined = is_array(edges, 2) and edges.shape[1] == 2 and edges.size > 0
+    roles = {"positions": "tracks", "initialization": "not read"}
+    return Parts(
+        tracks,
+        PERSPECTIVE,
+        camera_assumed=True,
+        edges=whole_numbers(edges, "skeleton.edges") - 1 if joined else None,
+        producer="LEAP",
+        shape="points-xy-frames",
+        roles=roles | ({"skeleton": "edges"} if joined else {}),
+    )
+
+
+def read_cameras_of_scene(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
+    """Read views of a rigid scene: W 2F x P, points Xgt 3 x P, and structs P(i).P 3 x 4 with x ~ P X."""
+    tracks = interleaved(numbers(variables, "W", missing=True), "W", 2)
+    scene, count = numbers(variables, "Xgt"), tracks.shape[2]
+    if scene.shape != (3, count):
+        raise InputError(f"Xgt is {size_of(scene)}; accepted is 3 x {count}")
+    given = _fields(variables["P"], "P")
+    tracks, intrinsics, rotations, translations, note = _with_cameras(tracks, given)
+    return Parts(
+        tracks,
+        PERSPECTIVE,
+        intrinsics=intrinsics,
+        shapes=np.broadcast_to(scene, (len(tracks), 3, count)),
+        rotations=rotations,
+        translations=translations,
+        truth_units="units",
+        provenance=note,
+        roles={"W": "tracks", "Xgt": "truth", "P": "cameras", "KK": "intrinsics"},
+    )
+
+
 def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Parts:
     """Read Door's views of a rigid scene: a struct {pointnr, points, index from 1}, cameras P, points U."""
     name = next(key for key, value in variables.items() if _is_views(value))
@@ -202,7 +270,7 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         if len(np.unique(column)) < len(column):
             raise InputError(f"{where}: index names a point twice")
         tracks[view][:, column] = points[:2] / points[2] if len(points) == 3 else points
-    intrinsics, rotations, translations = _cameras(variables, len(tracks))
+    tracks, intrinsics, rotations, translations, note = _with_cameras(tracks, variables.get("P"))
     return Parts(
         tracks,
         PERSPECTIVE,
@@ -211,7 +279,7 @@ def read_views(variables: Variables, path: Path, options: ReadingOptions) -> Par
         rotations=rotations,
         translations=translations,
         truth_units="units",
-        provenance="a rigid scene: one 3-D shape for all views",
+        provenance=note,
         roles={name: "tracks", "P": "cameras", "U": "truth"},
     )
 
@@ -229,11 +297,14 @@ def _scene(variables: Variables, frames: int, points: int) -> Floats | None:
     return np.broadcast_to(scene[:3] / scene[3], (frames, 3, points))
 
 
-def _cameras(variables: Variables, frames: int) -> tuple[Floats | None, Floats | None, Floats | None]:
-    """Return K (3, 3), R (F, 3, 3) and t (F, 3) of the cells P = K [R t]; K only where all views share it."""
-    if "P" not in variables:
-        return None, None, None
-    cameras = cells(variables["P"], "P", 3)
+def _with_cameras(
+    tracks: Floats, given: object
+) -> tuple[Floats, Floats | None, Floats | None, Floats | None, str]:
+    """Return tracks in one camera K (3, 3), R (F, 3, 3) and t (F, 3) of cells P = K [R t], and a remark."""
+    note, frames = "a rigid scene: one 3-D shape for all views", len(tracks)
+    if given is None:
+        return tracks, None, None, None, note
+    cameras = cells(given, "P", 3)
     if cameras.shape != (frames, 3, 4):
         raise InputError(
             f"P has {len(cameras)} cells of 3 x {cameras.shape[2]}; accepted are {frames} of 3 x 4"
@@ -243,8 +314,9 @@ def _cameras(variables: Variables, frames: int) -> tuple[Floats | None, Floats |
         camera = int(ranks.argmin()) + 1
         raise InputError(f"P{{{camera}}} has columns 1 to 3 that are singular; accepted are cameras K [R t]")
     matrices, rotations, translations = zip(*map(_factor_camera, cameras), strict=True)
-    same = all(np.abs(other - matrices[0]).max() < 1e-3 * matrices[0][0, 0] for other in matrices)
-    return (matrices[0] if same else None), np.stack(rotations), np.stack(translations)
+    tracks, intrinsics, moved = in_one_camera(tracks, np.stack(matrices))
+    note = "; ".join(filter(None, (note, moved)))
+    return tracks, intrinsics, np.stack(rotations), np.stack(translations), note
 
 
 def _factor_camera(camera: Floats) -> tuple[Floats, Floats, Floats]:
@@ -305,7 +377,7 @@ def read_isometric(variables: Variables, path: Path, options: ReadingOptions) ->
     """Isometric NRSfM (Parashar et al.): structs p(i).p and Pgth(i).P, or scene.m, scene.Pgth.
 
     Image points are 2 x P, or 3 x P and homogeneous; in pixels, or normalized by K, which makes them smaller
-    than a few units. A missing point is 0 or NaN.
+    than a few units. A missing point is 0 or NaN, or has 0 in v (F x P), which ToTeM writes.
     """
     found = _frames_of(variables)
     assert found is not None  # it was recognized by it
@@ -325,6 +397,9 @@ def read_isometric(variables: Variables, path: Path, options: ReadingOptions) ->
         check_same_points(tracks, truth, (where, "Pgth.P"))
         truth = np.where((truth == 0).all(axis=1, keepdims=True), np.nan, truth)
     absent: Bools = np.asarray((points[:, :2] == 0).all(axis=1) | ~np.isfinite(tracks).all(axis=1))
+    mask, known = variables.get("v"), {}
+    if is_array(mask, 2) and mask.shape == absent.shape and np.isin(mask, (0, 1)).all():
+        absent, known = absent | (mask == 0), {"v": "visibility"}
     intrinsics, note = intrinsics_of(inside if in_scene else variables), ""
     seen = np.abs(tracks[np.broadcast_to(~absent[:, None], tracks.shape)])
     if intrinsics is not None and seen.size and seen.max() < NORMALIZED:
@@ -339,5 +414,5 @@ def read_isometric(variables: Variables, path: Path, options: ReadingOptions) ->
         shapes=truth,
         producer="isometric NRSfM",
         provenance=note,
-        roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}),
+        roles={owner: "tracks"} | ({} if in_scene or truth is None else {"Pgth": "truth"}) | known,
     )

@@ -24,11 +24,13 @@ from ...files.variables import (
 )
 from ..keypoints import sleap
 from . import known_layouts as known
-from .array_shapes import SHAPES, axes_agree, axes_contradict
+from .array_shapes import RARER, SHAPES, axes_agree, axes_contradict
 from .trackers import TRACKER_LAYOUTS, TRACKERS, picture_size
 from .visibility import could_be_tracks, split_mask, with_visibility
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ...files.reading_options import ReadingOptions
     from ...files.variables import LoadedFile, Variables
 
@@ -54,6 +56,21 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
         "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without",
         lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2),
         known.read_mocap,
+    ),
+    "factors": Layout(
+        "W 2 x P x F, S 3 x P x F and R 3 x 3 x F",
+        lambda v: all(is_array(v.get(name), 3) for name in "WSR"),
+        known.read_factors,
+    ),
+    "scene": Layout(
+        "W 2F x P of a rigid scene Xgt 3 x P, with structs P(i).P 3 x 4",
+        lambda v: {"W", "Xgt", "P"} <= v.keys(),
+        known.read_cameras_of_scene,
+    ),
+    "leap": Layout(
+        "positions P x 2 x F with skeleton, of LEAP",
+        lambda v: is_array(v.get("positions"), 3) and "skeleton" in v,
+        known.read_leap,
     ),
     "blocked-shape": Layout("P3_gt 3F x P", lambda v: "P3_gt" in v, known.read_blocked_shape),
     "masked": Layout(
@@ -122,7 +139,7 @@ def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") ->
         parts = _with_size(with_visibility(variables, parts, visible, threshold), variables, options)
     order = "ntxy" if SHAPES[parts.shape].points_first else "tnxy"
     reading = {"tracks": parts.tracks_name, "order": order, "xy": options.xy or "xy"}
-    if SHAPES[parts.shape].dimensions != 3:
+    if parts.shape in ("interleaved", "blocked") and options.order is None:
         reading.pop("order")
     return replace(parts, reading={**parts.reading, **reading})
 
@@ -159,12 +176,9 @@ def _fitting_shapes(variables: Variables, options: ReadingOptions) -> list[tuple
         if (name == options.tracks if options.tracks else could_be_tracks(name, value))
         for key, shape in SHAPES.items()
         if shape.fits(value)
-        and key != ("interleaved" if name == "W2D" else "blocked")
-        and key != ("frames-points-xy" if options.order == "ntxy" else "points-frames-xy")
-        and (
-            options.order is None
-            or (shape.dimensions == 3 and shape.points_first == (options.order == "ntxy"))
-        )
+        and (shape.dimensions == 3 or key.endswith("blocked") == _is_blocked(name, value, options.order))
+        and key not in (RARER if options.order == "ntxy" else RARER.values())
+        and (options.order is None or shape.points_first == (options.order == "ntxy"))
     ]
     masks = [
         SHAPES[key].frames_and_points(np.shape(without_batch(variables[name])))
@@ -177,6 +191,18 @@ def _fitting_shapes(variables: Variables, options: ReadingOptions) -> list[tuple
         if SHAPES[key].dimensions == 3
         or not any(np.shape(variables[name]) in (size, (size or ())[::-1]) for size in masks)
     ]
+
+
+def _is_blocked(name: str, value: Any, order: str | None) -> bool:
+    """Return whether a matrix is taken for one of x in the upper half of its rows and y in the lower one.
+
+    Where the points are first, x differ less among each other, and so do y, in the order that is right.
+    """
+    if order != "ntxy" or not is_array(value, 2) or len(value) % 2:
+        return name == "W2D"
+    columns = value.shape[1]
+    interleaved = np.nanstd(value.reshape(-1, 2, columns), axis=(0, 2)).sum()
+    return bool(np.nanstd(value.reshape(2, -1, columns), axis=(1, 2)).sum() < interleaved)
 
 
 def _read_found(file: LoadedFile, options: ReadingOptions) -> Parts:
@@ -241,7 +267,10 @@ def _read_named(file: LoadedFile, options: ReadingOptions, name: str, variable: 
         return _read_layout(file, options, name)
     if name not in SHAPES:
         asked = f"{name}:{variable}" if variable else name
-        raise InputError(f"there is no layout {shortened(asked)!r}; accepted are {_known()}")
+        raise InputError(
+            f"there is no layout {shortened(asked)!r}; accepted are {', '.join(LAYOUTS)}, or a shape with "
+            "its variable, like interleaved:W (`nrsfm formats` lists them), and :MASK for the visibility"
+        )
     fitting = [
         key
         for key, value in sorted(variables.items())
@@ -271,16 +300,19 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
         sizes = " x ".join(map(str, array.shape))
         raise InputError(f"{name} is {sizes}; layout {shape} accepts {SHAPES[shape].summary}")
     guesses: tuple[str, ...] = ()
-    if guess and shape == "frames-points-xy" and not axes_agree(array, points_first=False):
-        if axes_contradict(array, points_first=False):
+    tracks = SHAPES[shape].arrange(array, name)
+    if guess and shape in RARER:
+        by_points = tracks.transpose(0, 2, 1)
+        if axes_contradict(by_points, points_first=False):
             raise InputError(
-                f"{name} ({size_of(array)}) is smooth along its second axis, so that the points are probably "
-                "first: give --order ntxy (order=), or --order tnxy where the frames are"
+                f"{name} ({size_of(array)}) is smooth along the axis of its points, so that these are "
+                "probably first: give --order ntxy (order=), or --order tnxy where the frames are"
             )
-        guesses = (f"the first axis of {name} ({size_of(array)}) is taken for the frames (--order)",)
+        if shape == "frames-points-xy" and not axes_agree(by_points, points_first=False):
+            guesses = (f"the first axis of {name} ({size_of(array)}) is taken for the frames (--order)",)
     intrinsics = intrinsics_of(variables)
     return Parts(
-        SHAPES[shape].arrange(array, name),
+        tracks,
         CameraModel.ORTHOGONAL if intrinsics is None else CameraModel.PERSPECTIVE,
         camera_assumed=True,
         intrinsics=intrinsics,
@@ -290,11 +322,4 @@ def _read_shape(variables: Variables, shape: str, name: str, *, guess: bool = Fa
         shape=shape,
         guesses=guesses,
         roles={name: "tracks"},
-    )
-
-
-def _known() -> str:
-    return (
-        f"{', '.join(LAYOUTS)}, and with :VARIABLE {', '.join(SHAPES)} (`nrsfm formats` describes them); "
-        "with :MASK appended, the visibility"
     )

@@ -19,7 +19,7 @@ from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import check_text, naming, read_bytes, reason
-from ...files.variables import LoadedFile, Parts
+from ...files.variables import LoadedFile, Parts, in_one_camera
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,24 +110,28 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
     try:
         models = {line.split()[0]: line.split()[1:] for line in cameras if line.strip()}
         pairs = sorted(zip(images[0::2], images[1::2], strict=True), key=lambda pair: pair[0].split()[9])
-        used = {tuple(models[image.split()[8]]) for image, _ in pairs}
+        used = [models[image.split()[8]] for image, _ in pairs]
+        matrices = np.array([_matrix(model[0], [float(each) for each in model[3:]]) for model in used])
+        size = int(used[0][1]), int(used[0][2])
         keys = [np.array(points.split(), dtype=np.float64).reshape(-1, 3) for _, points in pairs]
-        model, width, height, *numbers = next(iter(used))
-        values = [float(number) for number in numbers]
-        fx, fy, cx, cy = (values[0], *values[:3]) if model in _ONE_FOCAL else values[:4]
-        size = int(width), int(height)
-    except (ValueError, IndexError, KeyError, OverflowError, StopIteration) as error:
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
         raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
-    if len(used) > 1:
-        raise InputError(f"has {len(used)} different cameras; accepted is one for all pictures")
     labels = np.unique(np.concatenate([key[:, 2] for key in keys]))
     labels = labels[labels >= 0]
     tracks = _empty(len(keys), len(labels), sum(map(len, images)))
     for frame, key in enumerate(keys):
         of_point = key[key[:, 2] >= 0]
         tracks[frame, np.searchsorted(labels, of_point[:, 2])] = of_point[:, :2]
-    notes = [] if model in _WITHOUT_DISTORTION else [f"the distortion of its {model} camera is not removed"]
-    return tracks, np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]]), size, notes
+    moved, intrinsics, note = in_one_camera(tracks.transpose(0, 2, 1), matrices)
+    bent = sorted({model[0] for model in used} - set(_WITHOUT_DISTORTION))
+    notes = [note, *(f"the distortion of its {model} camera is not removed" for model in bent)]
+    return moved.transpose(0, 2, 1), intrinsics, size, list(filter(None, notes))
+
+
+def _matrix(model: str, values: list[float]) -> Floats:
+    """Return K (3, 3) of a camera of COLMAP."""
+    fx, fy, cx, cy = (values[0], *values[:3]) if model in _ONE_FOCAL else values[:4]
+    return np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
 
 
 def _lines(file: Path) -> list[str]:

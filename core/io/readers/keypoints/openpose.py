@@ -3,9 +3,9 @@
     {"people": [{"person_id": [-1], "pose_keypoints_2d": [x0, y0, c0, x1, y1, c1, ...],
                  "face_keypoints_2d": [...], "hand_left_keypoints_2d": [...], ...}]}
 
-A keypoint of confidence 0 is missing. A person of one frame is joined to the one of the frames before whose
-keypoints are nearest (least sum of the mean distances, each below the size of the person), or by person_id
-where OpenPose tracks.
+A keypoint of confidence 0 is missing. A person of one frame is joined to the one of the frames before that
+agrees best: each keypoint that both show counts 1 less its distance in sizes of the person, so that a
+fragment of a few keypoints does not take the place of a body. Where OpenPose tracks, person_id joins.
 """
 
 from __future__ import annotations
@@ -158,11 +158,11 @@ def _joined(
                 f"shows {len(people)} people up to frame {frame}, too many to be joined from frame to frame; "
                 "accepted are those of a video, or person_id of OpenPose's tracking"
             )
-        costs = _distances(last, now)
+        agreement = _agreement(last, now)
         joined = set()
-        if costs.size:
-            for row, column in zip(*linear_sum_assignment(np.minimum(costs, 1e6)), strict=True):
-                if costs[row, column] < 1:
+        if agreement.size:
+            for row, column in zip(*linear_sum_assignment(agreement, maximize=True), strict=True):
+                if agreement[row, column] > 0:
                     people[row][frame], last[row] = left[column], now[column]
                     joined.add(column)
         new = [column for column in range(len(left)) if column not in joined]
@@ -176,23 +176,18 @@ def _joined(
     return sorted(people, key=confidence)
 
 
-def _distances(before: Floats, now: Floats) -> Floats:
-    """Return the mean distances (N, M) of the keypoints (N, P, 3) and (M, P, 3) that both show.
-
-    In sizes of the person before; infinity where they show none together.
-    """
+def _agreement(before: Floats, now: Floats) -> Floats:
+    """Return how well the keypoints (N, P, 3) and (M, P, 3) agree, (N, M); 0 where they do not."""
     seen = before[:, :, 2] > 0
     low = np.where(seen[..., None], before[:, :, :2], np.inf).min(axis=1, initial=np.inf)
     high = np.where(seen[..., None], before[:, :, :2], -np.inf).max(axis=1, initial=-np.inf)
     sizes = np.maximum((high - low).max(axis=1, initial=1.0), 1.0)
-    means = np.full((len(before), len(now)), np.inf)
+    agreement = np.zeros((len(before), len(now)))
     for column, person in enumerate(now):
         both = seen & (person[:, 2] > 0)
         apart = np.linalg.norm(before[:, :, :2] - person[:, :2], axis=2)
-        counts = both.sum(axis=1)
-        total = np.where(both, apart, 0.0).sum(axis=1)
-        np.divide(total, counts * sizes, out=means[:, column], where=counts > 0)
-    return np.where(np.isnan(means), np.inf, means)
+        agreement[:, column] = np.where(both, 1.0 - apart / sizes[:, None], 0.0).sum(axis=1)
+    return np.maximum(np.nan_to_num(agreement), 0.0)
 
 
 def _stacked(arrays: dict[int, Floats], frames: int, points: int, files: list[Path]) -> Floats:

@@ -1,4 +1,4 @@
-"""The analysis file of SLEAP (HDF5), recognized by its arrays, whatever its suffix.
+"""The files of SLEAP (HDF5), recognized by their arrays, whatever their suffix: analysis files and projects.
 
 h5py shows its arrays in the order (individuals, 2, nodes, frames), MATLAB in the reverse one; `mat` gives the
 reverse, as for each HDF5 file:
@@ -8,25 +8,33 @@ reverse, as for each HDF5 file:
     node_names (nodes), track_names (individuals), edge_inds (2, edges) from 0
 
 sleap-io can write (frames, individuals, nodes, 2) instead: `mat` gives (2, nodes, individuals, frames).
+
+A project (.slp) has tables instead: of frames, each with a range of instances; of instances, each with its
+track and a range of points; of points that were placed by hand and of predicted ones. Its names are JSON. The
+arrays of an analysis file are made of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....data.sequence import CameraModel
+from ....foundation.exceptions import InputError
+from ...files.allowance import Allowance
+from ...files.contents import parse_json, reason
 from ...files.variables import Parts, is_array, real_numbers, whole_numbers
 from .poses import chosen_individual
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ....foundation.types import Bools, Floats
+    from ....foundation.types import Bools, Floats, Ints
     from ...files.reading_options import ReadingOptions
     from ...files.variables import Variables
 
+_BY_HAND = 0  # type of an instance that a person has placed
 _SCORES = ("point_scores", "instance_scores", "tracking_scores", "track_occupancy")
 
 
@@ -95,3 +103,63 @@ def read_analysis(variables: Variables, path: Path, options: ReadingOptions) -> 
         roles=roles,
         reading=reading,
     )
+
+
+# -- projects ------------------------------------------------------------------------------------------------
+
+
+def is_project(variables: Variables) -> bool:
+    """Return whether variables are those of a project."""
+    tables = (variables.get(name) for name in ("frames", "instances", "pred_points"))
+    return all(isinstance(table, dict) for table in tables)
+
+
+def analysis_of(variables: Variables, stored: int) -> Variables:
+    """Return the arrays that the analysis file of a project would have, of a file of so many bytes.
+
+    Of two instances of one frame and track the one placed by hand counts. Instances without a track are of an
+    individual "untracked", of which a frame can have one.
+
+    Raises InputError where the project is of several videos, or is not complete.
+    """
+    try:
+        frames, instances = variables["frames"], variables["instances"]
+        names, edges = _skeleton(parse_json(str(variables["metadata"]["json"]).encode()))
+        tracks = [str(parse_json(text.encode())[1]) for text in variables["tracks_json"].tolist()]
+        if len(videos := np.unique(frames["video"])) > 1:
+            raise InputError(f"is a project of {len(videos)} videos; accepted is one of one video")
+        count = int(frames["frame_idx"].max()) + 1
+        shape = (count, len(names), 2, len(tracks) + 1)
+        Allowance(stored).use_array(shape, 2 * 8)
+        places, scores = np.full(shape, np.nan), np.full((count, len(names), len(tracks) + 1), np.nan)
+        rows = zip(*(frames[f"instance_id_{end}"].tolist() for end in ("start", "end")), strict=True)
+        for number, (first, last) in zip(frames["frame_idx"].tolist(), rows, strict=True):
+            for row in sorted(range(first, last), key=lambda row: -instances["instance_type"][row]):
+                by_hand = instances["instance_type"][row] == _BY_HAND
+                points = variables["points" if by_hand else "pred_points"]
+                part = slice(int(instances["point_id_start"][row]), int(instances["point_id_end"][row]))
+                track = int(instances["track"][row])
+                seen = points["visible"][part].astype(bool)
+                xy = np.stack([points["x"][part], points["y"][part]], axis=1)
+                places[number, :, :, track] = np.where(seen[:, None], xy, np.nan)
+                scores[number, :, track] = 1.0 if by_hand else points["score"][part]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"is no project of SLEAP that can be read ({reason(error)})") from None
+    used = np.flatnonzero(np.isfinite(places).any(axis=(0, 1, 2)))
+    named = np.array([*tracks, "untracked"])[used]
+    return {
+        "tracks": places[..., used],
+        "point_scores": scores[..., used],
+        "node_names": np.array(names),
+        "track_names": named,
+        "edge_inds": edges,
+    }
+
+
+def _skeleton(project: Any) -> tuple[list[str], Ints]:
+    """Return the names of the nodes of a project, and its edges (2, E) between them from 0."""
+    (skeleton,) = project["skeletons"]
+    order = [int(node["id"]) for node in skeleton["nodes"]]
+    names = [str(project["nodes"][node]["name"]) for node in order]
+    edges = [[order.index(int(link[end])) for link in skeleton["links"]] for end in ("source", "target")]
+    return names, np.array(edges, dtype=np.int64).reshape(2, -1)

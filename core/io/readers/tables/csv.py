@@ -10,6 +10,8 @@ A long table has one line per observation. This program writes
 that has no line, no x and y, or `visible` 0 is missing. Other names of these columns are known from
 `SYNONYMS`, or given by the option `columns`.
 
+A line of one word and empty fields ends a part, of which one is read, like one of several individuals.
+
 A wide table has one line per frame and columns x0,y0,x1,y1 or nose_x,nose_y,nose_score, with a column of
 frames or without. Anipose writes 3-D points in one, nose_x,nose_y,nose_z,nose_error: see `markers`.
 
@@ -48,7 +50,7 @@ LARGEST = 2**53 - 1  # up to it all whole numbers are exact as floats
 # What the columns of a long table are called elsewhere, in small letters and digits alone.
 SYNONYMS = {
     "frame": "frame frames frameid frameidx frameindex framenumber frameno framenum image imageid img t time "
-    "timestep slice fnum",
+    "timestep slice fnum iter iteration",
     "point": "point pointid points track trackid id particle keypoint keypointid bodypart landmark "
     "landmarkid marker joint node label feature object objectid pid tid",
     "x": "x posx positionx xpx xpos xcoord xpixel u px centerx cx",
@@ -97,13 +99,18 @@ def load_csv(path: Path, content: bytes) -> LoadedTable:
     if not table.rows:
         raise InputError("there is no line after the header; at least 2 frames of 4 points are needed")
     if deeplabcut.is_pose_table(table):
-        arrays = deeplabcut.arrays_of(table)
-        return LoadedTable(path, content, arrays, deeplabcut.individuals_of(table), table=table)
+        return load_poses(path, content, table)
     allowance = Allowance(len(content))
     variables = {name: _values(table, column, allowance) for column, name in enumerate(table.columns)}
     individual = _found_columns(table).get("individual")
-    individuals = () if individual is None else tuple(dict.fromkeys(table.texts(individual)))
+    individuals = table.parts if individual is None else tuple(dict.fromkeys(table.texts(individual)))
     return LoadedTable(path, content, variables, individuals, table.columns, table=table)
+
+
+def load_poses(path: Path, content: bytes, table: Table) -> LoadedTable:
+    """Return the arrays of a table of DeepLabCut."""
+    individuals = deeplabcut.individuals_of(table)
+    return LoadedTable(path, content, deeplabcut.arrays_of(table), individuals, table=table)
 
 
 def _values(table: Table, column: int, allowance: Allowance) -> object:
@@ -184,6 +191,10 @@ def _read_long(table: Table, found: dict[str, int], options: ReadingOptions, sto
     if "individual" in found:
         table, name = _of_individual(table, found, options)
         reading["individual"] = name
+    elif table.parts:
+        index = chosen_individual(table.parts, None, options.individual)
+        reading["individual"] = table.parts[index]
+        table = table.part(index)
     frames = _whole(table, found["frame"], "frame")
     labels, columns = _points(table, found["point"])
     there, rows = np.unique(frames, return_inverse=True)

@@ -8,6 +8,8 @@
 
 The first columns number the frame, or name its picture in a table of labels, which has no likelihood.
 Lightning Pose adds a last column, set. A field is empty where a point is missing.
+
+DeepLabCut writes the same table as HDF5, by pandas: its values, and the names of its columns as a pickle.
 """
 
 from __future__ import annotations
@@ -18,15 +20,20 @@ import numpy as np
 
 from ....data.sequence import CameraModel
 from ....foundation.exceptions import InputError
-from ...files.variables import Parts
+from ...files.variables import Parts, is_array
+from ..arrays.pickles import unpickle
 from ..keypoints.poses import CUTOFF, chosen_individual
+from .delimited import Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ....foundation.types import Bools, Floats
     from ...files.reading_options import ReadingOptions
     from ...files.variables import Variables
-    from .delimited import Table
 
+FRAME = "df_with_missing"  # the group of an HDF5 file that holds such a table
+LEVELS = ["scorer", "individuals", "bodyparts", "coords"]  # rows of the header; the second may be absent
 _COORDINATES = ("x", "y", "likelihood")
 _ONE = ""  # the individual of a table without individuals
 
@@ -35,6 +42,27 @@ def is_pose_table(table: Table) -> bool:
     """Return whether a table has such a header."""
     coords = _row(table, "coords")
     return _row(table, "bodyparts") is not None and coords is not None and "x" in coords and "y" in coords
+
+
+def table_of_frame(variables: Variables, path: Path) -> Table:
+    """Return the table that pandas has written as HDF5, with the fields that the csv would have.
+
+    Raises InputError where the names of its columns are not those of such a table.
+    """
+    frame = variables[FRAME].get("table", {})
+    values, pickled = frame.get("values_block_0"), frame.get("values_block_0_kind")
+    if not is_array(values, 2) or pickled is None:
+        raise InputError(f"{FRAME} is no table of DeepLabCut; accepted is what analyze_videos writes")
+    names = [[str(level) for level in column] for column in unpickle(str(pickled).encode(), path)]
+    levels = LEVELS if len(names[0]) == len(LEVELS) else [LEVELS[0], *LEVELS[2:]]
+    if {len(column) for column in names} != {len(levels)} or len(names) != len(values):
+        raise InputError(f"{FRAME} has columns of other names; accepted are {', '.join(LEVELS)}")
+    header = tuple((level, *column) for level, column in zip(levels, zip(*names, strict=True), strict=True))
+    rows = [
+        [str(number), *("" if value != value else repr(value) for value in row)]
+        for number, row in enumerate(values.T.tolist())
+    ]
+    return Table(header, rows, list(range(len(rows))), ",")
 
 
 def _row(table: Table, name: str) -> tuple[str, ...] | None:
@@ -113,6 +141,9 @@ def read(table: Table, options: ReadingOptions) -> Parts:
         roles[f"{before}likelihood"] = "scores"
         reading["threshold"] = f"{least:g}"
     note = f"a point is visible where its likelihood is at least {least:g} (threshold)"
+    guesses: tuple[str, ...] = ()
+    if table.rows and not table.texts(0)[0].isdigit():
+        guesses = ("the rows are labelled pictures: they may be far apart in time, or of several videos",)
     return Parts(
         np.stack([x, y], axis=1),
         CameraModel.PERSPECTIVE,
@@ -120,6 +151,7 @@ def read(table: Table, options: ReadingOptions) -> Parts:
         visible=_seen(table, points, least),
         point_names=tuple(points),
         producer="DeepLabCut",
+        guesses=guesses,
         provenance="" if likelihood is None else note,
         roles=roles,
         reading=reading,

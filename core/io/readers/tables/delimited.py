@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,8 +38,20 @@ class Table:
     rows: list[list[str]]
     lines: list[int]  # of each row, from 1
     separator: str
+    ends: tuple[int, ...] = ()  # rows at which a part ends: a line of one word and empty fields
 
     __repr__ = one_line_repr
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts, none where there is only one."""
+        count = len(self.ends) + (bool(self.ends) and self.ends[-1] < len(self.rows))
+        return tuple(f"part {number}" for number in range(1, count + 1)) if count > 1 else ()
+
+    def part(self, index: int) -> Table:
+        """Return one of the parts, counted from 0."""
+        inside = slice((0, *self.ends)[index], (*self.ends, len(self.rows))[index])
+        return replace(self, rows=self.rows[inside], lines=self.lines[inside], ends=())
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -100,6 +112,7 @@ def parse_table(content: bytes) -> Table:
     header: list[tuple[str, ...]] = []
     rows: list[list[str]] = []
     lines: list[int] = []
+    ends: list[int] = []
     try:
         for read in reader:
             if len(read) > MOST_COLUMNS:
@@ -115,6 +128,8 @@ def parse_table(content: bytes) -> Table:
                 raise InputError(f"line {reader.line_num} has {len(fields)} fields; {which} has {width}")
             if not rows and len(header) < _LARGEST_HEADER and _is_header(fields, separator):
                 header.append(tuple(fields))
+            elif rows and len(fields) > 1 and not any(fields[1:]) and _number(fields[0], False) is None:
+                ends.append(len(rows))
             else:
                 rows.append(fields)
                 lines.append(reader.line_num)
@@ -122,7 +137,7 @@ def parse_table(content: bytes) -> Table:
         raise InputError(f"line {reader.line_num} is no delimited text ({reason(error)})") from None
     if header:  # NumPy writes "# " before the first name
         header[0] = (header[0][0].lstrip("# "), *header[0][1:])
-    return Table(tuple(header), rows, lines, separator)
+    return Table(tuple(header), rows, lines, separator, tuple(ends))
 
 
 def _is_header(fields: list[str], separator: str) -> bool:

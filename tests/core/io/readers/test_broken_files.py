@@ -264,7 +264,7 @@ def mat_with_two_candidates(folder: Path) -> Path:
     return mat(folder, A=numbers(), B=numbers())
 
 
-@case(r"data\.mat: there is no layout 'nonsense'; accepted are .*mocap, blocked-shape")
+@case(r"data\.mat: there is no layout 'nonsense'; accepted are .*mocap, factors")
 def unknown_layout(folder: Path) -> Broken:
     return mat(folder, A=numbers()), {"layout": "nonsense"}
 

@@ -181,7 +181,7 @@ def test_lines_without_a_visible_point_are_of_frames_that_are_left_out(tmp_path)
     read = read_sequence(write(tmp_path / "t.csv", [["frame", "point", "x", "y"]], rows))
     kept = [0, 1, 3, 4, 5, 6]
     assert_read(read, TRACKS[kept], VISIBLE[kept])
-    assert "frames that show no point are left out: 3 of 7; frame 3 of the file" in read.provenance
+    assert "frames that show no point are left out: 3 of 7; the numbers of those after" in read.provenance
 
 
 def test_one_of_several_individuals_is_read_by_name(tmp_path):
@@ -230,7 +230,7 @@ def test_frames_that_show_nothing_are_left_out_of_a_wide_table(tmp_path):
     read = read_sequence(path)
     assert_read(read, visible=np.ones_like(VISIBLE))
     assert "frames that show no point are left out: 1, 5, 10-11 of 11" in read.provenance
-    assert "frame 5 of the file shows no point" in " ".join(inspect_file(path).guesses)
+    assert "left out: 1, 5, 10-11 of 11; the numbers of those after" in " ".join(inspect_file(path).left_out)
 
 
 def test_landmarks_of_mediapipe_in_a_wide_table_need_the_size_of_the_picture(tmp_path):
@@ -270,6 +270,36 @@ def test_what_is_understood_of_a_table_reads_it_the_same_again(tmp_path):
     np.testing.assert_array_equal(first.sequence.tracks, again.sequence.tracks)
     assert again.clear and dict(again.reading) == dict(first.reading)
     assert first.reading["visible"] == "conf" and first.reading["threshold"] == "0.5"
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_points_at_the_corner_of_the_picture_are_hidden_unless_a_mask_says_what_is_seen(tmp_path, marked):
+    header = [f"{axis}{point}" for point in range(POINTS) for axis in "xy"]
+    shown = np.where(VISIBLE[..., None], TRACKS, 0.0).reshape(FRAMES, -1).tolist()
+    path = write(tmp_path / "t.csv", [header], shown)
+    options = {"visible": "none"} if marked else {}
+    contents = inspect_file(path, **options)
+    np.testing.assert_array_equal(contents.sequence.visible, VISIBLE | marked)
+    share = (~VISIBLE).mean()
+    assert (f"{share:.1%} of the points are at (0, 0) and count as hidden" in contents.guesses[0]) != marked
+    centered = write(tmp_path / "c.csv", [header], (np.array(shown) - [[300, 0] * POINTS]).tolist())
+    assert read_sequence(centered).visible.all()
+
+
+def test_a_line_of_one_word_ends_a_part_of_which_one_is_read(tmp_path):
+    rows = [
+        *long_rows(),
+        ("break", "", "", ""),
+        *long_rows(TRACKS[1:] + 1, VISIBLE[1:]),
+        ("break", "", "", ""),
+    ]
+    path = write(tmp_path / "t.csv", [["iter", "id", "x", "y"]], rows)
+    with pytest.raises(InputError, match="holds 2 individuals: part 1, part 2; choose one by --individual"):
+        read_sequence(path)
+    assert_read(read_sequence(path, individual="part 1"))
+    assert_read(read_sequence(path, individual="part 2"), TRACKS[1:] + 1, VISIBLE[1:])
+    with pytest.raises(InputError, match=r"line \d+ is a second one for frame 0"):
+        read_sequence(write(tmp_path / "t.csv", [["iter", "id", "x", "y"]], long_rows() * 2))
 
 
 def test_points_of_anipose_are_the_truth_of_views_around_them(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from scipy.io import savemat
 
 from core import CameraModel, InputError, list_sequences, read_sequence, write_challenge
+from core.io.readers import inspect_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,6 +68,54 @@ def test_motion_capture_with_cameras_and_skeleton(tmp_path: Path) -> None:
     np.testing.assert_allclose(read.rotations, R, atol=1e-14)
     np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-14)
     np.testing.assert_array_equal(read.edges, pairs - 1)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_factors_of_tracks_are_the_truth_where_they_show_them(tmp_path: Path, exact: bool) -> None:
+    R, S = turns(), shapes()
+    W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
+    factors = {name: array.transpose(1, 2, 0) for name, array in (("W", W), ("S", S), ("R", R))}
+    read = read_sequence(save(tmp_path / "jaw.mat", factors | ({} if exact else {"S": 1.001 * factors["S"]})))
+    np.testing.assert_array_equal(read.tracks, W)
+    if not exact:
+        assert (
+            read.truth is None and read.rotations is None and "R S differs from W by up to" in read.provenance
+        )
+        return
+    assert read.truth is not None
+    np.testing.assert_array_equal(read.truth.points, S)
+    np.testing.assert_allclose(read.rotations, R, atol=1e-14)
+    np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-12)
+
+
+def test_views_of_a_rigid_scene_by_cameras_of_their_own_are_put_into_one(tmp_path: Path) -> None:
+    R, X, t = turns(), shapes()[0] - [[0], [0], [10]], np.array([0.1, 0.2, 12.0])
+    matrices = [K * [[1 + 0.01 * f], [1 + 0.01 * f], [1]] for f in range(F)]
+    cameras = [-2.0 * matrices[f] @ np.column_stack([R[f], t]) for f in range(F)]
+    image = np.stack([camera @ np.vstack([X, np.ones(P)]) for camera in cameras])
+    structs = np.array([(camera,) for camera in cameras], dtype=[("P", "O")])[None]
+    variables = {"W": rows(image[:, :2] / image[:, 2:]), "Xgt": X, "P": structs}
+    read = read_sequence(save(tmp_path / "house.mat", variables))
+    assert read.truth is not None and read.intrinsics is not None and read.rotations is not None
+    assert "each frame has a K of its own, f from 900 to 945" in read.provenance
+    Y = read.intrinsics @ (read.rotations @ read.truth.points + read.translations[:, :, None])
+    np.testing.assert_allclose(Y[:, :2] / Y[:, 2:], read.tracks, rtol=1e-9)
+    with pytest.raises(InputError, match=f"Xgt is 3 x {P - 1}; accepted is 3 x {P}"):
+        read_sequence(save(tmp_path / "house.mat", variables | {"Xgt": X[:, 1:]}))
+
+
+def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(tmp_path: Path) -> None:
+    places = np.full((8, P, 2), np.nan)
+    places[1:7] = shapes()[:, :2].transpose(0, 2, 1) * 20 + 300
+    places[4] = np.nan
+    skeleton = {"nodes": cell([np.array(["a"])] * P), "edges": np.array([[1, 2], [2, P]])}
+    variables = {"positions": places.transpose(1, 2, 0), "initialization": places.transpose(1, 2, 0) + 1}
+    file = save(tmp_path / "labels.mat", {**variables, "skeleton": skeleton})
+    read = read_sequence(file)
+    np.testing.assert_array_equal(read.tracks, places[[1, 2, 3, 5, 6]].transpose(0, 2, 1))
+    np.testing.assert_array_equal(read.edges, [[0, 1], [1, P - 1]])
+    (left_out,) = inspect_file(file).left_out
+    assert left_out.startswith("frames that show no point are left out: 1, 5, 8 of 8; the numbers of those")
 
 
 def test_blocked_shapes_are_seen_from_the_front(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def test_frames_and_points_that_show_nothing_are_left_out_and_named(tmp_path):
     visible[5] = False
     written = write_tracks(tmp_path / "a.npz", tracks, visible)
     assert written.frame_count == 5
-    assert "frame 6 of the file shows no point and is left out: the numbers" in written.provenance
+    assert "left out: 1-2, 6, 9 of 9; the numbers of those after them" in written.provenance
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import h5py
 import numpy as np
@@ -92,18 +93,112 @@ def test_one_of_several_tracks_of_sleap_is_chosen_by_name(named, tmp_path):
 
 
 @pytest.mark.usefixtures("hdf5_here")
-def test_other_hdf5_files_of_pose_tools_refer_to_what_is_read(tmp_path):
-    row = np.dtype([("index", "i8"), ("values_block_0", "f8", (6,))])
-    with h5py.File(tmp_path / "videoDLC_resnet50.h5", "w") as file:
-        file["df_with_missing/table"] = np.zeros(4, row)
-    with pytest.raises(InputError, match=r"DLC_resnet50\.h5: is a table of pandas.*save_as_csv=True"):
-        read_sequence(tmp_path / "videoDLC_resnet50.h5")
-    point = np.dtype([("x", "f8"), ("y", "f8"), ("visible", "?"), ("complete", "?"), ("score", "f8")])
-    with h5py.File(tmp_path / "labels.v001.slp", "w") as file:
-        file["pred_points"] = np.zeros(4, point)
-        file["metadata"] = np.zeros(1)
-    with pytest.raises(InputError, match=r"labels\.v001\.slp: is a project of SLEAP.*--format analysis"):
-        read_sequence(tmp_path / "labels.v001.slp")
+@pytest.mark.parametrize("individuals", [(), ("mouse", "rat")])
+def test_the_table_that_deeplabcut_writes_by_pandas_is_read(individuals, tmp_path):
+    names = [
+        ("net", *who, f"point{point}", kind)
+        for who in ([(name,) for name in individuals] or [()])
+        for point in range(POINTS)
+        for kind in ("x", "y", "likelihood")
+    ]
+    one = np.concatenate([TRACKS, np.where(VISIBLE, 0.9, 0.1)[..., None]], axis=2).reshape(FRAMES, -1)
+    values = np.concatenate([one, one + 10][: max(len(individuals), 1)], axis=1)
+    row = np.dtype([("index", "i8"), ("values_block_0", "f8", (values.shape[1],))])
+    path = tmp_path / "videoDLC_resnet50.h5"
+
+    def write(columns):
+        with h5py.File(path, "w") as file:
+            table = np.zeros(FRAMES, row)
+            table["values_block_0"] = values
+            file["df_with_missing/table"] = table
+            file["df_with_missing/table"].attrs["values_block_0_kind"] = np.bytes_(pickle.dumps(columns, 0))
+
+    write(names)
+    read = read_sequence(path, individual="mouse" if individuals else None)
+    assert_read(read)
+    assert read.point_names[:2] == ("point0", "point1")
+    for columns, sentence in (
+        (names[1:], "has columns of other names"),
+        (print, "is a pickle that is not read"),
+    ):
+        write(columns)
+        with pytest.raises(InputError, match=rf"DLC_resnet50\.h5: .*{sentence}"):
+            read_sequence(path)
+
+
+@pytest.mark.usefixtures("hdf5_here")
+def test_a_project_of_sleap_is_read_with_its_labels_before_its_predictions(tmp_path):
+    path = project(tmp_path / "labels.v001.slp")
+    with pytest.raises(
+        InputError, match=r"2 individuals: first \(\d+% visible\), untracked \(100% visible\)"
+    ):
+        read_sequence(path)
+    read = read_sequence(path, individual="first")
+    assert_read(read)
+    assert read.point_names[0] == "node24" and read.edges.tolist() == [
+        [0, 24]
+    ]  # in the order of the skeleton
+    assert_read(read_sequence(path, individual="untracked"), TRACKS + 10, np.ones_like(VISIBLE))
+    with pytest.raises(InputError, match="is a project of 2 videos"):
+        read_sequence(project(path, videos=2))
+    with h5py.File(path, "a") as file:
+        del file["metadata"]
+    with pytest.raises(InputError, match=r"is no project of SLEAP that can be read"):
+        read_sequence(path)
+
+
+def project(path, videos=1):
+    """Write a project: predictions of two individuals, and in one frame labels of the first."""
+    point = np.dtype([("x", "f8"), ("y", "f8"), ("visible", "?"), ("complete", "?")])
+    predicted = np.dtype([*point.descr, ("score", "f8")])
+    columns = ("instance_type", "frame_id", "track", "point_id_start", "point_id_end")
+    frames, instances, points = [], [], np.zeros(2 * FRAMES * POINTS, predicted)
+    labels = np.zeros(POINTS, point)
+    labels["x"], labels["y"], labels["visible"] = *TRACKS[2].T, VISIBLE[2]
+    for frame in range(FRAMES):
+        first = len(instances)
+        if frame == 2:
+            instances.append((0, frame, 0, 0, POINTS))
+        for track in (0, -1):
+            start = (2 * frame + track) * POINTS % len(points)
+            part = points[start : start + POINTS]
+            part["x"], part["y"] = (TRACKS[frame] + (10 if track else 7 * (frame == 2))).T
+            part["visible"], part["score"] = VISIBLE[frame] | (track < 0), 0.9
+            instances.append((1, frame, track, start, start + POINTS))
+        frames.append((frame, frame % videos, frame, first, len(instances)))
+    order = list(range(POINTS))[::-1]
+    skeleton = {"nodes": [{"id": node} for node in order], "links": [{"source": 24, "target": 0}]}
+    nodes = [{"name": f"node{node}"} for node in range(POINTS)]
+    with h5py.File(path, "w") as file:
+        names = ("frame_id", "video", "frame_idx", "instance_id_start", "instance_id_end")
+        file["frames"] = np.array(frames, [(name, "i8") for name in names])
+        file["instances"] = np.array(instances, [(name, "i8") for name in columns])
+        file["pred_points"], file["points"] = points, labels
+        file["tracks_json"] = np.array([b'[0, "first"]'])
+        document = json.dumps({"skeletons": [skeleton], "nodes": nodes})
+        file.create_group("metadata").attrs["json"] = np.bytes_(document)
+    return path
+
+
+def test_pictures_of_cameras_of_their_own_are_put_into_one(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    focal = [1000.0 + 10 * frame for frame in range(FRAMES)]
+    scaled = TRACKS - [320, 240]
+    images = []
+    for frame in range(FRAMES):
+        places = (scaled[frame] * focal[frame] / 1030 + [320, 240])[VISIBLE[frame]]
+        keys = zip(places.tolist(), np.flatnonzero(VISIBLE[frame]), strict=True)
+        images += [f"{frame} 1 0 0 0 0 0 0 {frame} {frame}.jpg"]
+        images += [" ".join(f"{x} {y} {point}" for (x, y), point in keys)]
+    (folder / "images.txt").write_text("\n".join(images) + "\n")
+    cameras = [f"{frame} SIMPLE_RADIAL 640 480 {f} 320 240 0.1" for frame, f in enumerate(focal)]
+    (folder / "cameras.txt").write_text("\n".join(cameras) + "\n")
+    read = read_sequence(folder)
+    assert_read(read)
+    np.testing.assert_allclose(read.intrinsics, [[1030, 0, 320], [0, 1030, 240], [0, 0, 1]])
+    assert "each frame has a K of its own, f from 1000 to 1060" in read.provenance
+    assert "the distortion of its SIMPLE_RADIAL camera is not removed" in read.provenance
 
 
 @pytest.mark.usefixtures("hdf5_here")
@@ -152,6 +247,17 @@ def test_a_folder_of_openpose_is_one_sequence(tmp_path):
         assert (entry.file, entry.frames, entry.points) == (folder, FRAMES, POINTS)
     contents = inspect_file(folder)
     assert contents.clear and contents.producer == "OpenPose" and contents.individuals == ("person 1",)
+
+
+def test_a_fragment_of_a_person_does_not_take_the_place_of_the_body(tmp_path):
+    shown = TRACKS[:1] + np.cumsum(RANDOM.normal(0, 4, (FRAMES, 1, 2)), axis=0)
+    few = np.zeros_like(VISIBLE)
+    few[3, :3] = True
+    people = [[person(f, shown, np.ones_like(VISIBLE))] for f in range(FRAMES)]
+    moved = np.where(np.arange(FRAMES)[:, None, None] == 3, shown - shown[3:4] + shown[2:3], shown)
+    people[3].insert(0, person(3, moved, few))
+    read = read_sequence(frames_of(tmp_path / "clip", people))
+    assert_read(read, shown, np.ones_like(VISIBLE))
 
 
 def test_people_are_followed_by_their_nearest_keypoints_in_any_order(tmp_path):

@@ -176,6 +176,20 @@ def test_a_single_text_file_is_interleaved_unless_another_layout_is_given(tmp_pa
     assert (entry.object_name, entry.frames, entry.points) == ("w", 5, 7)
 
 
+@pytest.mark.parametrize("stacked", [False, True])
+def test_rows_of_points_are_not_taken_for_rows_of_frames(tmp_path: Path, stacked: bool) -> None:
+    steps = np.random.default_rng(0).normal(size=(20, 2, 1)).cumsum(axis=0)
+    tracks = 300 * np.random.default_rng(1).random((1, 2, 7)) + [[[400], [0]]] + steps
+    by_point = tracks.transpose(1, 2, 0) if stacked else tracks.transpose(2, 1, 0)
+    np.savez(tmp_path / "a.npz", W=by_point.reshape(14, 20))
+    with pytest.raises(
+        InputError, match=r"W \(14 x 20\) is smooth along the axis of its points.*--order ntxy"
+    ):
+        read_sequence(tmp_path / "a.npz")
+    assert_equal(read_sequence(tmp_path / "a.npz", order="ntxy").tracks, tracks)
+    assert read_sequence(tmp_path / "a.npz", order="tnxy").tracks.shape == (7, 2, 20)
+
+
 def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path) -> None:
     W = np.random.default_rng(0).normal(size=(10, 7))
     np.savetxt(tmp_path / "w.txt", W)
