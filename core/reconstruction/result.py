@@ -71,6 +71,7 @@ from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
 from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
 from .scale import METERS, parse_scale
+from .verdicts import worth_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -207,8 +208,18 @@ class Result:
         size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
         return (
             f"Result({self.meta.get('name', '')!r}: {size}, log10 loss {self.log_loss:.2f}, "
-            f"{self.meta.get('status', 'status unknown')})"
+            f"{self.meta.get('status', 'status unknown')}{self._warned()})"
         )
+
+    def _warned(self) -> str:
+        """Return what the result is worth where that is in doubt, as `repr` ends with it."""
+        kinds = [str(verdict["kind"]) for verdict in self.meta.get("verdicts", ())]
+        return f"; {worth_of(kinds)}" if kinds else ""
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What may be wrong with the result, a sentence each; none where nothing is known to be."""
+        return tuple(str(verdict["sentence"]) for verdict in self.meta.get("verdicts", ()))
 
     def _repr_html_(self) -> str:
         """Return the moving shape for a notebook; one line where there is too much of it."""

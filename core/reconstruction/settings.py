@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -369,7 +370,15 @@ class Settings:
 
         Another method or problem whose solutions are no starts for depths makes the weighted nuclear norm the
         objective, unless another one is asked for.
+
+        Raises InputError where there is no such field.
         """
+        names = [entry.name for entry in fields(self)]
+        for name in changes.keys() - set(names):
+            near = get_close_matches(name, names, n=1)
+            hint = "a preset is given by its name: reconstruct(sequence, 'paper')" if name == "preset" else ""
+            hint = hint or (f"the nearest is {near[0]!r}" if near else f"accepted are {', '.join(names)}")
+            raise InputError(f"there is no setting {name!r}; {hint}")
         if "method" in changes and "options" not in changes and changes["method"] in METHODS:
             known = {option.name for option in METHODS[changes["method"]].options}
             changes["options"] = tuple(entry for entry in self.options if entry[0] in known)

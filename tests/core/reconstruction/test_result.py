@@ -323,3 +323,16 @@ def test_a_folder_that_does_not_exist_is_named(small_result, tmp_path):
         save_result(small_result, tmp_path / "absent" / "result.npz")
     with pytest.raises(InputError, match="is a folder"):
         save_result(small_result, tmp_path)
+
+
+def test_a_result_that_is_in_doubt_says_so(small_result):
+    verdict = {
+        "kind": "parallax",
+        "sentence": "The depth is hardly measured.",
+        "frames": [0, 1],
+        "action": "look",
+    }
+    doubtful = replace(small_result, meta={**small_result.meta, "verdicts": [verdict]})
+    assert doubtful.verdicts == ("The depth is hardly measured.",) and small_result.verdicts == ()
+    assert repr(doubtful).endswith("; the depth is hardly measured)")
+    assert repr(small_result).removesuffix(")") == repr(doubtful).partition(";")[0]

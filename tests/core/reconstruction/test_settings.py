@@ -262,3 +262,19 @@ def test_weights_of_modes_by_a_penalty_end_at_the_smallest_movement_that_counts(
     assert mode_weights_by(norm, np.zeros(3), 0.01) == (1.0,)
     assert mode_weights_by(RampWeights(mu=2.0, free=1), DEVIATIONS, 0.05) == (0.0, 0.5, 1.0)
     assert mode_weights_by(TruncatedNuclearNorm(mu=0.5, free=9), DEVIATIONS, 0.15) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("rnak", "there is no setting 'rnak'; the nearest is 'rank'"),
+        (
+            "preset",
+            r"there is no setting 'preset'; a preset is given by its name: reconstruct\(sequence, 'paper'\)",
+        ),
+        ("zzz", "there is no setting 'zzz'; accepted are problem, method"),
+    ],
+)
+def test_a_setting_that_does_not_exist_names_the_nearest(name, sentence):
+    with pytest.raises(InputError, match=sentence):
+        settings_of(**{name: 1})
