@@ -18,7 +18,7 @@ SAMPLE ?= sample:balloon/circle
 # starts compiles NumPy, SciPy and this project anew, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-kernels fuzz fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
+.PHONY: help run test test-all test-kernels fuzz fuzz-gaps fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -57,6 +57,9 @@ test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other p
 fuzz: $(INSTALLED)  ## Damage files of every kind, INPUTS of them, and read them; what ends in no sentence is in out/fuzz
 	@.ci/system-packages
 	OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python tests/fuzz/fuzz.py --inputs $(INPUTS)
+
+fuzz-gaps: $(INSTALLED)  ## Reconstruct random sequences with gaps by all presets; what ends in no sentence is printed
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/gaps.py
 
 fuzz-guided: $(INSTALLED)  ## The same, by the code that the inputs reach: with atheris, where it can be installed
 	@.ci/system-packages

@@ -244,8 +244,12 @@ DEFINITE = 1e-9  # least ratio of the eigenvalues of a Q that counts as positive
 def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
     """Return the residuals (2F,) and their Jacobian (2F, 9K) in the entries of g, row by row.
 
+    They do not change with the size of g, which steps may make very large.
+
     `motion`: (F, 2, 3K) rows of M; `g`: (3K, 3).
     """
+    size = float(np.abs(g).max()) or 1.0
+    g = g / size
     a, b = motion[:, 0] @ g, motion[:, 1] @ g
     aa = np.einsum("fc,fc->f", a, a)
     aa = np.maximum(aa, _LEAST_SQUARE)
@@ -254,8 +258,8 @@ def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
     # d|a|^2 = 2 a' da with da = dg' m_1, and so on.
     of_first = 2.0 * np.stack((bb[:, None] * a, aa[:, None] * b - 2.0 * ab[:, None] * a), axis=1)
     of_second = 2.0 * np.stack((-b, a), axis=1)
-    of_first /= (aa**2)[:, None, None]
-    of_second /= aa[:, None, None]
+    of_first /= (size * aa**2)[:, None, None]
+    of_second /= (size * aa)[:, None, None]
     J = motion[:, None, 0, :, None] * of_first[:, :, None, :]
     J += motion[:, None, 1, :, None] * of_second[:, :, None, :]
     return r.ravel(), J.reshape(r.size, -1)

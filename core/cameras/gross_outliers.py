@@ -81,6 +81,8 @@ def _outliers_of(tracks: Floats, visible: Bools) -> Bools:
     seen = np.where(visible[:, None], tracks, np.nan)
     centered = seen - np.nanmedian(seen, axis=2, keepdims=True)
     size = float(np.sqrt(np.nanmean(np.square(centered))))
+    if size == 0:  # all points of each frame coincide
+        return none
     fitted = _robust_residuals(np.where(visible[:, None], centered, 0.0), visible, size)
     if fitted is None:
         return none

@@ -120,6 +120,7 @@ EXTENT_WEIGHT = 10.0  # of the squared log of the extent's ratio, a frame
 LONGEST_RUN = 50  # frames that the preconditioner couples
 ROTATION_FLOOR, DEPTH_FLOOR = 1e-3, 1e-6  # of the mean diagonal, added to the preconditioner's blocks
 TINY = 1e-12  # of lambda_k + eps^2: a mode without movement has no direction in the frames
+FARTHEST = 50.0  # log of a depth over the mean one
 RAY_FLOOR = 1e-30  # of the curvature of a ray: where shapes diverge, its inverse stays finite
 
 
@@ -253,7 +254,10 @@ class LevelEnergy:
         """Return the point of the unknowns (n,), of geometric mean depth 1 if the camera is perspective."""
         frames, points = self.problem.shape
         d, w, u = _split(x, points, frames)
-        depths = self.problem.size * d if self.problem.affine else np.exp(d - d.mean())
+        if self.problem.affine:
+            depths = self.problem.size * d
+        else:  # where points diverge, depths stay numbers above 0
+            depths = np.exp(np.clip(d - d.mean(), -FARTHEST, FARTHEST))
         R = self.rotations @ rotation_from_vector(w.T)
         return DepthPoint(R, depths.T, self._rays(u).transpose(2, 0, 1), self.problem.affine)
 

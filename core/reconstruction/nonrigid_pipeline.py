@@ -26,7 +26,7 @@ import numpy as np
 
 from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..data.hidden import hide_observations
-from ..foundation.phases import Phase, PhaseKind
+from ..foundation.phases import DEPTHS, Phase, PhaseKind
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem, Subset, subset, subset_levels
 from ..solvers.screening import Screening
@@ -89,6 +89,9 @@ def can_continue(start: Iterate, settings: Settings) -> bool:
 def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Yield the iterates of all phases; the last one is marked finished."""
     sequence = hide_observations(sequence, settings.hide)
+    if settings.objective == DEPTHS:  # whose start has a rank, which few frames limit
+        most = min(sequence.frame_count, 3 * sequence.point_count)
+        settings = replace(settings, rank=min(settings.rank, most))
     context = RunContext(sequence, settings, prepare(sequence, settings))
     others: dict[str, Point] = {}
     context = context.without_gross_outliers()

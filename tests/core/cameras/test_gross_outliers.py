@@ -82,3 +82,8 @@ def test_too_few_observations_tell_nothing():
     rng = np.random.default_rng(0)
     tracks = rng.normal(size=(3, 2, 5))
     assert not find_gross_outliers(tracks, np.ones((3, 5), dtype=bool)).any()
+
+
+def test_points_that_coincide_in_every_frame_have_no_outliers():
+    tracks = np.random.default_rng(0).normal(size=(5, 2, 1)) + np.zeros((5, 2, 9))
+    assert not find_gross_outliers(tracks, np.ones((5, 9), dtype=bool)).any()

@@ -206,6 +206,9 @@ def test_the_jacobian_of_the_triplet_matches_finite_differences(rank):
     rng = np.random.default_rng(rank)
     motion, g = rng.normal(size=(7, 2, 3 * rank)), rng.normal(size=(3 * rank, 3))
     r, J = triplet_residuals(motion, g)
+    larger = triplet_residuals(motion, 1e200 * g)  # the same, however large it becomes
+    np.testing.assert_allclose(larger[0], r, rtol=1e-12)
+    np.testing.assert_allclose(larger[1] * 1e200, J, rtol=1e-9, atol=1e-12)
     assert r.shape == (14,) and J.shape == (14, 9 * rank)
     a, b = motion[2] @ g
     np.testing.assert_allclose(r[4:6], [1 - b @ b / (a @ a), 2 * a @ b / (a @ a)], rtol=1e-12)

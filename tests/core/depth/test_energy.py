@@ -170,6 +170,13 @@ def test_an_orthogonal_energy_is_the_same_for_mirrored_depths():
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
+def test_depths_of_points_that_diverge_stay_above_zero():
+    energy, x = random_energy(7, 12, LEVELS[0])
+    x[:2] = -2000.0, 800.0
+    depths = energy.point(x).depths
+    assert (depths > 0).all() and np.isfinite(depths).all()
+
+
 def test_unknowns_without_an_energy_have_an_infinite_one():
     energy, x = random_energy(7, 12, LEVELS[0])
     for bad in (np.nan, 1e4):

@@ -457,3 +457,10 @@ def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, co
 def test_ends_that_a_refinement_does_not_have_are_refused(sequence, step, sentence):
     with pytest.raises(InputError, match=sentence):
         reconstruct(sequence, steps=[step])
+
+
+def test_few_frames_lower_the_rank_of_the_start_and_not_one_that_is_the_problem():
+    few = simulate("paper", frames=4, points=20)
+    assert reconstruct(few).bilinear_B.shape[1] == 4
+    with pytest.raises(InputError, match=r"rank 6 exceeds min\(F, 3P\) = 4"):
+        reconstruct(few, "bilinear")
