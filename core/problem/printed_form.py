@@ -29,29 +29,59 @@ from .factors import Factors
 from .nonrigid import NonRigidProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scipy import sparse
 
     from ..foundation.types import Floats, Ints
     from .nonrigid import Problem
 
 
-def _observations(problem: Problem) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return row, column, m (N, 2) and R (N, 3, 3) of every observation, column by column."""
+BLOCK = 10_000  # observations at a time, where sums over all of them are wanted
+
+
+def _places(problem: Problem) -> tuple[Ints, Ints]:
+    """Return row and column (N,) of every observation, column by column."""
+    nonrigid = isinstance(problem, NonRigidProblem)
+    column, row = np.nonzero(problem.visible.T if nonrigid else problem.visible)
+    return row, column
+
+
+def _blocks(problem: Problem) -> Iterator[tuple[Ints, Ints]]:
+    """Yield row and column of the observations, some at a time."""
+    row, column = _places(problem)
+    for first in range(0, len(row), BLOCK):
+        yield row[first : first + BLOCK], column[first : first + BLOCK]
+
+
+def _observed(problem: Problem, row: Ints, column: Ints) -> tuple[Floats, Floats]:
+    """Return m (N, 2) and R (N, 3, 3) of some observations."""
     if isinstance(problem, NonRigidProblem):
-        column, row = np.nonzero(problem.visible.T)
-        return row, column, problem.tracks[row, :, column], problem.rotations[row]
-    column, row = np.nonzero(problem.visible)
+        return problem.tracks[row, :, column], problem.rotations[row]
     m = problem.tracks[column, :, row]
-    return row, column, m, np.broadcast_to(np.eye(3), (len(m), 3, 3))
+    return m, np.broadcast_to(np.eye(3), (len(m), 3, 3))
 
 
-def _observation_residuals(problem: Problem, factors: Factors) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return row, column, and the affine and the perspective residuals (N, 2) of every observation."""
-    frame, point, m, R = _observations(problem)
+def _observation_residuals(
+    problem: Problem, factors: Factors, frame: Ints, point: Ints
+) -> tuple[Floats, Floats]:
+    """Return the affine and the perspective residuals (N, 2) of some observations, by row and column."""
+    m, R = _observed(problem, frame, point)
     shape = np.einsum("nk,kcn->nc", factors.B[frame], factors.C[:, :, point])
     Y = np.einsum("nab,nb->na", R, shape + factors.s[frame])
     affine = np.sqrt(problem.eta) * (Y[:, :2] - m)
-    return frame, point, affine, np.sqrt(1.0 - problem.eta) * (Y[:, :2] - Y[:, 2:] * m)
+    return affine, np.sqrt(1.0 - problem.eta) * (Y[:, :2] - Y[:, 2:] * m)
+
+
+def _weighted_residuals(
+    problem: Problem, factors: Factors, frame: Ints, point: Ints
+) -> tuple[Floats, Floats]:
+    """Return the same times the roots of the observations' weights."""
+    affine, perspective = _observation_residuals(problem, factors, frame, point)
+    if problem.observation_weights is None:
+        return affine, perspective
+    trust = np.sqrt(problem.observation_weights[frame, point])[:, None]
+    return trust * affine, trust * perspective
 
 
 def pack(problem: Problem, factors: Factors) -> Floats:
@@ -77,21 +107,31 @@ def unpack(problem: Problem, z: Floats) -> Factors:
 
 def residual_vector(problem: Problem, factors: Factors) -> Floats:
     """Return r_a of Algorithm 1, shape (4N + (F + 3P) K,)."""
-    frame, point, affine, perspective = _observation_residuals(problem, factors)
-    if problem.observation_weights is not None:
-        trust = np.sqrt(problem.observation_weights[frame, point])[:, None]
-        affine, perspective = trust * affine, trust * perspective
+    affine, perspective = _weighted_residuals(problem, factors, *_places(problem))
+    return np.concatenate((affine.ravel(), perspective.ravel(), _penalty_residuals(problem, factors)))
+
+
+def _penalty_residuals(problem: Problem, factors: Factors) -> Floats:
+    """Return the last two groups of residuals, ((F + 3P) K,)."""
+    penalized = factors.B.size + factors.C.size
+    return _roots(problem) * pack(problem, factors)[:penalized]
+
+
+def _roots(problem: Problem) -> Floats:
+    """Return sqrt(a / 2) of each entry of B and C in the order of z, ((F + 3P) K,)."""
+    frames, points = problem.shape
     root = np.sqrt(0.5 * problem.weights)
-    B_rows = root[:, None] * factors.B.T
-    C_rows = factors.C.reshape(factors.rank, -1).T * root
-    return np.concatenate((affine.ravel(), perspective.ravel(), B_rows.ravel(), C_rows.ravel()))
+    return np.concatenate((np.repeat(root, frames), np.tile(root, 3 * points)))
 
 
-def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
-    """Return the derivative of `residual_vector` in the order of z (supplement, A.III), in CSR form."""
+def _data_rows(problem: Problem, factors: Factors, frame: Ints, point: Ints) -> tuple[Floats, Ints]:
+    """Return the stored entries of the rows of some observations, and their columns.
+
+    Both are (affine or perspective, N, two rows, 4K + 3), or 4K where there is no t.
+    """
     frames, points = problem.shape
     rank, offsets = problem.rank, 3 * problem.offsets
-    frame, point, m, R = _observations(problem)
+    m, R = _observed(problem, frame, point)
     observations = len(point)
     # A: the rows of A_X that belong to one observation, (affine or perspective, N, two rows, xyz).
     A = np.zeros((2, observations, 2, 3))
@@ -115,20 +155,23 @@ def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
     of_t = (frames + 3 * points) * rank + 3 * frame[:, None] + coordinate
     parts = [of_B, of_C_columns.reshape(observations, -1), of_t]
     columns = np.concatenate(parts if offsets else parts[:2], axis=1)
-    columns = np.broadcast_to(columns[None, :, None, :], values.shape)
-    root = np.sqrt(0.5 * problem.weights)
-    penalized = (frames + 3 * points) * rank
-    penalty = np.concatenate((np.repeat(root, frames), np.tile(root, 3 * points)))
+    return values, np.broadcast_to(columns[None, :, None, :], values.shape)
+
+
+def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
+    """Return the derivative of `residual_vector` in the order of z (supplement, A.III), in CSR form."""
+    values, columns = _data_rows(problem, factors, *_places(problem))
+    penalty = _roots(problem)
+    penalized, observations, width = len(penalty), values.shape[1], values.shape[3]
     data = np.concatenate((values.ravel(), penalty))
     indices = np.concatenate((columns.ravel(), np.arange(penalized)))
-    width = 4 * rank + offsets
     starts = np.concatenate(
         (np.arange(4 * observations) * width, 4 * observations * width + np.arange(penalized + 1))
     )
     from scipy import sparse  # here, because it takes longer to import than the rest of the package
 
     return sparse.csr_array(
-        (data, indices, starts), shape=(4 * observations + penalized, penalized + offsets * frames)
+        (data, indices, starts), shape=(4 * observations + penalized, len(pack(problem, factors)))
     )
 
 
@@ -137,16 +180,19 @@ def squares(problem: Problem, factors: Factors) -> Floats:
 
     Those of the problem without weights of observations.
     """
-    frame, point, affine, perspective = _observation_residuals(problem, factors)
     values = np.zeros(problem.shape)
-    values[frame, point] = np.square(affine).sum(axis=1) + np.square(perspective).sum(axis=1)
+    for frame, point in _blocks(problem):
+        parts = _observation_residuals(problem, factors, frame, point)
+        values[frame, point] = sum(np.square(part).sum(axis=1) for part in parts)
     return values
 
 
 def loss(problem: Problem, factors: Factors) -> float:
     """Return the objective (paper, equation 5.3) as the squared norm of the residual vector."""
-    r = residual_vector(problem, factors)
-    return float(r @ r)
+    total = float(np.square(_penalty_residuals(problem, factors)).sum())
+    for block in _blocks(problem):
+        total += sum(float(np.vdot(r, r)) for r in _weighted_residuals(problem, factors, *block))
+    return total
 
 
 def gradient(problem: Problem, factors: Factors) -> Floats:
@@ -161,8 +207,17 @@ def relative_gradient(problem: Problem, factors: Factors) -> float:
     It has no units and is 0 at a stationary point (the `gtol` measure of MINPACK).  Columns that are zero,
     such as the depth of t at eta = 1, do not count.
     """
-    J = jacobian(problem, factors)
-    r = residual_vector(problem, factors)
-    scale = np.sqrt((J * J).sum(axis=0)) * np.linalg.norm(r)
-    slope = np.abs(J.T @ r)
+    unknowns = len(pack(problem, factors))
+    root, r = _roots(problem), _penalty_residuals(problem, factors)
+    slope, squares = (np.concatenate((part, np.zeros(unknowns - len(r)))) for part in (root * r, root * root))
+    norm = float(r @ r)
+    for block in _blocks(problem):
+        values, columns = _data_rows(problem, factors, *block)
+        residuals = np.stack(_weighted_residuals(problem, factors, *block))[..., None]
+        norm += float(np.vdot(residuals, residuals))
+        squares += np.bincount(columns.ravel(), np.square(values).ravel(), unknowns)
+        values *= residuals
+        slope += np.bincount(columns.ravel(), values.ravel(), unknowns)
+    scale = np.sqrt(squares * norm)
+    slope = np.abs(slope)
     return float(np.max(np.divide(slope, scale, out=np.zeros_like(slope), where=scale > 0), initial=0.0))

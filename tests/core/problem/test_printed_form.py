@@ -121,3 +121,16 @@ def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simul
     assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
     np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
     np.testing.assert_allclose(problem.closed_form(rank=10).shapes().reshape(10, -1), X, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_over_blocks_of_observations_are_those_of_all(simulated, random_factors, monkeypatch, weighted):
+    problem, _ = simulated(frames=6, points=9, missing=0.3)
+    if weighted:
+        problem = problem.with_observation_weights(np.random.default_rng(0).random((6, 9)))
+    factors = random_factors(problem)
+    J, r = residuals.jacobian(problem, factors).toarray(), residuals.residual_vector(problem, factors)
+    cosines = np.abs(J.T @ r) / (np.linalg.norm(J, axis=0) * np.linalg.norm(r))
+    monkeypatch.setattr(residuals, "BLOCK", 7)
+    assert residuals.relative_gradient(problem, factors) == pytest.approx(cosines.max(), rel=1e-12)
+    assert residuals.loss(problem, factors) == pytest.approx(r @ r, rel=1e-13)
