@@ -54,6 +54,7 @@ __all__ = ["Factors", "NonRigidProblem", "Problem"]
 ROTATION_TOLERANCE = 1e-6
 
 
+FEWEST_SEEN = 4  # points of a subset, that every frame shows
 LEVEL_RATIO = 10  # ratio of the observations of successive subsets
 LEAST_GAIN = 5  # a subset has at most 1 / LEAST_GAIN of all observations, or it costs too much
 
@@ -472,12 +473,25 @@ def subset(problem: NonRigidProblem, most: int) -> Subset:
     wanted = int(np.sqrt(most))
     some_frames = _spaced(frames, max(wanted, most // points))
     some_points = _spaced(points, max(wanted, most // len(some_frames)))
+    some_points = _with_seen(problem.visible, some_points)
     found = Subset(problem, _part(problem, some_frames, some_points), some_frames, some_points)
     return replace(found, small=found.small.with_weights(np.sqrt(found.share) * problem.weights))
 
 
 def _spaced(count: int, wanted: int) -> Ints:
     return np.linspace(0, count - 1, min(wanted, count)).round().astype(np.int64)
+
+
+def _with_seen(visible: Bools, points: Ints) -> Ints:
+    """Return points, and so many others that every frame shows `FEWEST_SEEN` of them, or all that it has."""
+    chosen = np.zeros(visible.shape[1], dtype=bool)
+    chosen[points] = True
+    lacking = np.minimum(visible.sum(axis=1), FEWEST_SEEN) - visible[:, chosen].sum(axis=1)
+    while (short := lacking > 0).any():
+        new = int(np.where(chosen, -1, visible[short].sum(axis=0)).argmax())
+        chosen[new] = True
+        lacking -= visible[:, new]
+    return np.flatnonzero(chosen)
 
 
 def _part(problem: NonRigidProblem, frames: Ints, points: Ints) -> NonRigidProblem:

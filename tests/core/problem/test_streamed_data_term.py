@@ -171,6 +171,15 @@ def test_solutions_from_an_inverse_in_single_precision_are_those_of_double(condi
     np.testing.assert_allclose(inverse, invert_batched(blocks), atol=1e-6 * condition * scale)
 
 
+def test_a_subset_has_points_that_every_frame_sees(simulated):
+    problem, _ = simulated(frames=40, points=60)
+    visible = np.arange(40)[:, None] // 4 == np.arange(60) // 6  # six points, seen in four frames each
+    gappy = problem.with_observations(np.where(visible[:, None], problem.tracks, 0.0), visible)
+    found = subset(gappy, 100)
+    assert (visible[:, found.points].sum(axis=1) >= 4).all() and len(found.points) < 60
+    assert found.small.visible.any(axis=1).all()
+
+
 def test_a_point_is_refined_on_subsets_of_increasing_size(simulated):
     problem, _ = simulated(frames=30, points=400, weights=(0.05, 0.2))
     small = subset(problem, 200)
