@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Follow points through a video: corners are followed by Lucas-Kanade and checked against their first "
         "patch; new ones begin where others end. Ctrl-C keeps what has been followed so far."
     )
-    parser.add_argument("video", type=Path, metavar="VIDEO", help=f"file, or {samples}")
+    parser.add_argument(
+        "video", type=Path, metavar="VIDEO", help=f"file, folder or %%04d pattern of pictures, or {samples}"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -66,6 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X,Y,W,H",
         help="where points begin in the first frame: a rectangle in pixels, or the corners "
         "X,Y,X,Y,X,Y,... of a polygon (default: everywhere)",
+    )
+    parser.add_argument(
+        "--mask",
+        type=Path,
+        metavar="MASK",
+        help="pictures that are black except where the object is: one for all frames, or a folder of one for "
+        "each frame; points begin inside and are not seen outside",
     )
     parser.add_argument(
         "--check",
@@ -93,11 +102,13 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"-o {args.output}: unknown suffix; accepted are {', '.join(WRITTEN)}")
     check_writable(args.output)
     video = video_path(args.video)
-    check_outputs([("-o", args.output)], {video: "the video"})
+    masks = {} if args.mask is None else {args.mask: "the mask"}
+    check_outputs([("-o", args.output)], {video: "the video", **masks})
     following = track_video(
         video,
         points=args.points,
         region=args.region,
+        mask=args.mask,
         check=args.check,
         start=args.start,
         end=args.end,
@@ -117,11 +128,12 @@ def run(args: argparse.Namespace) -> int:
             raise
         sequence = _keep(tracked, write, args.output)
     if not args.quiet:
-        warning = plugin_warning()
+        assert tracked.last is not None
+        notes = [*tracked.last.remarks(sequence), *filter(None, [plugin_warning()])]
         lines = [
             f"{sequence.frame_count} frames, {sequence.point_count} points, {sequence.visible.mean():.0%} "
             f"visible, {time.monotonic() - began:.1f} s",
-            *([f"note: {warning}"] if warning else []),
+            *(f"note: {note}" for note in notes),
             f"wrote {args.output}",
         ]
         print_lines(*lines)

@@ -1,6 +1,7 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
 from .opencv import missing_packages, plugin_warning
+from .region import rectangle
 from .samples import sample_videos, video_path
 from .tracker import (
     CHECK,
@@ -8,7 +9,6 @@ from .tracker import (
     TrackingStep,
     cut_track,
     follow_places,
-    rectangle,
     replace_track,
     track_video,
     without_track,

@@ -15,6 +15,12 @@ It has no number of pictures for Matroska and MPEG, and counts those that an edi
 Only files with pictures of their own are opened, not lists of other files. Their packets and the size of the
 pictures are bounded by what a file may need.
 
+Phones store the pictures as the sensor has them, and a matrix that turns them upright: all pictures here are
+turned as the first one says, as players show them.
+
+Pictures in files of their own, those of a folder or of a pattern of names, are read as a video, in the order
+of the numbers in their names.
+
 FFmpeg is C code that damaged files may crash or keep busy: the program uses `VideoServer`, in a process of
 its own (`video`).
 """
@@ -23,11 +29,13 @@ from __future__ import annotations
 
 import bisect
 import math
+import os
+import re
 import time
 from collections import OrderedDict
 from itertools import chain
 from multiprocessing.shared_memory import SharedMemory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -44,11 +52,6 @@ if TYPE_CHECKING:
 
 TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
 HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
-# FFmpeg's names of the containers, and of the streams without one, that are opened.
-CONTAINERS = (
-    "asf avi dv flv gif h264 hevc ivf m4v matroska mjpeg mov mp4 mpeg mpegts mpegvideo mxf nut ogg rm webm "
-    "wtv yuv4mpegpipe"
-).split()
 PIXEL = 3  # bytes
 IN_MEMORY = 16  # pictures, of the decoder and of those that are kept, that the largest ones leave space for
 OF_PACKET = 500  # bytes that are kept of each
@@ -58,6 +61,28 @@ MOST_THREADS = 8  # of the decoder, each with a picture of its own
 OF_LIBRARY = 1_000_000_000  # bytes of address space that it may take besides, above all for its threads
 CPU_SECONDS = 5  # for one packet
 REPORT_SECONDS = 0.5  # between two signs of progress
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
+NUMBER = re.compile(r"%0?\d*d")  # in a pattern of names
+MOST_FILES = 1_000_000  # in a folder
+AS_STORED = (1, 0, 0, 1)  # a, b, c, d of the display matrix of pictures that are stored upright
+
+
+class Accepted(NamedTuple):
+    """Files that are opened."""
+
+    containers: str  # FFmpeg's names of the containers, and of the streams without one
+    refusal: str  # of others: the end of a sentence
+
+
+VIDEOS = Accepted(
+    "asf,avi,dv,flv,gif,h264,hevc,ivf,m4v,matroska,mjpeg,mov,mp4,mpeg,mpegts,mpegvideo,mxf,nut,ogg,rm,webm,wtv,"
+    "yuv4mpegpipe",
+    "is no video; accepted are MP4, Matroska, AVI, MPEG and the like",
+)
+PICTURES = Accepted(
+    "png_pipe,jpeg_pipe,bmp_pipe,tiff_pipe,webp_pipe,ppm_pipe,pgm_pipe",
+    f"is no picture; accepted are {', '.join(SUFFIXES)}",
+)
 
 
 class VideoDecoder:
@@ -67,7 +92,9 @@ class VideoDecoder:
     it. Raises InputError where PyAV finds no video in the file.
     """
 
-    def __init__(self, path: Path, progress: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, path: Path, progress: Callable[[], None] = lambda: None, accepted: Accepted = VIDEOS
+    ) -> None:
         import av
         from av.video.reformatter import VideoReformatter
 
@@ -75,6 +102,7 @@ class VideoDecoder:
         self._stored = path.stat().st_size
         self._most_pixels = memory_limit() // (IN_MEMORY * PIXEL)  # of a picture
         self.path = path
+        self._accepted = accepted
         self._av = av
         self._errors = (av.FFmpegError, OSError)
         self._places: dict[tuple[int, int], int] = {}  # packets by position and size, {} where unknown
@@ -92,19 +120,21 @@ class VideoDecoder:
         # What the stream states is read now: after `close` its memory is given back.
         rate = self._stream.average_rate or self._stream.guessed_rate
         self.frame_rate = float(rate) if rate else None
-        self.size = int(self._stream.width), int(self._stream.height)
+        width, height = int(self._stream.width), int(self._stream.height)
         self.count = len(self._numbers)
         if not self.count:
             raise InputError(f"{path} holds no frames")
         keys = (key for key in self._key_times if key in self._numbers)
         self._keys = sorted((self._numbers[key], key) for key in keys)
+        self._display = self._display_matrix()
+        self.size = (height, width) if self._is_transposed() else (width, height)
 
     def read(self, index: int) -> Pixels:
         """Return a picture, (height, width, 3).
 
         `index`: its number, counted from 0. Raises InputError where it cannot be read.
         """
-        return np.array(self.rows(index))
+        return np.array(self.rows(index), order="C")
 
     def rows(self, index: int) -> Pixels:
         """Return a picture as `read` does, on the memory of the library.
@@ -121,7 +151,10 @@ class VideoDecoder:
             raise InputError(f"{self.path}: frame {index + 1} cannot be read: {error}") from error
         shape, strides = (plane.height, plane.width, PIXEL), (plane.line_size, PIXEL, 1)
         pixels: Pixels = np.ndarray(shape, np.uint8, memoryview(plane), strides=strides)
-        return pixels
+        a, b, c, d = self._display
+        if self._is_transposed():
+            pixels, a, d = pixels.transpose(1, 0, 2), c, b
+        return pixels[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1]
 
     def close(self) -> None:
         """Close the file."""
@@ -129,13 +162,36 @@ class VideoDecoder:
         self._passed.clear()
         self._container.close()
 
+    def _display_matrix(self) -> tuple[int, ...]:
+        """Return a, b, c, d: what is stored at (x, y) is shown at (a x + c y, b x + d y), but for a shift."""
+        try:
+            frame = self._decoded(0)
+        except (InputError, *self._errors):  # which is told where the picture is read
+            self._frames = None
+            return AS_STORED
+        try:
+            data = frame.side_data.get("DISPLAYMATRIX")
+        except ValueError:
+            # PyAV gives no data where it does not know one kind, such as EXIF. The angle tells no mirroring.
+            turn = np.deg2rad(frame.rotation)
+            cosine, sine = round(np.cos(turn)), round(np.sin(turn))
+            return cosine, -sine, sine, cosine
+        if data is None:
+            return AS_STORED
+        entries = np.frombuffer(bytes(data), dtype=np.int32)
+        return tuple(int(entries[place]) for place in (0, 1, 3, 4))
+
+    def _is_transposed(self) -> bool:
+        a, b, c, d = map(abs, self._display)
+        return b + c > a + d
+
     def _open(self) -> tuple[Any, Any]:
         """Return the file and its video stream."""
         # Only what the container stores: times that FFmpeg fills in differ with where reading began.
         # Playlists and lists of files are no containers here: they would lead to other files.
         options = {
             "fflags": "+nofillin",
-            "format_whitelist": ",".join(CONTAINERS),
+            "format_whitelist": self._accepted.containers,
             "protocol_whitelist": "file",
             "max_pixels": str(self._most_pixels),  # of pictures that FFmpeg decodes to know what is there
         }
@@ -146,9 +202,7 @@ class VideoDecoder:
             except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
                 container = self._av.open(name, options=options, metadata_errors="replace")
         except self._av.ArgumentError:  # by the list
-            raise InputError(
-                f"{self.path} is no video; accepted are MP4, Matroska, AVI, MPEG and the like"
-            ) from None
+            raise InputError(f"{self.path} {self._accepted.refusal}") from None
         if not container.streams.video:
             raise InputError(f"{self.path} holds no video")
         stream = container.streams.video[0]
@@ -281,6 +335,73 @@ class VideoDecoder:
             yield from ((frame.pts, frame) for frame in frames if frame.pts is not None)
 
 
+class PictureFiles:
+    """Pictures of one size, decoded in this process. Raises InputError where the first one cannot be read."""
+
+    def __init__(self, files: list[Path], progress: Callable[[], None]) -> None:
+        self._files, self._progress = files, progress
+        self.count = len(files)
+        self.frame_rate = None
+        height, width, _ = self.rows(0).shape
+        self.size = width, height
+
+    def rows(self, index: int) -> Pixels:
+        """Return a picture, (height, width, 3).
+
+        `index`: its number, counted from 0. Raises InputError where it cannot be read.
+        """
+        decoder = VideoDecoder(self._files[index], self._progress, PICTURES)
+        try:
+            return decoder.rows(0)
+        finally:
+            decoder.close()
+
+
+def open_decoder(path: Path, progress: Callable[[], None]) -> VideoDecoder | PictureFiles:
+    """Return the decoder of a video, or of the pictures of a folder, of a pattern, or of one file.
+
+    Raises InputError where there are none.
+    """
+    if is_video_file(path):
+        return VideoDecoder(path, progress)
+    return PictureFiles(_files(path), progress)
+
+
+def is_video_file(path: Path) -> bool:
+    """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
+    is_pattern = not path.exists() and (NUMBER.search(path.name) or "*" in path.name)
+    return not (is_pattern or path.is_dir() or path.suffix.lower() in SUFFIXES)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    folder, pattern = (path, "*") if path.is_dir() else (path.parent, path.name)
+    name = re.compile(NUMBER.sub(r"\\d+", re.escape(pattern)).replace(r"\*", ".*"))
+    found = []
+    try:
+        with os.scandir(folder) as entries:
+            for number, entry in enumerate(entries):
+                if number >= MOST_FILES:
+                    raise InputError(f"{folder} holds too many files; accepted are up to {MOST_FILES}")
+                each = folder / entry.name
+                fits = name.fullmatch(entry.name) and not entry.name.startswith(".")
+                if fits and each.suffix.lower() in SUFFIXES and entry.is_file():
+                    found.append(each)
+    except OSError as error:
+        raise InputError.of(error) from error
+    if not found:
+        what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
+        raise InputError(f"{path}: {what}; accepted are {', '.join(SUFFIXES)}")
+    return sorted(found, key=_natural)
+
+
+def _natural(path: Path) -> list[tuple[int, int, str]]:
+    """Return a key that sorts numbers in names by their value: 2 before 10."""
+    parts = re.split(r"(\d+)", path.name.lower())
+    return [(1, int(part), part) if part.isdecimal() else (0, 0, part) for part in parts]
+
+
 class VideoServer:
     """A video file, decoded for another process: what it needs of memory and of time is limited.
 
@@ -296,7 +417,7 @@ class VideoServer:
         limit_memory(OF_LIBRARY + memory_limit())
         self._progress()
         try:
-            self._decoder = VideoDecoder(path, self._progress)
+            self._decoder = open_decoder(path, self._progress)
         except MemoryError:
             raise InputError(f"{path} cannot be read as a video: it needs too much memory") from None
 

@@ -115,6 +115,8 @@ class Sampler:
         return np.stack(both, axis=1)
 
     def _read(self, image: Singles, maps: Singles, places: Singles) -> Singles:
+        if not len(places):  # which OpenCV refuses
+            return np.zeros((0, len(X)), dtype=np.float32)
         x = maps[:, 0, :1] * X + maps[:, 0, 1:] * Y + places[:, :1]
         y = maps[:, 1, :1] * X + maps[:, 1, 1:] * Y + places[:, 1:]
         read: Singles = self._cv2.remap(

@@ -8,15 +8,20 @@ has it, ends. So does a point that jumps: its motion is neither what it was in t
 around the point. A patch that is seen much smaller, larger or more obliquely than at first is replaced by the
 present one.
 
-New corners (Shi and Tomasi) begin where no point is within the region, which moves with the points in it. A
-corner does not begin where noise would move it far, or where its patch resembles what is beside it, as in a
-weave: such points slide. Before a point ends because of its patch it is often wrong already, so its last
-observations are left out from where the similarity stays below the middle of `check` and 1.
+New corners (Shi and Tomasi) begin where no point is within the region, which moves with the points in it;
+at once where many points are lost, as at a cut. A corner does not begin where noise would move it far, or
+where its patch resembles what is beside it, as in a weave: such points slide. Before a point ends because of
+its patch it is often wrong already, so its last observations are left out from where the similarity stays
+below the middle of `check` and 1.
+
+Sizes here in pixels are of pictures of up to `WORKING`. Larger ones are reduced: a patch of so many pixels of
+theirs has too little texture. Places are given and returned in pixels of the video.
 """
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +31,10 @@ from ..data.sequence import MIN_FRAMES, MIN_POINTS, Sequence
 from ..data.triangulation import triangulate_tracks
 from ..foundation.exceptions import InputError
 from ..foundation.representation import one_line_repr
+from .coverage import chosen_tracks, coverage_remarks
 from .opencv import load_opencv
-from .registration import RADIUS, Sampler, Templates, ambiguity, register
+from .region import Masks, area, checked_region, moved_region, outline
+from .registration import Sampler, Templates, ambiguity, register
 from .video import Video
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..foundation.types import Floats, Ints, Pixels
+    from ..foundation.types import Bools, Floats, Ints, Pixels
     from .registration import Singles
 
 POINTS = 300  # followed at a time, and at most in the result
@@ -44,19 +51,22 @@ CHECK = 0.8  # similarity with the first patch, below which a point ends
 RETURN = 0.7  # px between a point and where it comes back to, at most
 APART = 2.5  # px between Lucas-Kanade and the registered patch, at most
 OBLIQUE = (0.5, 2.0)  # scales of the affine map between which a patch is kept
+LONGEST_OUTSIDE = 5  # frames in a row outside the mask, after which a point ends
 SHORTEST = 15  # frames of a track that is kept
+SHORTEST_OF_SPARSE = 5  # frames of a track that is kept where frames would have too few points without it
 RESEED = 5  # frames between two searches for corners
+LOST = 0.5  # share of the points after a search, at which corners are sought again at once
+WORKING = 1280  # px of the longer side of the picture that points are followed in; larger ones are reduced
 QUALITY = 0.01  # of a corner, in shares of the best one
 CANDIDATES = 2  # corners that are looked at for one that begins
-UNCERTAIN = 2.0  # how much farther than the median corner of the first frame noise may move one
+UNCERTAIN = 2.0  # how much farther than the median corner, where none was followed, noise may move one
+FAINT = 0.2  # px per gray level of noise, above which a corner is taken to be of noise alone
 AMBIGUOUS = 0.8  # similarity of a corner's patch with one beside it, from which on it may be mistaken for it
 INSET = 7  # px from the border of the region that points begin: their patches are within it
 LEAST_SPACING, CLOSER = 5.0, 0.7  # px between corners; factor where they are too few in the first frame
 WINDOW, LEVELS = 21, 3  # of Lucas-Kanade: px, and halvings of the image
 BLUR = 0.8  # px, deviation: what is compared is less noisy, and smooth between the pixels
 BORDER = 3.0  # px from the border of the image that a point must be
-OUTLINE = 64  # corners of the region as it moves
-NEIGHBORS = 8  # points that move a corner of the region
 AROUND = 12  # points whose motion a point is compared with
 JUMP = 3.0  # px between the motion of a point, what it was before, and what it is around it
 JUMP_RATIO = 6.0  # and how much more than is usual around it
@@ -88,17 +98,9 @@ class TrackingStep:
         """
         return self._follower.sequence(self.done)
 
-
-def rectangle(x: float, y: float, width: float, height: float) -> Floats:
-    """Return the corners (4, 2) of a rectangle.
-
-    `x`, `y`: its upper left corner, in pixels; `width`, `height`: its size, in pixels.
-
-    >>> rectangle(10, 20, 3, 4).tolist()
-    [[10.0, 20.0], [13.0, 20.0], [13.0, 24.0], [10.0, 24.0]]
-    """
-    right, down = x + width, y + height
-    return np.array([[x, y], [right, y], [right, down], [x, down]], dtype=np.float64)
+    def remarks(self, sequence: Sequence) -> tuple[str, ...]:
+        """Return sentences about a sequence of this step: frames without tracks, cuts, and a background."""
+        return coverage_remarks(sequence, self._follower.kept[: self.done])
 
 
 def track_video(
@@ -106,6 +108,7 @@ def track_video(
     *,
     points: int = POINTS,
     region: npt.ArrayLike | None = None,
+    mask: Path | None = None,
     check: float = CHECK,
     start: int = 1,
     end: int | None = None,
@@ -114,10 +117,11 @@ def track_video(
 ) -> Generator[TrackingStep, None, Sequence]:
     """Follow points through a video; yields every frame of the result, and returns the sequence.
 
-    `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `start`,
-    `end`: first and last frame of the video, counted from 1; by default to its end. Raises InputError where
-    PyAV or OpenCV is not installed, the video cannot be read, an argument is outside its range, or too few
-    points are found.
+    `region`: (M, 2) corners, in pixels of the first frame, of where points begin; None: everywhere; `mask`: a
+    picture, or pictures for all frames (`Masks`): points begin where it is not black, and are not seen where
+    it is black; `start`, `end`: first and last frame of the video, counted from 1; by default to its end.
+    Raises InputError where PyAV or OpenCV is not installed, the video cannot be read, an argument is outside
+    its range, or too few points are found.
 
     >>> from pathlib import Path
     >>> from core.tracking import track_video, video_path
@@ -127,8 +131,9 @@ def track_video(
     """
     _check_arguments(points, check, start, end, step)
     cv2 = load_opencv()
-    video = Video(path, stopped)
-    try:
+    with ExitStack() as opened:
+        video = opened.enter_context(closing(Video(path, stopped)))
+        masks = None if mask is None else opened.enter_context(closing(Masks(mask, video)))
         last = video.count if end is None else min(end, video.count)
         pictures = range(start - 1, last)
         kept = range(start - 1, last, step)
@@ -137,16 +142,13 @@ def track_video(
                 f"{path}: frames {start} to {last} in steps of {step} are {len(kept)} of {video.count}; at "
                 f"least {MIN_FRAMES} are needed"
             )
-        corners = None if region is None else _checked_region(region, video.size)
-        tracker = _PointFollower(cv2, video, points, corners, check, kept)
+        tracker = _PointFollower(cv2, video, points, region, check, kept)
         for picture in pictures:
             image = _of_one_size(video, picture)
-            tracker.follow(image)
+            tracker.follow(image, None if masks is None else masks.read(picture))
             if picture in kept:
                 yield tracker.keep(picture, image)
         return tracker.sequence(len(kept))
-    finally:
-        video.close()
 
 
 def follow_places(
@@ -193,22 +195,29 @@ class _PointFollower:
         cv2: Any,
         video: Video,
         points: int,
-        region: Floats | None,
+        region: npt.ArrayLike | None,
         check: float,
         kept: Collection[int],
         begin: Singles | None = None,  # where the points begin, in place of corners
     ) -> None:
-        self._cv2, self._video, self._kept, self._given = cv2, video, list(kept), begin
+        self._cv2, self._video, self.kept = cv2, video, list(kept)
         self._most, self._check = points, check
-        width, height = video.size
-        full = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
-        self._region = None if region is None else _outline(region)
-        area = _area(full if region is None else region)
-        self._spacing = max(LEAST_SPACING, 0.75 * float(np.sqrt(area / points)))
+        reduction = min(1.0, WORKING / max(video.size))
+        width, height = self._size = tuple(max(1, round(reduction * side)) for side in video.size)
+        self._scale: Floats = np.array(self._size) / video.size
+        self._given = None if begin is None else self._reduced(begin).astype(np.float32)
+        self._region: Floats | None = None
+        self._mask: Pixels | None = None  # of the present frame, 255 where the object is
+        covered = float(width * height)
+        if region is not None:
+            corners = self._reduced(checked_region(region, video.size, float(self._scale.prod())))
+            self._region, covered = outline(corners), area(corners)
+        self._spacing = max(LEAST_SPACING, 0.75 * float(np.sqrt(covered / points)))
         self._limit = np.array([width - 1 - BORDER, height - 1 - BORDER], dtype=np.float32)
         self._uncertain: float | None = None  # above which noise moves a corner too far
         self._before: Pixels | None = None  # the brightness of the frame before
         self._passed = 0  # frames
+        self._searched, self._found = 0, 0  # the frame of the last search, and the points after it
         self._names = np.zeros(0, dtype=np.int64)  # of the points that are followed: columns of the tracks
         self._places = np.zeros((0, 2), dtype=np.float32)
         self._maps = np.zeros((0, 2, 2), dtype=np.float32)
@@ -221,11 +230,18 @@ class _PointFollower:
         self._similar = np.full((len(kept), 4 * points), np.nan, dtype=np.float32)
         self._failed: list[Ints] = []  # points that ended because of their patch
         self._similarity = np.zeros(0, dtype=np.float32)
+        self._outside = np.zeros(0, dtype=np.int64)  # frames in a row in which a point is outside the mask
 
-    def follow(self, image: Pixels) -> None:
-        """Move the points to the next frame."""
+    def follow(self, image: Pixels, inside: Bools | None = None) -> None:
+        """Move the points to the next frame. `inside`: where the object is, None where that is not known."""
         cv2 = self._cv2
+        if inside is not None:
+            self._mask = cv2.resize(
+                255 * inside.astype(np.uint8), self._size, interpolation=cv2.INTER_NEAREST
+            )
         gray: Pixels = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+        if gray.shape[::-1] != self._size:
+            gray = cv2.resize(gray, self._size, interpolation=cv2.INTER_AREA)
         smooth = cv2.GaussianBlur(gray.astype(np.float32), (0, 0), BLUR)
         sampler = Sampler(cv2, smooth)
         if self._before is not None and len(self._names):
@@ -233,60 +249,82 @@ class _PointFollower:
         if self._given is not None:
             if not self._passed:
                 self._add(self._given, Templates.at(sampler, self._given))
-        elif self._passed % RESEED == 0 and len(self._names) < self._most:
+        elif len(self._names) < self._most and self._is_search_due():
             self._begin(gray, sampler)
-        if not self._passed and not len(self._names):
-            raise InputError(
-                f"{self._video.path}: no corners are found where points may begin; choose a region with "
-                "texture"
-            )
+            self._searched, self._found = self._passed, len(self._names)
+            if self._region is not None and not self._count:  # it is of the first frame; others may be black
+                raise self._no_corners()
         self._before = gray
         self._passed += 1
 
+    def _no_corners(self) -> InputError:
+        return InputError(
+            f"{self._video.path}: no corners are found where points may begin; choose a region with texture"
+        )
+
+    def _is_search_due(self) -> bool:
+        # Not in two frames in a row: corners of noise are lost at once, and would be sought in every frame.
+        lost = len(self._names) <= LOST * self._found and self._searched < self._passed - 1
+        return self._passed % RESEED == 0 or lost
+
+    def _reduced(self, places: npt.ArrayLike) -> Floats:
+        """Return places (..., 2) of the video in the reduced picture; middles of pixels are whole numbers."""
+        return np.asarray(places) * self._scale + (self._scale - 1) / 2
+
+    def _enlarged(self, places: npt.ArrayLike) -> Floats:
+        """Return places (..., 2) of the reduced picture in the video."""
+        return (np.asarray(places) - (self._scale - 1) / 2) / self._scale
+
     def keep(self, picture: int, image: Pixels) -> TrackingStep:
         """Store where the points are in a frame of the result."""
-        row = self._kept.index(picture)
+        row = self.kept.index(picture)
         if self._count > self._tracks.shape[2]:
             more = self._count + 2 * self._most - self._tracks.shape[2]
             self._tracks = np.pad(self._tracks, ((0, 0), (0, 0), (0, more)), constant_values=np.nan)
             self._similar = np.pad(self._similar, ((0, 0), (0, more)), constant_values=np.nan)
-        self._tracks[row][:, self._names] = self._places.T
+        self._tracks[row][:, self._names] = self._enlarged(self._places).T
+        if self._mask is not None:
+            self._tracks[row][:, self._names[self._outside > 0]] = np.nan
         self._similar[row, self._names] = self._similarity
         so_far = self._tracks[: row + 1, :, : self._count].view()
         so_far.setflags(write=False)
-        region = None if self._region is None else self._region.copy()
-        return TrackingStep(picture, row + 1, len(self._kept), image, so_far, region, self)
+        region = None if self._region is None else self._enlarged(self._region)
+        return TrackingStep(picture, row + 1, len(self.kept), image, so_far, region, self)
 
     def sequence(self, frames: int) -> Sequence:
         """Return what is good of the first frames."""
         tracks = self._tracks[:frames, :, : self._count].copy()
         self._leave_out_doubtful_ends(tracks)
         seen = np.isfinite(tracks[:, 0])
-        lengths = seen.sum(axis=0)
+        path, step = self._video.path, self.kept[1] - self.kept[0]
+        if not self._count:
+            raise self._no_corners()
         shortest = min(SHORTEST, max(MIN_FRAMES, frames // 2))
-        long = np.flatnonzero(lengths >= shortest)
-        longest = np.sort(long[np.argsort(-lengths[long], kind="stable")[: self._most]])
-        tracks = tracks[:, :, longest]
-        crowded = np.isfinite(tracks[:, 0]).sum(axis=1) >= MIN_POINTS
-        covered = int(np.argmin(crowded)) if not crowded.all() else frames
-        path, first, step = self._video.path, self._kept[0] + 1, self._kept[1] - self._kept[0]
-        if len(longest) < MIN_POINTS or covered < MIN_FRAMES:
+        lengths = seen.sum(axis=0)
+        enough = lengths >= shortest
+        sparse = seen[:, enough].sum(axis=1) < MIN_POINTS
+        enough |= (lengths >= min(SHORTEST_OF_SPARSE, shortest)) & seen[sparse].any(axis=0)
+        long = np.flatnonzero(enough)
+        chosen = long[chosen_tracks(seen[:, long], self._most)]
+        crowded = np.flatnonzero(seen[:, chosen].sum(axis=1) >= MIN_POINTS)
+        if len(chosen) < MIN_POINTS or len(crowded) < MIN_FRAMES:
             raise InputError(
-                f"{path}: {len(longest)} points are followed through at least {shortest} frames; at least "
+                f"{path}: {len(chosen)} points are followed through at least {shortest} frames; at least "
                 f"{MIN_POINTS} are needed. Choose a region with texture, more points, or a lower check"
             )
-        tracks = tracks[:covered]
+        tracks = tracks[crowded][:, :, chosen]
         tracks = tracks[:, :, np.isfinite(tracks[:, 0]).any(axis=0)]
-        last = self._kept[covered - 1] + 1
+        pictures = np.array(self.kept)[crowded]
         every = f", every {step}th" if step > 1 else ""
+        first, last = pictures[0] + 1, pictures[-1] + 1
         rate = self._video.frame_rate
         return Sequence(
             tracks,
-            name=path.stem,
+            name=path.stem if path.exists() else path.absolute().parent.name,  # of a pattern: its folder
             faces=triangulate_tracks(tracks, np.isfinite(tracks[:, 0])),
             image_size=self._video.size,
             video=path.absolute(),
-            video_frames=np.array(self._kept[:covered]) if first > 1 or step > 1 else None,
+            video_frames=pictures if (pictures != np.arange(len(pictures))).any() else None,
             frame_rate=None if rate is None else rate / step,
             digest=hashlib.sha256(np.ascontiguousarray(tracks).data).hexdigest(),
             provenance=f"followed through {path.name}, frames {first} to {last}{every}: at most {self._most} "
@@ -309,12 +347,18 @@ class _PointFollower:
         velocities = places - was
         steady = ~jumps(was, velocities, self._velocities[good])
         same &= steady
+        outside = self._outside[good]
+        if self._mask is not None:
+            x, y = np.rint(np.clip(places, 0, self._limit)).astype(int).T
+            outside = np.where(self._mask[y, x], 0, outside + 1)
+            same &= outside <= LONGEST_OUTSIDE
         self._failed.append(names[~same])
         self._velocities = velocities[same]
+        self._outside = outside[same]
         self._names, self._places, self._maps = names[same], places[same], maps[same]
         self._templates, self._similarity = templates[same], similarity[same]
         if self._region is not None:
-            self._region = _moved(self._region, was[same], self._places)
+            self._region = moved_region(self._region, was[same], self._places)
         self._renew(sampler)
 
     def _renew(self, sampler: Sampler) -> None:
@@ -332,18 +376,20 @@ class _PointFollower:
     def _begin(self, gray: Pixels, sampler: Sampler) -> None:
         """Let points begin at corners that are far enough from those that are followed."""
         cv2 = self._cv2
-        free = np.zeros(gray.shape, dtype=np.uint8)
+        free = np.full(gray.shape, 255, dtype=np.uint8) if self._mask is None else self._mask.copy()
         margin = int(BORDER) + 1
-        if self._region is None:
-            free[margin:-margin, margin:-margin] = 255
-        else:
-            cv2.fillPoly(free, [np.rint(self._region).astype(np.int32)], 255)
+        if self._region is not None:
+            polygon = cv2.fillPoly(np.zeros_like(free), [np.rint(self._region).astype(np.int32)], 255)
+            free &= polygon
+        if self._region is not None or self._mask is not None:
             free = cv2.erode(
                 free, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * INSET + 1, 2 * INSET + 1))
             )
-            free[:margin] = free[-margin:] = free[:, :margin] = free[:, -margin:] = 0
+        free[:margin] = free[-margin:] = free[:, :margin] = free[:, -margin:] = 0
+        if not len(self._names):
+            self._uncertain = None
         begun, fresh = self._corners(gray, sampler, free)
-        while not self._passed and len(begun) < self._most and self._spacing > LEAST_SPACING:
+        while not self._count and len(begun) < self._most and self._spacing > LEAST_SPACING:
             self._spacing = max(LEAST_SPACING, CLOSER * self._spacing)
             begun, fresh = self._corners(gray, sampler, free)
         if fresh is not None:
@@ -357,6 +403,7 @@ class _PointFollower:
         self._velocities = np.concatenate([self._velocities, np.full_like(begun, np.nan)])
         identity = np.tile(np.eye(2, dtype=np.float32), (len(begun), 1, 1))
         self._maps = np.concatenate([self._maps, identity])
+        self._outside = np.concatenate([self._outside, np.zeros(len(begun), dtype=np.int64)])
         self._similarity = np.concatenate([self._similarity, np.ones(len(begun), dtype=np.float32)])
         self._count += len(begun)
 
@@ -372,7 +419,7 @@ class _PointFollower:
         found = corners.reshape(-1, 2)
         patches = Templates.at(sampler, found)
         if self._uncertain is None:
-            self._uncertain = UNCERTAIN * float(np.median(patches.uncertainty))
+            self._uncertain = min(FAINT, UNCERTAIN * float(np.median(patches.uncertainty)))
         clear = patches.uncertainty < self._uncertain
         clear &= ambiguity(patches, sampler, found) < AMBIGUOUS
         best = np.flatnonzero(clear)[:wanted]
@@ -435,30 +482,6 @@ def jumps(places: Singles, velocities: Singles, before: Singles) -> npt.NDArray[
     return found
 
 
-def _outline(region: Floats) -> Floats:
-    """Return corners (M, 2) that lie evenly on the border of a region."""
-    closed = np.concatenate([region, region[:1]])
-    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
-    at = np.linspace(0, lengths[-1], OUTLINE, endpoint=False)
-    return np.stack([np.interp(at, lengths, closed[:, axis]) for axis in range(2)], axis=1)
-
-
-def _moved(corners: Floats, before: Singles, after: Singles) -> Floats:
-    """Return the corners of a region, each moved as the points near it are on average."""
-    if not len(before):
-        return corners
-    apart = np.linalg.norm(corners[:, None] - before[None], axis=2)
-    near = np.argpartition(apart, min(NEIGHBORS, len(before)) - 1, axis=1)[:, :NEIGHBORS]
-    moved: Floats = corners + np.median((after - before)[near], axis=1)
-    return moved
-
-
-def _area(corners: Floats) -> float:
-    """Return the area of a polygon (M, 2)."""
-    x, y = corners.T
-    return 0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))))
-
-
 def _check_arguments(points: int, check: float, start: int, end: int | None, step: int) -> None:
     if points < MIN_POINTS:
         raise InputError(f"points is {points}; accepted is a whole number of at least {MIN_POINTS}")
@@ -469,19 +492,6 @@ def _check_arguments(points: int, check: float, start: int, end: int | None, ste
             raise InputError(f"{name} is {value}; accepted is a whole number of at least 1")
     if end is not None and end <= start:
         raise InputError(f"end is {end}; accepted is a frame after the first one, {start}")
-
-
-def _checked_region(region: npt.ArrayLike, size: tuple[int, int]) -> Floats:
-    corners = np.asarray(region, dtype=np.float64)
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.isfinite(corners).all():
-        raise InputError(f"region has shape {corners.shape}; accepted are (corners, 2) numbers, 3 or more")
-    inside = np.clip(corners, 0, np.array(size) - 1.0)
-    if _area(inside) < (2 * RADIUS) ** 2:
-        raise InputError(
-            f"region covers {_area(inside):.0f} square pixels of a picture of {size[0]} x {size[1]}; at "
-            f"least {(2 * RADIUS) ** 2} are needed"
-        )
-    return inside
 
 
 def without_track(sequence: Sequence, point: int) -> Sequence:

@@ -19,7 +19,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.missing_packages import needs
 from ..foundation.processes import POLL_SECONDS, ProcessDied, WorkerProcess, why_ended
 from ..io.files.contents import check_file
-from .decoding import PIXEL, VideoServer
+from .decoding import PIXEL, VideoServer, is_video_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ MOST_DEATHS = 3  # of processes that decode one video
 
 
 class Video:
-    """A video file.
+    """A video file, or pictures in files of their own: a folder, or a pattern such as `img_%04d.png`.
 
     `size`: width and height in pixels; `frame_rate`: frames per second, None where the file does not state
     it. Raises InputError where PyAV is not installed, or it finds no video in the file.
@@ -41,7 +41,8 @@ class Video:
     def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
         if find_spec("av") is None:
             raise InputError(needs("A video", "PyAV", "video"))
-        check_file(path)
+        if is_video_file(path):
+            check_file(path)
         self.path = path
         self._process: WorkerProcess | None = None
         self._memory: SharedMemory | None = None

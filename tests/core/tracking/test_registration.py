@@ -96,3 +96,11 @@ def test_a_periodic_pattern_is_ambiguous_and_noise_is_not(picture):
 
 def test_the_grid_of_a_patch_is_centered():
     assert X.sum() == 0 and Y.sum() == 0 and abs(float(WEIGHTS.sum()) - 1) < 1e-6
+
+
+def test_no_patches_are_registered_to_none(picture):
+    sampler = Sampler(cv2, picture)
+    templates = Templates.at(sampler, CENTERS[:0])
+    maps, places, similar = register(templates, sampler, np.zeros((0, 2, 2), np.float32), CENTERS[:0])
+    assert maps.shape == (0, 2, 2) and places.shape == (0, 2) and similar.shape == (0,)
+    assert ambiguity(templates, sampler, CENTERS[:0]).shape == (0,)

@@ -204,7 +204,7 @@ def test_a_region_without_texture_is_refused(tmp_path):
             written.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
         written.mux(stream.encode(None))
     with pytest.raises(InputError, match="no corners are found where points may begin"):
-        next(track_video(tmp_path / "gray.mp4"))
+        list(track_video(tmp_path / "gray.mp4"))
 
 
 def test_frames_that_change_their_size_are_refused(tmp_path):
