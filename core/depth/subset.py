@@ -21,6 +21,9 @@ about the current depths, with the slopes c_fe:
 with l_fe = l0_fe + c_fe (z_f - z0_f).  The weight is that of an edge in the energy, 2 isometry / neighbors.
 Both bounds are renewed `ROUNDS` times.  The system of a point grows by sum_e w_e C_e J C_e, where C_e =
 diag(c_fe), and J takes the mean over the frames off.
+
+A system costs F^3.  So many frames are divided into runs of every n-th frame, which have all views, and W and
+lengths of their own.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ SHORTEST = 1e-4  # length of an edge, in units of s
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
 CARRYING = 4  # points of the part that another one moves with
+LARGEST_SYSTEM = 50  # frames that one couples, whose cost is cubic in them
 MOST_MEMORY = 4_000_000  # numbers in the systems that are solved at once
 
 
@@ -82,20 +86,22 @@ class DepthSubset:
             return point
         frames, _, count = rays.shape
         others = np.setdiff1d(np.arange(count), self.points)
-        system = _PathSystem.about(self, point)
-        known = point.camera_points()
         Y = np.empty((frames, 3, count))
-        Y[:, :, self.points] = known
-        step = max(1, MOST_MEMORY // frames**2)
-        for first in range(0, len(others), step):
-            chunk = others[first : first + step]
-            paths = system.paths(rays[:, :, chunk])
-            z = system.depths(paths)
-            if isometry > 0 and neighbors > 0:
-                ends = system.nearest(paths, z, neighbors)
-                for _ in range(ROUNDS):
-                    z = system.depths(paths, system.lengths(paths, z, ends, 2.0 * isometry / neighbors))
-            Y[:, :, chunk] = paths.fixed + paths.moving * z[:, None]
+        Y[:, :, self.points] = point.camera_points()
+        runs = -(-frames // LARGEST_SYSTEM)
+        for index in range(runs):
+            run = slice(index, None, runs)
+            system = _PathSystem.about(self, point, run)
+            step = max(1, MOST_MEMORY // len(system.W) ** 2)
+            for first in range(0, len(others), step):
+                chunk = others[first : first + step]
+                paths = system.paths(rays[run][:, :, chunk])
+                z = system.depths(paths)
+                if isometry > 0 and neighbors > 0:
+                    ends = system.nearest(paths, z, neighbors)
+                    for _ in range(ROUNDS):
+                        z = system.depths(paths, system.lengths(paths, z, ends, 2.0 * isometry / neighbors))
+                Y[run][:, :, chunk] = paths.fixed + paths.moving * z[:, None]
         return DepthPoint.from_camera_points(self.problem, Y, point.rotations)
 
 
@@ -124,11 +130,11 @@ class _PathSystem:
     __repr__ = one_line_repr
 
     @classmethod
-    def about(cls, subset: DepthSubset, point: DepthPoint) -> _PathSystem:
-        """Return the systems that a value of the part gives."""
-        shapes = subset.part.shapes(point)
-        back = np.swapaxes(point.rotations, 1, 2) / subset.part.unit(point)
-        mean = point.camera_points().mean(axis=2)
+    def about(cls, subset: DepthSubset, point: DepthPoint, run: slice) -> _PathSystem:
+        """Return the systems that a value of the part gives for some frames."""
+        shapes = subset.part.shapes(point)[run]
+        back = np.swapaxes(point.rotations[run], 1, 2) / subset.part.unit(point)
+        mean = point.camera_points()[run].mean(axis=2)
         return cls(subset.problem.affine, back, mean, shapes, _coupling(shapes, CARRIED_EPS))
 
     def paths(self, m: Floats) -> _Paths:

@@ -58,7 +58,7 @@ FILES = [(name, file) for name, (_words, files) in WRITTEN.items() for file in f
 # The other options and arguments that are paths: they are read.
 READ = {
     "info path", "evaluate --truth", "evaluate result", "export result", "reproduce --data",
-    "reproduce --real", "benchmark --pyproximal", "solve --start", "track video",
+    "reproduce --real", "benchmark --pyproximal", "solve --start", "track video", "track --mask",
 }  # fmt: skip
 # Those of all commands that are texts: what is read, and what is no file.
 TEXTS = {

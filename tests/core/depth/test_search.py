@@ -113,11 +113,22 @@ def test_depths_that_keep_their_distances_to_a_subset_are_nearer_to_the_truth(si
     np.testing.assert_array_equal(free.depths, alone.depths)
 
 
+def test_systems_of_every_nth_frame_are_as_good_as_one_of_all(simulated, error, monkeypatch):
+    problem, truth = simulated(points=80, frames=48, occlusion=0.1)
+    subset = point_subset(problem, problem.shapes(truth), 40)
+    errors = []
+    for most in (48, 20):
+        monkeypatch.setattr("core.depth.subset.LARGEST_SYSTEM", most)
+        extended = subset.extend(subset.restrict(truth), truth.rays, isometry=0.3, neighbors=8)
+        errors.append(error(problem, extended, truth))
+    assert errors[1] < 1.05 * errors[0]
+
+
 @pytest.mark.parametrize("affine", [False, True])
 def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variations(simulated, affine):
     problem, truth = simulated(affine=affine, frames=6, points=20)
     subset = point_subset(problem, problem.shapes(truth), 8)
-    system = _PathSystem.about(subset, subset.restrict(truth))
+    system = _PathSystem.about(subset, subset.restrict(truth), slice(None))
     others = np.setdiff1d(np.arange(20), subset.points)[:2]
     paths = system.paths(truth.rays[:, :, others])
     z = system.depths(paths)

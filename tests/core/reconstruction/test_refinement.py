@@ -388,7 +388,7 @@ def test_mirrored_frames_are_repeated_from_steps_and_from_a_file(sequence, refin
     again = reconstruct(sequence, mirrored, start=start)
     # The product of the modes has other last digits than the shape, and the end is flat.
     assert again.energy == pytest.approx(result.energy, abs=1e-4)
-    np.testing.assert_allclose(again.points, result.points, atol=0.01 * np.abs(result.points).max())
+    np.testing.assert_allclose(again.points, result.points, atol=0.02 * np.abs(result.points).max())
 
 
 def test_all_frames_can_be_mirrored(sequence, refined):

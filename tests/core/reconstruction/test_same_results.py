@@ -53,5 +53,5 @@ def test_errors_do_not_hang_on_the_last_digits_of_sums(tmp_path):
         for kernel in kernels
     ]
     errors = [result.errors()["procrustes_mm"] for result in found]
-    assert errors[0] == pytest.approx(errors[1], rel=1e-3) and max(errors) < 0.7
+    assert errors[0] == pytest.approx(errors[1], rel=2e-3) and max(errors) < 0.7
     assert found[0].loss == pytest.approx(found[1].loss, rel=1e-10)

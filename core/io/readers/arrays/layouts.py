@@ -249,6 +249,12 @@ def _no_tracks(variables: Variables, options: ReadingOptions) -> str:
             f"{name} is {size_of(variables[options.tracks])}; accepted are tracks{order}: frames x "
             f"points x 2, points x frames x 2, 2F x P, ..., of at least {MIN_FRAMES} x {MIN_POINTS}"
         )
+    for name, value in sorted(variables.items()):
+        if is_array(value, 3) and 3 in value.shape and 2 not in value.shape:
+            return (
+                f"{name} ({size_of(value)}) may be shapes in 3-D, and there are no image points of them; "
+                "accepted are tracks, with their shapes or without (`nrsfm formats` lists the layouts)"
+            )
     return (
         f"fits no layout that is known; it holds {describe(variables)}; accepted is an array of "
         f"tracks{order}: frames x points x 2, points x frames x 2 (--order ntxy), 2F x P, ...; name it by "

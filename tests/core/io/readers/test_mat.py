@@ -118,6 +118,13 @@ def test_labels_of_leap_are_points_first_and_frames_without_labels_are_left_out(
     assert left_out.startswith("frames that show no point are left out: 1, 5, 8 of 8; the numbers of those")
 
 
+def test_shapes_without_images_are_refused_as_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"X \(3 x 9 x 6\) may be shapes in 3-D, and there are no image points"
+    ):
+        read_sequence(save(tmp_path / "faces.mat", {"X": shapes().transpose(1, 2, 0)}))
+
+
 def test_blocked_shapes_are_seen_from_the_front(tmp_path: Path) -> None:
     S = shapes()
     read = read_sequence(save(tmp_path / "face.mat", {"P3_gt": stacked(S)}))
