@@ -374,7 +374,7 @@ class Settings:
         Raises InputError where there is no such field.
         """
         names = [entry.name for entry in fields(self)]
-        for name in changes.keys() - set(names):
+        for name in sorted(changes.keys() - set(names)):
             near = get_close_matches(name, names, n=1)
             hint = "a preset is given by its name: reconstruct(sequence, 'paper')" if name == "preset" else ""
             hint = hint or (f"the nearest is {near[0]!r}" if near else f"accepted are {', '.join(names)}")

@@ -1,6 +1,7 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
 from .opencv import missing_packages, plugin_warning
+from .pictures import list_pictures, matching_pictures
 from .region import rectangle
 from .samples import sample_videos, video_path
 from .tracker import (
@@ -22,6 +23,8 @@ __all__ = [
     "Video",
     "cut_track",
     "follow_places",
+    "list_pictures",
+    "matching_pictures",
     "missing_packages",
     "plugin_warning",
     "rectangle",

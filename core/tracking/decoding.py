@@ -29,8 +29,6 @@ from __future__ import annotations
 
 import bisect
 import math
-import os
-import re
 import time
 from collections import OrderedDict
 from itertools import chain
@@ -43,6 +41,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.processes import limit_memory, limit_processor, processor_count
 from ..io.files.allowance import Allowance, memory_limit
 from ..io.files.contents import naming
+from .pictures import is_pattern, list_pictures, matching_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,8 +61,6 @@ OF_LIBRARY = 1_000_000_000  # bytes of address space that it may take besides, a
 CPU_SECONDS = 5  # for one packet
 REPORT_SECONDS = 0.5  # between two signs of progress
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
-NUMBER = re.compile(r"%0?\d*d")  # in a pattern of names
-MOST_FILES = 1_000_000  # in a folder
 AS_STORED = (1, 0, 0, 1)  # a, b, c, d of the display matrix of pictures that are stored upright
 
 
@@ -369,37 +366,18 @@ def open_decoder(path: Path, progress: Callable[[], None]) -> VideoDecoder | Pic
 
 def is_video_file(path: Path) -> bool:
     """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
-    is_pattern = not path.exists() and (NUMBER.search(path.name) or "*" in path.name)
-    return not (is_pattern or path.is_dir() or path.suffix.lower() in SUFFIXES)
+    pattern = not path.exists() and is_pattern(path)
+    return not (pattern or path.is_dir() or path.suffix.lower() in SUFFIXES)
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
-    folder, pattern = (path, "*") if path.is_dir() else (path.parent, path.name)
-    name = re.compile(NUMBER.sub(r"\\d+", re.escape(pattern)).replace(r"\*", ".*"))
-    found = []
-    try:
-        with os.scandir(folder) as entries:
-            for number, entry in enumerate(entries):
-                if number >= MOST_FILES:
-                    raise InputError(f"{folder} holds too many files; accepted are up to {MOST_FILES}")
-                each = folder / entry.name
-                fits = name.fullmatch(entry.name) and not entry.name.startswith(".")
-                if fits and each.suffix.lower() in SUFFIXES and entry.is_file():
-                    found.append(each)
-    except OSError as error:
-        raise InputError.of(error) from error
+    found = list_pictures(path, SUFFIXES) if path.is_dir() else matching_pictures(path, SUFFIXES)
     if not found:
         what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
         raise InputError(f"{path}: {what}; accepted are {', '.join(SUFFIXES)}")
-    return sorted(found, key=_natural)
-
-
-def _natural(path: Path) -> list[tuple[int, int, str]]:
-    """Return a key that sorts numbers in names by their value: 2 before 10."""
-    parts = re.split(r"(\d+)", path.name.lower())
-    return [(1, int(part), part) if part.isdecimal() else (0, 0, part) for part in parts]
+    return found
 
 
 class VideoServer:

@@ -231,10 +231,9 @@ class ImportDialog(QDialog):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self._reading, accepted)
         self._show_camera(inspected)
-        remarks = (*contents.left_out, *contents.guesses)
-        self._guesses.setText("\n".join(f"• {_sentence(remark)}" for remark in remarks))
+        self._guesses.setText("\n".join(f"• {_sentence(remark)}" for remark in contents.remarks))
         for part in (self._guesses_heading, self._guesses):
-            part.setVisible(bool(remarks))
+            part.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
         self._guess_again.setEnabled(bool(self._reading))
         self._import.setEnabled(sequence is not None and self._answered)

@@ -277,8 +277,8 @@ class SequenceOpening(QObject):
             sequence = found.sequence if isinstance(found, FileContents) else found
             assert sequence is not None  # refused above
             self._show(sequence, None if what.startswith(SAMPLE) else Path(what), how)
-            if isinstance(found, FileContents) and (found.guesses or found.left_out) and not how.reading:
-                self.guessed.emit(". ".join((*found.left_out, *found.guesses)))
+            if isinstance(found, FileContents) and found.remarks and not how.reading:
+                self.guessed.emit(". ".join(found.remarks))
             return
         self.shown.emit()
 

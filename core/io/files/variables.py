@@ -316,8 +316,11 @@ def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
     return image[:, :2] / image[:, 2:]
 
 
+SAME_CAMERA = 1e-3  # of the focal length: largest difference of matrices that are one
+
+
 def in_one_camera(tracks: Floats, matrices: Floats) -> tuple[Floats, Floats, str]:
-    """Put tracks of frames with cameras of their own into one: a rotation of none, another K for each frame.
+    """Put the tracks of frames that have a K each into one camera, which looks where theirs do.
 
     `tracks`: (F, 2, P); `matrices`: (F, 3, 3), K of each frame. Returns the tracks, the entrywise median of
     the matrices, and a sentence on both; "" where all are the same.
@@ -332,7 +335,6 @@ def in_one_camera(tracks: Floats, matrices: Floats) -> tuple[Floats, Floats, str
     return image[:, :2] / image[:, 2:], one, note + "put into the median of them"
 
 
-SAME_CAMERA = 1e-3  # of the focal length: largest difference of matrices that are one
 INTRINSICS = ("K", "KK", "intrinsics", "camera_matrix")
 
 

@@ -69,6 +69,11 @@ class FileContents:
         return self.producer in (CHALLENGE, OWN)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """All sentences on it."""
+        return (*self.left_out, *self.guesses)
+
+    @property
     def clear(self) -> bool:
         """Whether the file could be read and nothing was guessed."""
         return self.sequence is not None and not self.guesses

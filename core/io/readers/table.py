@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 1000  # characters, of arrays, columns and individuals
 ARRAY_OPTIONS = ("layout", "tracks", "visible", "threshold", "order", "xy", "size")
-MAT_OPTIONS = (*ARRAY_OPTIONS, "individual")
+NAMED_OPTIONS = (*ARRAY_OPTIONS, "individual")
 
 
 def _load_mat(path: Path, content: bytes) -> LoadedFile:
@@ -90,17 +90,10 @@ READERS: dict[str, Reader] = {
             load_pickle,
             is_pickle,
             self_contained=True,
-            options=MAT_OPTIONS,
+            options=NAMED_OPTIONS,
         ),
-        Reader(
-            ".mat",
-            "MATLAB variables",
-            _interpret_mat,
-            _load_mat,
-            is_mat,
-            options=MAT_OPTIONS,
-        ),
-        Reader(".h5", "HDF5 arrays", _interpret_mat, _load_mat, is_hdf5, options=MAT_OPTIONS),
+        Reader(".mat", "MATLAB variables", _interpret_mat, _load_mat, is_mat, options=NAMED_OPTIONS),
+        Reader(".h5", "HDF5 arrays", _interpret_mat, _load_mat, is_hdf5, options=NAMED_OPTIONS),
         Reader(
             ".csv",
             "Table of observations",

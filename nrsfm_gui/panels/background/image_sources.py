@@ -5,9 +5,6 @@ Only one thread at a time may read from a source.
 
 from __future__ import annotations
 
-import fnmatch
-import glob
-import os
 import re
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +13,7 @@ from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
 from core.io.readers import Allowance, naming, read_bytes
-from core.tracking import Video
+from core.tracking import Video, list_pictures, matching_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
     from core.foundation import Pixels
 
-MOST_FILES = 1_000_000  # in a folder
 # By the first bytes of the content. Qt would find SVG, too, whatever the name: it reads other files, and
 # what it draws need not end.
 FORMATS = {
@@ -147,20 +143,14 @@ def image_suffixes() -> tuple[str, ...]:
     return tuple(suffix for suffix in wanted if suffix in known)
 
 
-def natural(path: Path) -> list[tuple[int, int, str]]:
-    """Return a key that sorts numbers in names by their value: 2 before 10."""
-    parts = re.split(r"(\d+)", path.name.lower())
-    return [(1, int(part), part) if part.isdecimal() else (0, 0, part) for part in parts]
-
-
 def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
     if path.is_dir():
-        files = _pictures(path, re.compile(""), stopped)
+        files = list_pictures(path, image_suffixes(), stopped=stopped)
         if not files:
             raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
         return ImageFiles(path, files)
     if not path.exists():
-        files = _matching(path, stopped)
+        files = matching_pictures(path, image_suffixes(), stopped)
         if not files:
             raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
         return ImageFiles(path, files)
@@ -178,34 +168,11 @@ def _format_of(content: bytes, file: Path) -> bytes:
     )
 
 
-def _pictures(folder: Path, fits: re.Pattern[str], stopped: Callable[[], bool]) -> list[Path]:
-    """Return the pictures in a folder whose names fit from their begin on, in the order of their numbers."""
-    suffixes, found = image_suffixes(), []
-    with os.scandir(folder) as entries:
-        for number, entry in enumerate(entries):
-            if number >= MOST_FILES:
-                raise InputError(f"{folder} holds too many files; accepted are up to {MOST_FILES}")
-            if stopped():
-                raise InputError(f"{folder} is not opened: it was removed meanwhile")
-            path = folder / entry.name
-            if path.suffix.lower() in suffixes and fits.match(entry.name):
-                found.append(path)
-    return sorted(found, key=natural)
-
-
-def _matching(path: Path, stopped: Callable[[], bool]) -> list[Path]:
-    """Return the files of a pattern with wildcards in its last part, or with a number as in %04d."""
-    pattern = re.sub(r"%0?\d*d", "*", path.name)
-    if not (glob.has_magic(pattern) and path.parent.is_dir()):
-        return []
-    shown = "" if pattern.startswith(".") else r"(?!\.)"
-    return _pictures(path.parent, re.compile(shown + fnmatch.translate(os.path.normcase(pattern))), stopped)
-
-
 def _siblings(path: Path, stopped: Callable[[], bool]) -> list[Path]:
     """Return the files whose names differ from a file's in the last number only."""
     match = re.match(r"(.*?)(\d+)(\D*)$", path.name)
     if match is None:
         return [path]
     head, _, tail = match.groups()
-    return _pictures(path.parent, re.compile(re.escape(head) + r"\d+" + re.escape(tail) + "$"), stopped)
+    fits = re.compile(re.escape(head) + r"\d+" + re.escape(tail) + "$")
+    return list_pictures(path.parent, image_suffixes(), fits, stopped)

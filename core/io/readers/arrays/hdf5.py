@@ -43,7 +43,7 @@ _SECONDS = 5  # of the processor
 _BYTES_PER_SECOND = 20_000_000
 _OF_LIBRARY = 400_000_000  # bytes that it may need besides
 _COPIES = 3  # of what is read, until it is sent
-_NAMES = ("values_block_0_kind",)  # attributes of a table in which pandas keeps the names of its columns
+_NAMES = "values_block_0_kind"  # attribute of a table in which pandas keeps the names of its columns
 
 
 def is_hdf5(content: bytes) -> bool:
@@ -58,8 +58,8 @@ def load_hdf5(content: bytes, path: Path) -> Variables:
     """
     if find_spec("h5py") is None:
         raise InputError(
-            f"{path}: is a MATLAB 7.3 file, which needs h5py: pip install 'nrsfm-gui[hdf5]', or save it in "
-            "MATLAB with -v7"
+            f"{path}: is HDF5, as MATLAB 7.3, SLEAP and DeepLabCut write it, which needs h5py: pip install "
+            "'nrsfm-gui[hdf5]'; or save it in MATLAB with -v7, or as csv"
         )
     try:
         found, problem = call_in_process(_read_limited, content)
@@ -164,9 +164,8 @@ class _Tree:
             ]
         if value.dtype.names:
             columns = {name: value[name].T for name in value.dtype.names if value[name].dtype.kind in "biufc"}
-            return columns | {
-                name: found for name in _NAMES if (found := _text(item.attrs, name)) is not None
-            }
+            names = _text(item.attrs, _NAMES)
+            return columns if names is None else columns | {_NAMES: names}
         return value.T
 
 

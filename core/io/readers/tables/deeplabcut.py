@@ -54,8 +54,9 @@ def table_of_frame(variables: Variables, path: Path) -> Table:
     if not is_array(values, 2) or pickled is None:
         raise InputError(f"{FRAME} is no table of DeepLabCut; accepted is what analyze_videos writes")
     names = [[str(level) for level in column] for column in unpickle(str(pickled).encode(), path)]
-    levels = LEVELS if len(names[0]) == len(LEVELS) else [LEVELS[0], *LEVELS[2:]]
-    if {len(column) for column in names} != {len(levels)} or len(names) != len(values):
+    counts = {len(column) for column in names}
+    levels = LEVELS if counts == {len(LEVELS)} else [LEVELS[0], *LEVELS[2:]]
+    if counts != {len(levels)} or len(names) != len(values):
         raise InputError(f"{FRAME} has columns of other names; accepted are {', '.join(LEVELS)}")
     header = tuple((level, *column) for level, column in zip(levels, zip(*names, strict=True), strict=True))
     rows = [

@@ -304,7 +304,10 @@ def test_version_73_gives_the_same_as_version_5(tmp_path: Path) -> None:
 def test_version_73_without_h5py_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = matlab_73(tmp_path / "new.mat", {"W2D": stacked(shapes()[:, :2])})
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(InputError, match=r"new\.mat: is a MATLAB 7\.3 file.*nrsfm-gui\[hdf5\]"):
+    with pytest.raises(
+        InputError,
+        match=r"new\.mat: is HDF5, as MATLAB 7\.3, SLEAP and DeepLabCut write it.*nrsfm-gui\[hdf5\]",
+    ):
         read_sequence(file)
 
 

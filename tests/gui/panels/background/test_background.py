@@ -17,7 +17,6 @@ from core import InputError, simulate
 from core.tracking import video as videos
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.background import Background
-from nrsfm_gui.panels.background import image_sources
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import AHEAD, BackgroundReader
 from nrsfm_gui.panels.background.image_sources import as_image, image_suffixes, open_source
@@ -166,7 +165,7 @@ def test_a_pattern_is_of_the_names_in_one_folder_and_is_abandoned(tmp_path, fold
 
 
 def test_a_folder_of_too_many_files_is_refused(monkeypatch, folder):
-    monkeypatch.setattr(image_sources, "MOST_FILES", 8)
+    monkeypatch.setattr("core.tracking.pictures.MOST_FILES", 8)
     with pytest.raises(InputError, match="holds too many files; accepted are up to 8"):
         open_source(folder)
 
