@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     Levels = Sequence[DepthLevel]
 
 Value = TypeVar("Value")
+Pause = TypeVar("Pause")
 COMPARED_POINTS = 40
 SCALE = 1.25
 MOST_BLOCKS = 8  # the most suspicious
@@ -66,16 +67,16 @@ EXCLUDED = 0.15  # energy per frame above which a block is no alternative at the
 SAME = 0.02  # distance below which a block came back to the solution
 
 
-class Pausing(Generic[Value]):
+class Pausing(Generic[Pause, Value]):
     """What pauses until it returns: iterated over, then its `value` is known."""
 
     value: Value
 
-    def __init__(self, work: Generator[None, None, Value]) -> None:
+    def __init__(self, work: Generator[Pause, None, Value]) -> None:
         self._work = work
 
-    def __iter__(self) -> Iterator[None]:
-        """Yield at each pause."""
+    def __iter__(self) -> Iterator[Pause]:
+        """Yield at each pause what is known by then."""
         self.value = yield from self._work
 
 

@@ -9,6 +9,8 @@
                 last ones an observation may leave its ray
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
                 (`alternatives`)
+    posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
+                and what is lower at the finest level is kept
 
 Coarse scales come first because there many wrong shapes have no minimum of their own.  Each level begins
 where the one before ended, with the edges of the shapes there.  Energies are compared at one level and on the
@@ -18,6 +20,7 @@ same points only; all are given per point and frame.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +39,7 @@ from .reflections import (
     suspicions,
     suspicious_frames,
 )
+from .reposing import COARSE_TRIALS, FINE_TRIALS, RETURNED, search_poses
 from .schedule import (
     COMPARED,
     EXTENDED,
@@ -78,6 +82,9 @@ HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
 FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
+FEW_FRAMES = 25  # up to which frames are posed anew
+AGREED = 3  # further starts that agree with the lowest: then they are not
+POSED = 50, 80  # iterations, about, of a trial of either stage
 LAST = Phase(PhaseKind.FINEST, part=len(NOISY), parts=len(NOISY))
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
 LEAST_LOWER = 0.05  # energy per frame by which a mirrored block has to be lower at the finest level
@@ -359,6 +366,24 @@ class _CoarseEnd:
         return self.energy - AGREEMENT * abs(self.energy) * self.agreeing
 
 
+@dataclass(frozen=True, eq=False)
+class _FineEnd:
+    """An end of the finest level, on all points."""
+
+    point: DepthPoint
+    energy: float  # per point and frame
+    coarser: DepthPoint  # where the levels with exact rays ended
+    objective: LevelEnergy | None  # whose value the energy is
+    mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
+
+    __repr__ = one_line_repr
+
+
+def _distance(X: np.ndarray, other: np.ndarray) -> float:
+    """Return the distance of shapes (F, 3, P) after rotations, relative to their size."""
+    return float(np.sqrt(shape_distances(X, other).mean() / np.square(X).sum(axis=(1, 2)).mean()))
+
+
 @dataclass(eq=False)
 class _Search:
     """The state of a refinement: what is kept so far, and how much is done."""
@@ -370,16 +395,76 @@ class _Search:
     planned: float = 1.0  # see `planned_work`
     done: float = 0.0
     following: bool = field(default=False)  # whether `best` follows the current point
-    objective: LevelEnergy | None = None  # of the last level
+    objective: LevelEnergy | None = None  # whose value `best_energy` is
+    current: LevelEnergy | None = None  # of the level that is passed
 
     __repr__ = one_line_repr
 
+    @cached_property
+    def part(self) -> DepthProblem:
+        """The points that are searched, with exact rays: that of a hidden point alone is unknown."""
+        return self.subset.part.with_noise(0.0)
+
     def run(self, starts: Mapping[str, DepthPoint]) -> Iterator[DepthStep]:
         """Yield all phases."""
-        part, full = self.subset.part, self.subset.problem
-        exact = replace(full, noise=0.0)
-        fine = _fine_work(full.shape)
-        thorough, coarse = self.options.thorough, self.options.coarse
+        full, thorough = self.subset.problem, self.options.thorough
+        ends = yield from self._pass_coarse_levels(starts)
+        kept = self._lowest(ends)
+        if thorough:
+            kept = yield from self._mirror(kept)
+        lowest, point = yield from self._rank(kept, TIE if thorough else np.inf)
+        self.done = max(self.done, self.planned - _fine_work(full.shape) - self._posing_work)
+        self.following = True
+        exact = full.with_noise(0.0)
+        coarser, _ = yield from self._levels(exact, point, FINE, Phase(PhaseKind.FINE))
+        loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
+        point, energy = yield from self._finest(coarser, loose=loose)
+        found = _FineEnd(point, energy, coarser, self.objective)
+        found = yield from self._judge(found, loose=loose)
+        others: list[_FineEnd] = []
+        if self._posed_anew and self._agreeing(lowest, ends) < max(1, min(AGREED, len(starts) - 1)):
+            found, *others = yield from self._pose_frames(found, loose=loose)
+            if found.mirrored is None:
+                found = yield from self._judge(found, loose=loose)
+        own = lowest.energy if lowest.ranked is None else lowest.ranked
+        compared = [DepthEnd(lowest.name, found.point, own, own)]
+        compared += [DepthEnd(lowest.name, each.point, each.energy, found.energy) for each in others]
+        for end in (each for each in kept if each is not lowest and thorough):
+            pair = end.energy, lowest.energy
+            if end.ranked is not None and lowest.ranked is not None:
+                pair = end.ranked, lowest.ranked
+            compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
+        yield DepthStep(
+            found.point,
+            found.energy,
+            found.energy,
+            LAST,
+            1.0,
+            finished=True,
+            ends=tuple(compared),
+            coarser=found.coarser,
+            objective=found.objective,
+            mirrored=found.mirrored,
+        )
+
+    @property
+    def _posed_anew(self) -> bool:
+        """Whether frames are posed anew where starts do not agree."""
+        return self.options.thorough and self.options.coarse and len(self.part.tracks) <= FEW_FRAMES
+
+    @property
+    def _posing_work(self) -> float:
+        """The work of posing frames anew, if all trials descend."""
+        if not self._posed_anew:
+            return 0.0
+        trials = POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS
+        return trials * _work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
+
+    def _pass_coarse_levels(
+        self, starts: Mapping[str, DepthPoint]
+    ) -> Generator[DepthStep, None, list[_CoarseEnd]]:
+        """Return where the starts end."""
+        full, thorough, coarse = self.subset.problem, self.options.thorough, self.options.coarse
         ends: list[_CoarseEnd] = []
         if not (thorough and coarse):  # a start that is good already may lose by the coarse levels
             for name, start in starts.items():
@@ -388,67 +473,69 @@ class _Search:
         searched = list(starts.items())[: (None if thorough else 1) if coarse else 0]
         ranked = 1 if thorough else len(ends) + len(searched)
         self.planned = planned_work(full.shape, len(searched) * (2 if thorough else 1), ranked)
+        self.planned += self._posing_work
         for number, (name, start) in enumerate(searched, start=1):
             phase = Phase(PhaseKind.DEPTH_START, number, len(searched), name)
-            point, energy = yield from self._levels(
-                part, self.subset.restrict(start), (FIRST, COMPARED), phase
-            )
+            point = self.subset.restrict(start)
+            point, energy = yield from self._levels(self.part, point, (FIRST, COMPARED), phase)
             ends.append(_CoarseEnd(name, point, energy, start.rays))
             if energy < self.best_energy:
                 self.best, self.best_energy = self.subset.extend(point, start.rays), energy
-        kept = self._lowest(ends)
-        if thorough:
-            for end in kept:
-                yield from self._mirror_blocks(end)
-            swept: list[_CoarseEnd] = []
-            for end in kept:
-                if all(self._distance(end, other) >= SAME for other in swept):
-                    swept.append(replace(end))
-                    yield from self._mirror_frames(end)
-                    swept.append(end)
-        kept.sort(key=lambda end: end.score)
-        if thorough:  # mirroring makes some ends one
-            kept = self._distinct(kept)
-        lowest, point = yield from self._rank(kept, TIE if thorough else np.inf)
-        self.done = max(self.done, self.planned - fine)
+        return ends
+
+    def _mirror(self, kept: list[_CoarseEnd]) -> Generator[DepthStep, None, list[_CoarseEnd]]:
+        """Mirror blocks and single frames of ends; return those that differ then, the lowest first."""
+        for end in kept:
+            yield from self._mirror_blocks(end)
+        swept: list[_CoarseEnd] = []
+        for end in kept:
+            if all(self._distance(end, other) >= SAME for other in swept):
+                swept.append(replace(end))
+                yield from self._mirror_frames(end)
+                swept.append(end)
+        return self._distinct(sorted(kept, key=lambda end: end.score))
+
+    def _pose_frames(self, found: _FineEnd, *, loose: bool) -> Generator[DepthStep, None, list[_FineEnd]]:
+        """Return an end and what random frames posed anew lead to, the lowest first."""
+        full = self.subset.problem
+        poses = Pausing(search_poses(self.part, self.subset.restrict(found.point), self.options))
+        work, self.following = _work(self.part.shape), False
+        for stage, lowest in poses:
+            self.done += work
+            yield self._step(lowest, Phase(PhaseKind.POSES, part=stage, parts=2))
+        ends = [found]
+        for _, start in poses.value:
+            point = self.subset.extend(start, found.point.rays)
+            coarser, _ = yield from self._levels(full.with_noise(0.0), point, FINE, Phase(PhaseKind.FINE))
+            point, energy = yield from self._finest(coarser, loose=loose)
+            assert self.current is not None  # of the finest level
+            ends.append(_FineEnd(point, energy, coarser, self.current))
+            ends.sort(key=lambda end: end.energy)
+            self.best, self.best_energy, self.objective = ends[0].point, ends[0].energy, ends[0].objective
         self.following = True
-        coarser, _ = yield from self._levels(exact, point, FINE, Phase(PhaseKind.FINE))
-        loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
-        point, energy = yield from self._finest(coarser, loose=loose)
-        mirrored: tuple[Alternative, ...] | None = None
-        for _ in range(JUDGED_ROUNDS if thorough and coarse else 0):
-            mirrored = yield from self._find_mirrored(point, loose=loose)
+        shapes = [full.shapes(end.point) for end in ends]
+        return [
+            end
+            for index, end in enumerate(ends)
+            if all(_distance(X, shapes[index]) >= SAME for X in shapes[:index])
+        ]
+
+    def _judge(self, end: _FineEnd, *, loose: bool) -> Generator[DepthStep, None, _FineEnd]:
+        """Mirror frames of an end at the finest level as long as this lowers its energy."""
+        full = self.subset.problem
+        for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
+            mirrored = yield from self._find_mirrored(end.point, loose=loose)
             lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
-            known = point, energy, self.objective
             for start in _mirrored_together(full, lower):
                 point, energy = yield from self._finest(start, loose=loose)
-                if energy < known[1]:
+                if energy < end.energy:
+                    coarser, _ = relax(full.with_noise(0.0), point, FINE[-1:], self.options)
+                    end = _FineEnd(point, energy, coarser, self.objective)
                     break
             else:  # none is lower at the finest level
-                mirrored = tuple(each for each in mirrored if each not in lower)
-                point, energy, self.objective = known
-                break
-            coarser, _ = relax(exact, point, FINE[-1:], self.options)
-            mirrored = None
-        compared = []
-        for end in (lowest, *(each for each in kept if each is not lowest and thorough)):
-            shown = point if end is lowest else self.subset.extend(end.point, end.rays)
-            pair = end.energy, lowest.energy
-            if end.ranked is not None and lowest.ranked is not None:
-                pair = end.ranked, lowest.ranked
-            compared.append(DepthEnd(end.name, shown, *pair))
-        yield DepthStep(
-            point,
-            energy,
-            energy,
-            LAST,
-            1.0,
-            finished=True,
-            ends=tuple(compared),
-            coarser=coarser,
-            objective=self.objective,
-            mirrored=mirrored,
-        )
+                self.best, self.best_energy, self.objective = end.point, end.energy, end.objective
+                return replace(end, mirrored=tuple(each for each in mirrored if each not in lower))
+        return end
 
     def _finest(
         self, point: DepthPoint, *, loose: bool
@@ -506,7 +593,9 @@ class _Search:
         for number, (level, first) in enumerate(
             zip(levels, known or [None] * len(levels), strict=True), start=1
         ):
-            self.objective = energy = self.options.energy(problem, level, point)
+            self.current = energy = self.options.energy(problem, level, point)
+            if self.following:
+                self.objective = energy
             # Of another point: where its first step leads nowhere it is computed again.
             algorithm = LBFGS(level.iterations, level.tolerance, known=None if first is None else (first, 1))
             described = replace(phase, part=number, parts=len(levels))
@@ -534,8 +623,12 @@ class _Search:
         kept = self._distinct(sorted(ends, key=lambda end: end.energy))[:REFLECTED]
         if self.options.thorough:
             for end in kept:
-                end.agreeing = sum(self._distance(end, other) < NEAR for other in ends) - 1
+                end.agreeing = self._agreeing(end, ends)
         return kept
+
+    def _agreeing(self, end: _CoarseEnd, ends: list[_CoarseEnd]) -> int:
+        """Return how many of the other ends are near one of them."""
+        return sum(self._distance(end, other) < NEAR for other in ends) - 1
 
     def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the ends that differ from all before them."""
@@ -547,12 +640,11 @@ class _Search:
 
     def _distance(self, end: _CoarseEnd, other: _CoarseEnd) -> float:
         """Return the distance of the shapes of two ends after rotation, relative to their size."""
-        X, Z = self.subset.part.shapes(end.point), self.subset.part.shapes(other.point)
-        return float(np.sqrt(shape_distances(X, Z).mean() / np.square(X).sum(axis=(1, 2)).mean()))
+        return _distance(self.part.shapes(end.point), self.part.shapes(other.point))
 
     def _mirror_blocks(self, end: _CoarseEnd) -> Iterator[DepthStep]:
         """Mirror blocks of frames of an end as long as this lowers its energy."""
-        problem = self.subset.part
+        problem = self.part
         refused: set[FrameBlock] = set()
         for _ in range(ROUNDS):
             mirrored = mirror_in_depth(end.point)
@@ -577,7 +669,7 @@ class _Search:
 
     def _mirror_frames(self, end: _CoarseEnd) -> Iterator[DepthStep]:
         """Mirror single frames of an end, one after the other, until a sweep over them lowers nothing."""
-        problem = self.subset.part
+        problem = self.part
         refused: set[FrameBlock] = set()
         for _ in range(SWEEPS):
             mirrored = mirror_in_depth(end.point)
@@ -603,7 +695,7 @@ class _Search:
 
     def _preconditioners(self, end: _CoarseEnd) -> list[Preconditioner]:
         """Return those of the levels of a trial at an end: of the end with a few frames mirrored they do."""
-        energies = [self.options.energy(self.subset.part, level, end.point) for level in TRIAL]
+        energies = [self.options.energy(self.part, level, end.point) for level in TRIAL]
         return [energy.preconditioner(energy.start(end.point)) for energy in energies]
 
     def _try_mirrored(
@@ -615,9 +707,9 @@ class _Search:
         known: Sequence[Preconditioner],
     ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Yield the steps of a short descent from an end with a block mirrored; return where it ends."""
-        point = reflect_block(self.subset.part, end.point, mirrored, block)
+        point = reflect_block(self.part, end.point, mirrored, block)
         phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
-        part = self.subset.part
+        part = self.part
         return (yield from self._levels(part, point, TRIAL, phase, first_limit=limit, known=known))
 
     def _settle(
@@ -625,7 +717,7 @@ class _Search:
     ) -> Generator[DepthStep, None, bool]:
         """Follow an end with a block mirrored; return whether it is lower, and so the end from now on."""
         phase = Phase(PhaseKind.MIRROR, name=f"{end.name}, {block}")
-        point, energy = yield from self._levels(self.subset.part, point, (level,), phase)
+        point, energy = yield from self._levels(self.part, point, (level,), phase)
         if energy > end.energy - LEAST_GAIN:
             return False
         end.point, end.energy = point, energy
@@ -635,7 +727,7 @@ class _Search:
 
     def _energy(self, point: DepthPoint, level: DepthLevel) -> float:
         """Return the energy of a point at a level, per point and frame."""
-        problem = self.subset.part
+        problem = self.part
         energy = self.options.energy(problem, level, point)
         value, _ = energy.value_and_gradient(energy.start(point))
         return value / problem.visible.size

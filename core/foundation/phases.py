@@ -28,6 +28,7 @@ class PhaseKind(Enum):
     FOCAL = "focal length"  # energies over the focal length, `number` of them so far
     DEPTH_START = "depth, start"  # a start on the coarse levels, on some of the points
     MIRROR = "depth, mirror"  # an end of these with frames mirrored, which `name` says
+    POSES = "depth, poses"  # random frames of an end are posed anew
     ALL_POINTS = "depth, all points"  # the lowest ends on all points
     FINE = "depth, fine"
     FINEST = "depth, finest"
@@ -54,6 +55,7 @@ _STAGES = {  # names; those of the WNN problem are one
     PhaseKind.FOCAL: "focal length",
     PhaseKind.DEPTH_START: "search",
     PhaseKind.MIRROR: "search",
+    PhaseKind.POSES: "search",
     PhaseKind.ALL_POINTS: "all points",
     PhaseKind.FINE: "fine levels",
     PhaseKind.FINEST: "finest level",
@@ -107,7 +109,8 @@ class Phase:
         """The stage of the run that the phase belongs to."""
         name = _STAGES.get(self.kind, "WNN")
         scale: tuple[str | int, ...] = ()
-        if self.kind is PhaseKind.FINE or (self.kind is PhaseKind.FINEST and self.part < self.parts):
+        fine = self.part < self.parts if self.kind is PhaseKind.FINEST else self.part > 1
+        if self.kind is PhaseKind.FINE or (fine and self.kind in (PhaseKind.FINEST, PhaseKind.POSES)):
             name, scale = _STAGES[PhaseKind.FINE], (self.kind.value, self.part)
         if self.focal:
             name, scale = PhaseKind.FOCAL.value, (name, *scale)

@@ -180,9 +180,12 @@ def test_a_mirrored_block_is_found_and_repaired(repaired, error):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sweeps", "rounds"), [(0, 0), (3, 0), (0, 5)])
-def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypatch, error, sweeps, rounds):
-    """Blocks alone do not suffice: there are too many runs. What the finest levels tell does, too."""
+@pytest.mark.parametrize(("sweeps", "rounds", "few"), [(0, 0, 0), (3, 0, 0), (0, 5, 0), (0, 0, 20)])
+def test_frames_in_no_order_are_mirrored_one_after_the_other(
+    simulated, monkeypatch, error, sweeps, rounds, few
+):
+    """Blocks alone do not suffice: there are too many runs. The finest levels and new poses do, too."""
+    monkeypatch.setattr("core.depth.search.FEW_FRAMES", few)
     monkeypatch.setattr("core.depth.search.SWEEPS", sweeps)
     monkeypatch.setattr("core.depth.search.JUDGED_ROUNDS", rounds)
     problem, truth = simulated(frames=20, points=20)
@@ -192,11 +195,11 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(simulated, monkeypa
     start = mirrored_singly(problem, truth, (1, 2, 4, 7, 10, 15, 17, 19))
     *_, last = refine_depths(problem, {"mirrored": start}, DepthOptions())
     found = error(problem, last.best, truth)
-    assert found < 0.02 if sweeps or rounds else found > 0.05
+    assert found < 0.02 if sweeps or rounds or few else found > 0.05
 
 
 def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, monkeypatch):
-    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS", "FEW_FRAMES"):  # nothing is mirrored back
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
     problem, truth = simulated(frames=12, points=60)
     starts = {"true": truth, "mirrored": mirror_in_depth(truth)}
