@@ -59,15 +59,15 @@ COARSE = (FIRST, COMPARED)
 SEED = 0  # of the random frames: a run repeats
 TRUSTED = 1 / 3, 2 / 3  # of the frames, at least and at most
 FEWEST_TRUSTED = 3
-COARSE_TRIALS, FINE_TRIALS = 25, 12  # that descend
-POSED_PER_DESCENT = 3  # at most, on the average: poses that come back do not descend
+COARSE_TRIALS, FINE_TRIALS = 400, 200  # that descend, times the frames
+MOST_RETURNED = 20  # poses one after the other that come back to where they began: then a stage ends
 MOVED = 0.06, 0.03  # largest relative distance of a frame below which poses come back to an end
 COARSE_EPS, FINE_EPS = 0.1, 0.03  # of the distribution of the trusted shapes
 NEARLY = 4e-3  # of the energy: a coarse trial that is higher by more descends no further
 RISE = 2e-3, 4e-3  # of the energy: the mean of what the next trial may begin above the lowest
 LEAST_GAIN = 1e-4  # per point and frame
 POOL, RETURNED = 5, 2  # lowest ends that differ, that pass the finer level, and that are returned
-SAME = 0.02  # relative distance of shapes below which two ends are one
+SAME = 0.008  # relative distance of shapes below which two ends are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +153,15 @@ def search_poses(
 
     Their energies are of the level `JUDGED`. It pauses often, with the stage, 1 or 2, and the lowest energy.
     """
-    search = _PoseSearch(problem, options, np.random.default_rng(SEED))
+    search, frames = _PoseSearch(problem, options, np.random.default_rng(SEED)), len(point.depths)
+    search.begin(COMPARED, point)
     coarse = [(yield from search.descend(point, COARSE, 1))]
-    yield from search.run(coarse, 1, COARSE_TRIALS, COARSE_EPS)
+    yield from search.run(coarse, 1, COARSE_TRIALS // frames, COARSE_EPS)
+    search.begin(JUDGED[0], point)
     fine: Ends = []
-    for _, start in [(0.0, point), *distinct_ends(problem, coarse, POOL)]:
+    for start in (point, *(start for _, start in distinct_ends(problem, coarse, POOL))):
         fine.append((yield from search.descend(start, JUDGED, 2)))
-    yield from search.run(fine, 2, FINE_TRIALS, FINE_EPS)
+    yield from search.run(fine, 2, FINE_TRIALS // frames, FINE_EPS)
     return distinct_ends(problem, fine, RETURNED)
 
 
@@ -187,6 +189,11 @@ class _PoseSearch:
 
     __repr__ = one_line_repr
 
+    def begin(self, level: DepthLevel, point: DepthPoint) -> None:
+        """Begin a stage at a point."""
+        energy = self.options.energy(self.problem, level, point)
+        self.lowest = energy.value_and_gradient(energy.start(point))[0] / self.problem.visible.size
+
     def descend(
         self, point: DepthPoint, levels: Sequence[DepthLevel], stage: int
     ) -> Generator[tuple[int, float], None, tuple[float, DepthPoint]]:
@@ -202,14 +209,13 @@ class _PoseSearch:
     ) -> Generator[tuple[int, float], None, None]:
         """Add the ends of trials, which begin with the lowest end."""
         self.lowest, best = min(ends, key=lambda end: end[0])
-        current, same = best, MOVED[stage - 1]
-        for _ in range(POSED_PER_DESCENT * descents):
+        current, same, returned = best, MOVED[stage - 1], 0
+        while descents and returned < MOST_RETURNED:
             start = repose_frames(self.problem, current, self._trusted(len(best.depths)), eps)
-            if descents == 0:
-                return
             if self._moved(start, current) < same:  # it would descend to the same end
+                returned += 1
                 continue
-            descents -= 1
+            descents, returned = descents - 1, 0
             energy, point = yield from self.descend(start, TRIAL, stage)
             if self._moved(point, best) < same or (
                 stage == 1 and energy > self.lowest + NEARLY * abs(self.lowest)

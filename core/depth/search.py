@@ -6,7 +6,8 @@
     all points  the lowest end, or where others are nearly as low all of these, are extended to all points
                 (`subset`) and pass one more level
     fine        the lowest of them passes levels of decreasing scales, down to the noise of the tracks; in the
-                last ones an observation may leave its ray
+                last ones an observation may leave its ray.  Where the starts differ, all that are nearly as
+                low do: energies tell more the finer the level is
     judged      as long as a run of frames or a single frame is lower there when it is mirrored, it is
                 (`alternatives`)
     posed       where frames are few and the starts did not agree, random frames are posed anew (`reposing`),
@@ -82,7 +83,8 @@ HOPELESS = 5e-3  # of the energy: a trial that is higher by more after its first
 FAR = 0.03  # of the energy: a reflection that is higher by more is not tried again
 FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
-FEW_FRAMES = 25  # up to which frames are posed anew
+TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
+FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
 AGREED = 3  # further starts that agree with the lowest: then they are not
 POSED = 50, 80  # iterations, about, of a trial of either stage
 LAST = Phase(PhaseKind.FINEST, part=len(NOISY), parts=len(NOISY))
@@ -95,7 +97,8 @@ CLOSE = 2e-3  # per point and frame: a single frame whose trial ends higher by m
 class DepthEnd:
     """Where a start ended: its name, its point, and the energy by which it was ranked.
 
-    Ends that are nearly equal are ranked on all points, the others on those that starts are compared on.
+    Those that passed the finest level are ranked there, ends that are nearly equal on all points, the others
+    on those that starts are compared on.
     """
 
     name: str
@@ -370,10 +373,11 @@ class _CoarseEnd:
 class _FineEnd:
     """An end of the finest level, on all points."""
 
+    name: str  # of the start
     point: DepthPoint
     energy: float  # per point and frame
     coarser: DepthPoint  # where the levels with exact rays ended
-    objective: LevelEnergy | None  # whose value the energy is
+    objective: LevelEnergy  # whose value the energy is
     mirrored: tuple[Alternative, ...] | None = None  # that are not lower, see `find_mirrored`; None before
 
     __repr__ = one_line_repr
@@ -397,6 +401,8 @@ class _Search:
     following: bool = field(default=False)  # whether `best` follows the current point
     objective: LevelEnergy | None = None  # whose value `best_energy` is
     current: LevelEnergy | None = None  # of the level that is passed
+    lowest: float = np.inf  # energy of an end of the finest level
+    loose: bool | None = None  # whether the finest levels leave lengths loose; None before they begin
 
     __repr__ = one_line_repr
 
@@ -412,52 +418,58 @@ class _Search:
         kept = self._lowest(ends)
         if thorough:
             kept = yield from self._mirror(kept)
-        lowest, point = yield from self._rank(kept, TIE if thorough else np.inf)
+        differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
+        ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         self.done = max(self.done, self.planned - _fine_work(full.shape) - self._posing_work)
-        self.following = True
-        exact = full.with_noise(0.0)
-        coarser, _ = yield from self._levels(exact, point, FINE, Phase(PhaseKind.FINE))
-        loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
-        point, energy = yield from self._finest(coarser, loose=loose)
-        found = _FineEnd(point, energy, coarser, self.objective)
-        found = yield from self._judge(found, loose=loose)
-        others: list[_FineEnd] = []
-        if self._posed_anew and self._agreeing(lowest, ends) < max(1, min(AGREED, len(starts) - 1)):
-            found, *others = yield from self._pose_frames(found, loose=loose)
-            if found.mirrored is None:
-                found = yield from self._judge(found, loose=loose)
-        own = lowest.energy if lowest.ranked is None else lowest.ranked
-        compared = [DepthEnd(lowest.name, found.point, own, own)]
-        compared += [DepthEnd(lowest.name, each.point, each.energy, found.energy) for each in others]
-        for end in (each for each in kept if each is not lowest and thorough):
-            pair = end.energy, lowest.energy
-            if end.ranked is not None and lowest.ranked is not None:
-                pair = end.ranked, lowest.ranked
-            compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
+        followed = [
+            each for each in ranked if differ and each[0] < ranked[0][0] + TIE_RANKED * abs(ranked[0][0])
+        ]
+        followed = followed or ranked[:1]
+        found: list[_FineEnd] = []
+        for _, end, point in followed:
+            found.append((yield from self._pass_fine_levels(end.name, point)))
+        found.sort(key=lambda each: each.energy)
+        found[0] = yield from self._judge(found[0])
+        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(AGREED, len(starts) - 1)):
+            found += yield from self._pose_frames(found[0])
+            found.sort(key=lambda each: each.energy)
+            if found[0].mirrored is None:
+                found[0] = yield from self._judge(found[0])
+        best, lowest = found[0], ranked[0][1]
+        compared = [
+            DepthEnd(each.name, each.point, each.energy, best.energy) for each in self._differing(found)
+        ]
+        for end in kept[: None if thorough else 0]:
+            if all(end is not other for _, other, _ in followed):
+                pair = end.energy, lowest.energy
+                if end.ranked is not None and lowest.ranked is not None:
+                    pair = end.ranked, lowest.ranked
+                compared.append(DepthEnd(end.name, self.subset.extend(end.point, end.rays), *pair))
         yield DepthStep(
-            found.point,
-            found.energy,
-            found.energy,
+            best.point,
+            best.energy,
+            best.energy,
             LAST,
             1.0,
             finished=True,
             ends=tuple(compared),
-            coarser=found.coarser,
-            objective=found.objective,
-            mirrored=found.mirrored,
+            coarser=best.coarser,
+            objective=best.objective,
+            mirrored=best.mirrored,
         )
 
     @property
     def _posed_anew(self) -> bool:
         """Whether frames are posed anew where starts do not agree."""
-        return self.options.thorough and self.options.coarse and len(self.part.tracks) <= FEW_FRAMES
+        few = FEWEST_POSED <= len(self.part.tracks) <= FEW_FRAMES
+        return few and self.options.thorough and self.options.coarse
 
     @property
     def _posing_work(self) -> float:
         """The work of posing frames anew, if all trials descend."""
         if not self._posed_anew:
             return 0.0
-        trials = POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS
+        trials = (POSED[0] * COARSE_TRIALS + POSED[1] * FINE_TRIALS) / len(self.part.tracks)
         return trials * _work(self.part.shape) + RETURNED * _fine_work(self.subset.problem.shape)
 
     def _pass_coarse_levels(
@@ -495,70 +507,86 @@ class _Search:
                 swept.append(end)
         return self._distinct(sorted(kept, key=lambda end: end.score))
 
-    def _pose_frames(self, found: _FineEnd, *, loose: bool) -> Generator[DepthStep, None, list[_FineEnd]]:
-        """Return an end and what random frames posed anew lead to, the lowest first."""
+    def _pass_fine_levels(self, name: str, point: DepthPoint) -> Generator[DepthStep, None, _FineEnd]:
+        """Pass the fine and the finest levels; the end is shown while it is the only one, or the lowest."""
         full = self.subset.problem
-        poses = Pausing(search_poses(self.part, self.subset.restrict(found.point), self.options))
-        work, self.following = _work(self.part.shape), False
+        self.following = np.isinf(self.lowest)
+        coarser, _ = yield from self._levels(full.with_noise(0.0), point, FINE, Phase(PhaseKind.FINE))
+        if self.loose is None:  # of all ends, so that energies compare
+            self.loose = full.inflates or deforming_modes(full, coarser) < FEW_MODES
+        point, energy = yield from self._finest(coarser)
+        assert self.current is not None  # of the finest level
+        end = _FineEnd(name, point, energy, coarser, self.current)
+        if energy < self.lowest:
+            self._show(end)
+        return end
+
+    def _show(self, end: _FineEnd) -> None:
+        """Show an end of the finest level."""
+        self.lowest = self.best_energy = end.energy
+        self.best, self.objective = end.point, end.objective
+
+    def _pose_frames(self, found: _FineEnd) -> Generator[DepthStep, None, list[_FineEnd]]:
+        """Return what random frames posed anew lead to at the finest level."""
+        own = self.subset.restrict(found.point)
+        poses = Pausing(search_poses(self.part, own, self.options))
+        work = _work(self.part.shape)
         for stage, lowest in poses:
             self.done += work
             yield self._step(lowest, Phase(PhaseKind.POSES, part=stage, parts=2))
-        ends = [found]
+        ends = []
         for _, start in poses.value:
-            point = self.subset.extend(start, found.point.rays)
-            coarser, _ = yield from self._levels(full.with_noise(0.0), point, FINE, Phase(PhaseKind.FINE))
-            point, energy = yield from self._finest(coarser, loose=loose)
-            assert self.current is not None  # of the finest level
-            ends.append(_FineEnd(point, energy, coarser, self.current))
-            ends.sort(key=lambda end: end.energy)
-            self.best, self.best_energy, self.objective = ends[0].point, ends[0].energy, ends[0].objective
-        self.following = True
-        shapes = [full.shapes(end.point) for end in ends]
+            same = _distance(self.part.shapes(start), self.part.shapes(own)) < SAME
+            if not (same and self.subset.complete):  # else the depths of the other points may be lower
+                point = self.subset.extend(start, found.point.rays)
+                ends.append((yield from self._pass_fine_levels(found.name, point)))
+        return ends
+
+    def _differing(self, ends: list[_FineEnd]) -> list[_FineEnd]:
+        """Return the ends that differ from all before them."""
+        shapes = [self.subset.problem.shapes(end.point) for end in ends]
         return [
             end
             for index, end in enumerate(ends)
             if all(_distance(X, shapes[index]) >= SAME for X in shapes[:index])
         ]
 
-    def _judge(self, end: _FineEnd, *, loose: bool) -> Generator[DepthStep, None, _FineEnd]:
+    def _judge(self, end: _FineEnd) -> Generator[DepthStep, None, _FineEnd]:
         """Mirror frames of an end at the finest level as long as this lowers its energy."""
-        full = self.subset.problem
+        full, self.following = self.subset.problem, False
         for _ in range(JUDGED_ROUNDS if self.options.thorough and self.options.coarse else 0):
-            mirrored = yield from self._find_mirrored(end.point, loose=loose)
+            mirrored = yield from self._find_mirrored(end.point)
             lower = [each for each in mirrored if each.excess < -LEAST_LOWER]
             for start in _mirrored_together(full, lower):
-                point, energy = yield from self._finest(start, loose=loose)
+                point, energy = yield from self._finest(start)
                 if energy < end.energy:
                     coarser, _ = relax(full.with_noise(0.0), point, FINE[-1:], self.options)
-                    end = _FineEnd(point, energy, coarser, self.objective)
+                    assert self.current is not None  # of the finest level
+                    end = _FineEnd(end.name, point, energy, coarser, self.current)
+                    self._show(end)
                     break
             else:  # none is lower at the finest level
-                self.best, self.best_energy, self.objective = end.point, end.energy, end.objective
                 return replace(end, mirrored=tuple(each for each in mirrored if each not in lower))
         return end
 
-    def _finest(
-        self, point: DepthPoint, *, loose: bool
-    ) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
+    def _finest(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[DepthPoint, float]]:
         """Pass the finest levels."""
-        finest = self.options.finest(loose=loose)
+        finest = self.options.finest(loose=bool(self.loose))
         cost = FINEST_COST * _iterations(NOISY) / _iterations(finest)  # so that all is what was planned
         phase = Phase(PhaseKind.FINEST)
         return (yield from self._levels(self.subset.problem, point, finest, phase, cost=cost))
 
-    def _find_mirrored(
-        self, point: DepthPoint, *, loose: bool
-    ) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
+    def _find_mirrored(self, point: DepthPoint) -> Generator[DepthStep, None, tuple[Alternative, ...]]:
         """Return the frames of the end at the finest level that might be mirrored."""
-        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=loose))
+        found = Pausing(find_mirrored(self.subset.problem, point, self.options, loose=bool(self.loose)))
         for _ in found:
             yield self._step(self.best_energy, LAST)
         return found.value
 
     def _rank(
         self, kept: list[_CoarseEnd], tie: float
-    ) -> Generator[DepthStep, None, tuple[_CoarseEnd, DepthPoint]]:
-        """Follow the lowest of sorted ends on all points; return the one lowest there, and its point."""
+    ) -> Generator[DepthStep, None, list[tuple[float, _CoarseEnd, DepthPoint]]]:
+        """Follow the lowest of sorted ends on all points; return them and their points, the lowest first."""
         limit = kept[0].score + tie * abs(kept[0].score)
         exact = replace(self.subset.problem, noise=0.0)
         levels = (RANKED,) if self.subset.complete else (*EXTENDED, RANKED)
@@ -571,8 +599,9 @@ class _Search:
             point, energy = yield from self._levels(exact, point, levels, phase)
             end.ranked = energy
             ranked.append((energy - AGREEMENT * abs(energy) * end.agreeing, end, point))
-            _, lowest, self.best = min(ranked, key=lambda one: one[0])
-        return lowest, self.best
+            ranked.sort(key=lambda one: one[0])
+            self.best = ranked[0][2]
+        return ranked
 
     def _levels(
         self,

@@ -122,8 +122,8 @@ def test_mirrored_frames_are_posed_as_the_others_say(simulated, error, affine):
 
 
 def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, error, monkeypatch):
-    monkeypatch.setattr(reposing, "COARSE_TRIALS", 8)
-    monkeypatch.setattr(reposing, "FINE_TRIALS", 2)
+    monkeypatch.setattr(reposing, "COARSE_TRIALS", 8 * 14)
+    monkeypatch.setattr(reposing, "FINE_TRIALS", 2 * 14)
     problem, truth = simulated("articulated", frames=14, points=30)
     problem = problem.anchored(truth)
     wrong, _ = relax(problem, with_mirrored(truth, [1, 4, 5, 9, 12]), (FIRST, COMPARED), DepthOptions())
@@ -140,8 +140,8 @@ def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, 
 
 
 def test_few_frames_are_posed_anew_unless_the_starts_agree(simulated, monkeypatch):
-    monkeypatch.setattr(reposing, "COARSE_TRIALS", 2)
-    monkeypatch.setattr(reposing, "FINE_TRIALS", 1)
+    monkeypatch.setattr(reposing, "COARSE_TRIALS", 2 * 12)
+    monkeypatch.setattr(reposing, "FINE_TRIALS", 12)
     problem, truth = simulated("articulated", frames=12, points=20)
     wrong = {f"start {n}": with_mirrored(truth, [n, n + 2, n + 5]) for n in range(4)}
     agreeing = {f"start {n}": truth for n in range(4)}

@@ -203,17 +203,41 @@ def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
     problem, truth = simulated(frames=12, points=60)
     starts = {"true": truth, "mirrored": mirror_in_depth(truth)}
-    for tie, ranked in ((np.inf, {"true", "mirrored"}), (0.0, {"true"})):
-        monkeypatch.setattr("core.depth.search.TIE", tie)
+    # Where starts differ all are ranked; what is nearly as low, here nothing, passes the finest levels, too.
+    for agreed, ranked in ((3, {"true", "mirrored"}), (0, {"true"})):
+        monkeypatch.setattr("core.depth.search.AGREED", agreed)
         steps = list(refine_depths(problem, starts, DepthOptions()))
         levels = {step.phase.name: step for step in steps if step.phase.kind is PhaseKind.ALL_POINTS}
         lowest, other = steps[-1].ends
         assert levels.keys() == ranked and lowest.name == "true" and other.name == "mirrored"
-        assert lowest.energy == lowest.lowest == levels["true"].energy and lowest.excess == 0.0
+        assert lowest.energy == lowest.lowest == steps[-1].best_energy and lowest.excess == 0.0
         if other.name in ranked:
             assert other.excess == levels["mirrored"].energy - levels["true"].energy > 0
         else:
             assert other.lowest != lowest.energy and other.excess > 0
+
+
+def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_as_low(
+    simulated, monkeypatch
+):
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS", "FEW_FRAMES"):  # nothing is mirrored back
+        monkeypatch.setattr(f"core.depth.search.{name}", 0)
+    monkeypatch.setattr("core.depth.search.TIE_RANKED", np.inf)
+    problem, truth = simulated(frames=12, points=30)
+    steps = list(refine_depths(problem, {"mirrored": mirror_in_depth(truth), "true": truth}, DepthOptions()))
+    last = steps[-1]
+    assert [end.name for end in last.ends] == ["true", "mirrored"]
+    assert (
+        last.ends[0].energy
+        == last.best_energy
+        < last.ends[1].energy
+        == last.ends[1].lowest + last.ends[1].excess
+    )
+    for end in last.ends:  # each at the finest level, about its own edges
+        options = DepthOptions()
+        energy = replace(last.objective, edges=options.energy(problem, last.objective.level, end.point).edges)
+        value = energy.value_and_gradient(energy.start(end.point))[0] / problem.visible.size
+        assert value == pytest.approx(end.energy, rel=1e-3)
 
 
 @pytest.mark.slow
