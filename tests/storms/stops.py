@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 from findings import HalfWritten, Lost, StormRow, Wrong
-from processes import running
+from processes import LONGEST, running
 from writings import QUICK
 
 from core import InputError, load_result, read_sequence, reconstruct, save_result, simulate, write_npz
@@ -149,7 +149,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
                 observed = 0 if observe is None else observe(place)
                 command.send(number)
                 code = command.end()
-                command.seconds_until_gone(longest)
+                command.seconds_until_gone(LONGEST)
             ended, before = ended + (code == 0), before + (observed > 0)
             if code not in (0, 128 + number) or "Traceback" in command.printed:
                 raise Wrong(f"it ended with {code}: {command.printed[-800:]}")
