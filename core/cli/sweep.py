@@ -15,21 +15,10 @@ import numpy as np
 from ..experiments.job_store import RESULTS, JobStore
 from ..experiments.jobs import IN_FLIGHT, LongestFirst, connect_to_dask, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
-from ..experiments.sweep import (
-    TABLES,
-    BestFirst,
-    SweepPlan,
-    filtered,
-    find_sequences,
-    is_sweep_folder,
-    measured_pace,
-    plan_sweep,
-    read_sweep,
-    report_table,
-    tabulate,
-    write_plan,
-    write_tables,
-)
+from ..experiments.sweep.filter import filtered
+from ..experiments.sweep.rows import is_sweep_folder, read_sweep, write_plan
+from ..experiments.sweep.runs import BestFirst, SweepPlan, find_sequences, measured_pace, plan_sweep
+from ..experiments.sweep.tables import TABLES, report_table, tabulate, write_tables
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
@@ -52,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..experiments.jobs import Cluster, ExperimentJob, JobQueue, JobsProgress
-    from ..experiments.sweep import SweepJob
+    from ..experiments.sweep.runs import SweepJob
     from ..reconstruction.settings import Settings
 
 ORDERS = {
@@ -253,7 +242,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     sweep = read_sweep(args.output)
     written = ", ".join(map(str, write_tables(sweep)))
     again = f"; {lost} without a result (--retry failed runs them again)" if lost else ""
-    print_lines(f"{len(plan.jobs)} runs have ended{again}; {written} has all {len(sweep.rows)} of the folder")
+    print_lines(f"{len(plan.jobs)} runs have ended{again}; {written} has all {len(sweep)} of the folder")
     return 0
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from ..cameras.calibration import project
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
 from ..io.readers import read_sequence
 from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
 from ..problem.initialization import full_rank_start
@@ -104,8 +103,6 @@ class RecoveryJob(ExperimentJob):
     eta: float
     method: str
     seconds: float  # limit of CPU, up to the end of an iteration
-
-    __repr__ = one_line_repr
 
     @property
     def label(self) -> str:
@@ -210,8 +207,6 @@ class FigureSequence:
     sequence: Sequence
     real: bool
 
-    __repr__ = one_line_repr
-
 
 def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
     """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
@@ -273,8 +268,6 @@ class FigurePanel:
     penalty: str
     eta: float
     curves: Mapping[str, JobResult]
-
-    __repr__ = one_line_repr
 
     @property
     def title(self) -> str:

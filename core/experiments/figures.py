@@ -9,7 +9,6 @@ import numpy as np
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import printable
-from ..foundation.representation import one_line_repr
 from .report import check_installed
 
 if TYPE_CHECKING:
@@ -179,8 +178,6 @@ class GrowthPanel:
     size_name: str
     sizes: Floats  # (n,)
     seconds: Mapping[str, Floats]  # (n,) each, by the label of the curve
-
-    __repr__ = one_line_repr
 
 
 def draw_growth(path: Path, panels: list[GrowthPanel]) -> None:

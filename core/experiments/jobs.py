@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..foundation.exceptions import InputError
 from ..foundation.memory import PeakMemory, peak_megabytes
 from ..foundation.processes import ProcessDied, ProcessPool, signals_blocked
-from ..foundation.representation import one_line_repr
 from ..foundation.version import PROGRAM, VERSION
 from ..solvers.solver import single_threaded
 from .job_store import DIED, FAILED, TIME_LIMIT
@@ -60,8 +59,6 @@ class JobResult:
     status: str = DONE  # how it ended, unless the facts have it
     seconds: float = 0.0  # from its start to its end
     memory_mb: float | None = None  # the highest resident memory of its process meanwhile
-
-    __repr__ = one_line_repr
 
 
 class ResultNotWritten(InputError):
@@ -146,8 +143,6 @@ class JobsProgress:
     label: str  # of the job that ended last
     failed: int = 0  # of this run
     seconds_left: float | None = None  # about; None before the first has ended
-
-    __repr__ = one_line_repr
 
 
 class JobQueue(Protocol):
@@ -335,8 +330,6 @@ class Cluster:
     """A scheduler of Dask and its workers."""
 
     client: Any  # distributed.Client
-
-    __repr__ = one_line_repr
 
     @property
     def workers(self) -> int:

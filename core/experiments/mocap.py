@@ -26,7 +26,6 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.metrics import FIXED_CAMERA_TOLERANCE, e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
-from ..foundation.representation import one_line_repr
 from ..io.files.contents import read_bytes
 from ..io.readers import read_sequence
 from ..penalties import WeightedNuclearNorm
@@ -100,8 +99,6 @@ class MocapRow:
     seconds: float
     status: str
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True, eq=False)
 class MocapSequence:
@@ -111,8 +108,6 @@ class MocapSequence:
     shapes: Floats  # (F, 3, P) as the file has them
     rotations: Floats  # (F, 3, 3) true
     moving: bool  # whether the camera moves
-
-    __repr__ = one_line_repr
 
 
 def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[MocapRow, ...]:

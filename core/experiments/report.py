@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError, printable
-from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -38,8 +37,6 @@ class Heading:
     text: str
     level: int = 2
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -49,8 +46,6 @@ class Paragraph:
     text: str
     highlighted: bool = False
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class BulletList:
@@ -59,8 +54,6 @@ class BulletList:
     kind: ClassVar[str] = "list"
     lines: tuple[str, ...]
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class CodeBlock:
@@ -68,8 +61,6 @@ class CodeBlock:
 
     kind: ClassVar[str] = "code"
     text: str
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -80,8 +71,6 @@ class TableCell:
     strong: bool = False
     muted: bool = False  # not measured here: a published number
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class TableRow:
@@ -89,8 +78,6 @@ class TableRow:
 
     cells: tuple[TableCell, ...]
     rule: bool = False
-
-    __repr__ = one_line_repr
 
 
 @dataclass(frozen=True)
@@ -107,8 +94,6 @@ class ReportTable:
     labels: int = 1
     alignment: str = ""
 
-    __repr__ = one_line_repr
-
     @property
     def sides(self) -> str:
         """An "l" for every column that is aligned on the left, an "r" for the others."""
@@ -123,8 +108,6 @@ class ReportImage:
     caption: str
     width: int  # CSS pixels
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class ImageGallery:
@@ -132,8 +115,6 @@ class ImageGallery:
 
     kind: ClassVar[str] = "images"
     images: tuple[ReportImage, ...]
-
-    __repr__ = one_line_repr
 
 
 ReportBlock: TypeAlias = Heading | Paragraph | BulletList | CodeBlock | ReportTable | ImageGallery

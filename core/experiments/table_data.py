@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
-from ..foundation.representation import one_line_repr
 from ..io.readers import list_sequences, read_sequence
 from ..io.readers.samples import PREFIX
 from .published import published_tables
@@ -27,8 +26,6 @@ class TableSequence:
     sequence: Sequence
     real: bool  # whether it is one that the paper's tables have
 
-    __repr__ = one_line_repr
-
     @property
     def camera(self) -> CameraModel:
         """Which camera it was seen by."""
@@ -41,8 +38,6 @@ class TableData:
 
     origin: str  # where the sequences are from
     items: tuple[TableSequence, ...]
-
-    __repr__ = one_line_repr
 
     @property
     def real(self) -> bool:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from ..data.sequence import CameraModel, Sequence
 from ..evaluation.metrics import errors_of, procrustes_mm, published_errors
 from ..foundation.linalg import procrustes
-from ..foundation.representation import one_line_repr
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..problem.factors import center
 from ..problem.initialization import full_rank_start
@@ -63,8 +62,6 @@ class TableJob(ExperimentJob):
     path_name: str
     sequence: Sequence
     penalty: str
-
-    __repr__ = one_line_repr
 
     @property
     def label(self) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..foundation.representation import one_line_repr
 from ..reconstruction.provenance import options_for
 from .published import mean_log_loss, published_tables
 from .report import Heading, Paragraph, ReportTable, TableCell, TableRow, format_fixed, write_csv_table
@@ -63,8 +62,6 @@ class TableEntry:
     before_cut: float | None  # the loss of the matrix that was cut to rank K, for first-order methods
     status: str  # how the method ended
     command: str
-
-    __repr__ = one_line_repr
 
     @property
     def log_loss(self) -> float:

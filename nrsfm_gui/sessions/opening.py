@@ -357,7 +357,7 @@ def _sweep_folder(path: Path) -> Path | None:
     folder = path.parent if path.suffix.lower() == RUNS_SUFFIX else path
     if not folder.is_dir() or not any(folder.glob(f"runs*{RUNS_SUFFIX}")):
         return None
-    from core.experiments.sweep import is_sweep_folder
+    from core.experiments.sweep.rows import is_sweep_folder
 
     return folder.absolute() if is_sweep_folder(folder) else None
 

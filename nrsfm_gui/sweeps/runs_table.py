@@ -120,8 +120,8 @@ class SweepModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole and self._rows.failed[run]:
             return self._muted
         if role == Qt.ItemDataRole.ToolTipRole:
-            values = self._rows.sweep.rows[run]
-            sentences = (shortened(values[name], LONGEST_TIP) for name in ("error", "command"))
+            runs = self._rows.sweep.runs
+            sentences = (shortened(runs[name].iat[run], LONGEST_TIP) for name in ("error", "command"))
             full = f"{shortened(column.name)}: {column.full_text(run)}" if column.is_number else ""
             best = f"Least {shortened(self._best_of)} of these runs" if run == self._best else ""
             return plain_tip("\n".join(filter(None, (full, best, *sentences))))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core.experiments.sweep import SweepReader, SweepRun
+    from core.experiments.sweep.rows import SweepReader, SweepRun
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.run import Run
@@ -82,7 +82,7 @@ class SweepController(QObject):
 
     def open(self, folder: Path) -> None:
         """Show the runs of a sweep."""
-        from core.experiments.sweep import SweepReader
+        from core.experiments.sweep.rows import SweepReader
 
         window = self._made_window()
         if self._reader is None or self._reader.folder != folder:
@@ -202,7 +202,7 @@ class SweepController(QObject):
 
     def save_table(self, path: Path) -> None:
         """Write the rows of the table as csv, as they are sorted and filtered."""
-        from core.experiments import write_csv_table
+        from core.experiments.report import write_csv_table
         from nrsfm_gui.text.sweep_rows import csv_cells
 
         window = self.window
@@ -317,8 +317,7 @@ class SweepController(QObject):
 
         assert self.window is not None and self.window.rows is not None
         rows = self.window.rows
-        row = rows.sweep.rows[run]
-        key, path = row["key"], rows.sweep.result(row)
+        key, path = rows.key(run), rows.sweep.result(run)
         known = self._shown.get(key)
         if known is not None and known in self._session.runs_of(known.sequence):
             if self._session.sequence is not known.sequence:
@@ -329,7 +328,7 @@ class SweepController(QObject):
             return True
         if path is None:
             if then is None:
-                reason = shortened(row["error"]) or "its result was not kept"
+                reason = shortened(rows.sweep.runs["error"].iat[run]) or "its result was not kept"
                 self.notifier.inform(
                     f"This run has no reconstruction: {reason}",
                     action=("Solve again", lambda: self._solve_run(run)),
@@ -374,9 +373,8 @@ class SweepController(QObject):
     def _solve_run(self, run: int, *, live: bool = False) -> None:
         """Open the sequence of a run, and solve it with its settings."""
         assert self.window is not None and self.window.rows is not None and self._reader is not None
-        row = self.window.rows.sweep.rows[run]
         try:
-            made = self._reader.load_run(row["key"])
+            made = self._reader.load_run(self.window.rows.key(run))
         except InputError as error:
             self.notifier.warn(str(error))
             return
@@ -448,7 +446,7 @@ class SweepController(QObject):
         return "sweep" if self._reader is None else f"{self._reader.folder.name}_sweep"
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:
-        from core.experiments import runs_files
+        from core.experiments.job_store import runs_files
 
         folder = None if self._reader is None else self._reader.folder
         own = {} if folder is None else dict.fromkeys(runs_files(folder), "a file of the sweep")

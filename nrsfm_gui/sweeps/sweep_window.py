@@ -20,7 +20,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.experiments.sweep import apply_filter, number_names
+from core.experiments.sweep.columns import number_names
+from core.experiments.sweep.filter import apply_filter
 from core.foundation import printable
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.sweeps.heat_map import HeatMap
@@ -137,11 +138,10 @@ class SweepWindow(QWidget):
 
     def set_rows(self, rows: SweepRows | None) -> None:
         """Show the runs, of the same sweep or of another one; the chosen run stays chosen."""
-        key = None if self._rows is None or self.chosen < 0 else self._rows.sweep.rows[self.chosen]["key"]
+        key = None if self._rows is None or self.chosen < 0 else self._rows.key(self.chosen)
         self._rows = rows
         self._filter_rows()
-        found = () if rows is None else rows.sweep.rows
-        chosen = next((run for run, row in enumerate(found) if row["key"] == key), -1)
+        chosen = -1 if rows is None or key is None else rows.find(key)
         self.table.set_rows(rows, self._kept, chosen)
         self._offer_choices()
         self._show_all()
@@ -474,13 +474,13 @@ class SweepWindow(QWidget):
         """Name the chosen run, and enable what can be done with it."""
         rows, run = self._rows, self.chosen
         there = rows is not None and run >= 0
-        result = None if rows is None or not there else rows.sweep.result(rows.sweep.rows[run])
+        result = None if rows is None or not there else rows.sweep.result(run)
         title, details = "No run is chosen", "Click a row or a cell to see its reconstruction"
         if rows is not None and there:
             title, details = run_title(rows, run), run_details(rows, run, kept=result is not None)
             if not self._kept[run]:
                 title = f"{title} (not in the filter)"
-            elif result is not None and rows.sweep.rows[run]["key"] != self._shown_key:
+            elif result is not None and rows.key(run) != self._shown_key:
                 title = f"{title} (Enter shows it)"
         self._run_title.set_full_text(title)
         self._run_numbers.set_full_text(details)

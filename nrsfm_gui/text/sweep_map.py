@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.experiments.sweep import NUMBERS, report_table, shown_value, tabulate
+from core.experiments.sweep.columns import NUMBERS
+from core.experiments.sweep.tables import report_table, tabulate
 from nrsfm_gui.text.sweep_rows import (
     number_format,
     number_heading,
@@ -19,7 +20,7 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
-    from core.experiments.sweep import SweepTable
+    from core.experiments.sweep.tables import SweepTable
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.text.sweep_rows import SweepRows
 
@@ -61,14 +62,14 @@ class SweepMap:
     @property
     def columns(self) -> tuple[str, ...]:
         """(C,) the values of the setting over the columns."""
-        return setting_texts([shown_value(self.table.by[-1], value) for value in self.table.columns])
+        return setting_texts(self.table.columns)
 
     @property
     def rows(self) -> tuple[str, ...]:
         """(R,) the values of the setting down the rows."""
         if len(self.table.by) == 1:
             return ("",)
-        return setting_texts([shown_value(self.table.by[0], labels[0]) for labels in self.table.rows])
+        return setting_texts([labels[0] for labels in self.table.rows])
 
     @property
     def values(self) -> Floats:
@@ -109,8 +110,7 @@ class SweepMap:
         table, runs = self.table, self.members[row, column]
         values = (*table.rows[row], table.columns[column])
         names = [
-            f"{shortened(name)} {setting_text(shown_value(name, value))}"
-            for name, value in zip(table.by, values, strict=True)
+            f"{shortened(name)} {setting_text(value)}" for name, value in zip(table.by, values, strict=True)
         ]
         count = int(table.counts[row, column])
         lines = [", ".join(names)]
@@ -161,7 +161,7 @@ def build_map(
     runs = np.flatnonzero(kept)
     if not len(runs) or not across:
         return None
-    part = replace(rows.sweep, rows=tuple(rows.sweep.rows[run] for run in runs))
+    part = replace(rows.sweep, runs=rows.sweep.runs.iloc[runs].reset_index(drop=True))
     by = (down, across) if down and down != across else (across,)
     table = tabulate(part, number, by, reduction=reduction)
     column = rows.column(number)
@@ -173,7 +173,7 @@ def build_map(
     ]
     counts, lost = table.counts[table.counts > 0], int(table.failed.sum())
     title, notes = number_heading(number), [f"{lost} failed"] if lost else []
-    objects = {row["object"] for row in part.rows}
+    objects = part.runs["object"].unique()
     if len(objects) == 1 and "object" not in by:
         title += f", {setting_text(*objects)}"
     if counts.size and counts.max() > 1:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.experiments import ReportTable, TableCell, TableRow, has_result
-from core.experiments.sweep import (
+from core.experiments.report import ReportTable, TableCell, TableRow
+from core.experiments.sweep.columns import (
     FAILURE,
     FIRST_NUMBERS,
     NUMBERS,
@@ -19,13 +19,14 @@ from core.experiments.sweep import (
     number_names,
     run_columns,
 )
+from core.experiments.sweep.rows import without_missing
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from core.experiments.sweep import Sweep
+    from core.experiments.sweep.rows import Sweep
     from core.foundation import Bools, Floats, Ints
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
@@ -76,10 +77,22 @@ class SweepRows:
 
     sweep: Sweep
     columns: tuple[SweepColumn, ...]
-    failed: Bools  # (R,) whether a run has no result
 
     def __len__(self) -> int:
-        return len(self.sweep.rows)
+        return len(self.sweep)
+
+    @property
+    def failed(self) -> Bools:
+        """(R,) whether a run has no result."""
+        return self.sweep.failed
+
+    def key(self, run: int) -> str:
+        """Return the key of a run, which it has as long as the sweep."""
+        return str(self.sweep.runs["key"].iat[run])
+
+    def find(self, key: str) -> int:
+        """Return the run with a key, -1 where there is none."""
+        return next(iter(np.flatnonzero(self.sweep.runs["key"] == key).tolist()), -1)
 
     def column(self, name: str) -> SweepColumn | None:
         """Return a column by its name, None where there is none."""
@@ -155,13 +168,12 @@ def build_rows(sweep: Sweep) -> SweepRows:
         spec = number_format(column.numbers, column.unit) if column.values is None else ""
         known = (column.name, column.title, column.unit, column.tip, column.numbers, column.values)
         columns.append(SweepColumn(*known, column.codes, short, spec))
-    failed = np.array([not has_result(row) for row in sweep.rows], dtype=bool)
-    return SweepRows(sweep, tuple(columns), failed)
+    return SweepRows(sweep, tuple(columns))
 
 
 def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
     """Return the object and the varied settings of a run in words: "balloon, rank 4, eta 0.05, seed 2"."""
-    values, varied = rows.sweep.rows[run], rows.sweep.varied
+    values, varied = rows.sweep.row(run), rows.sweep.varied
     columns = {column.name: column for column in rows.columns}
     if not sequence:
         varied = tuple(name for name in varied if name in rows.sweep.settings) or varied
@@ -179,9 +191,9 @@ def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:
 def common_settings(rows: SweepRows) -> str:
     """Return the settings that all runs have, a line each."""
     sweep = rows.sweep
-    if not sweep.rows:
+    if not len(sweep):
         return ""
-    first, varied = sweep.rows[0], set(sweep.varied)
+    first, varied = sweep.row(0), set(sweep.varied)
     names = [name for name in ("object", "camera", "path", *sweep.settings) if name not in varied]
     lines = [f"{name} {setting_text(first[name])}" for name in names if first[name] not in (None, "")]
     return "\n".join(("The same in all runs:", *lines))
@@ -189,7 +201,7 @@ def common_settings(rows: SweepRows) -> str:
 
 def run_details(rows: SweepRows, run: int, *, kept: bool) -> str:
     """Return the main numbers of a run, or why it has none, and whether its result can be shown."""
-    values = rows.sweep.rows[run]
+    values = rows.sweep.row(run)
     if rows.failed[run]:
         return shortened(f"{values[STATUS]}: {values[FAILURE]}".rstrip(": "))
     shown = (*FIRST_NUMBERS, "loss", "iterations", "seconds")
@@ -213,19 +225,21 @@ def count_text(rows: SweepRows, shown: int) -> str:
 
 
 def _unfinished(sweep: Sweep) -> bool:
-    return sweep.planned is not None and len(sweep.rows) < sweep.planned
+    return sweep.planned is not None and len(sweep) < sweep.planned
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> list[list[Any]]:
+def csv_cells(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints) -> Iterator[tuple[Any, ...]]:
     """Return the cells of some rows with all digits of their numbers, None of what is missing.
 
     `order`: (N,) the rows.
     """
-    return [[rows.sweep.rows[row][column.name] for column in columns] for row in order]
+    part = rows.sweep.runs.iloc[order][[column.name for column in columns]]
+    cells: Iterator[tuple[Any, ...]] = without_missing(part).itertuples(index=False, name=None)
+    return cells
 
 
 def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form: str) -> str:
@@ -255,7 +269,7 @@ def filter_example(rows: SweepRows) -> str:
         if column.name in rows.sweep.varied and text != NONE and len(text.split()) == 1 and "," not in text:
             parts.insert(0, f"{column.name}={text}")
             break
-    return " ".join((*parts, *setting_text(rows.sweep.rows[best][STATUS]).split()[:1]))
+    return " ".join((*parts, *setting_text(rows.sweep.runs[STATUS].iat[best]).split()[:1]))
 
 
 def _above(value: float) -> str:

@@ -9,7 +9,7 @@ from core.foundation import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.experiments import ReportTable
+    from core.experiments.report import ReportTable
 
 TABLE_FORMS = TABS, MARKDOWN, LATEX = "tabs", "Markdown", "LaTeX"  # of a table that is copied
 LONGEST_TEXT = 300  # characters of a cell
@@ -23,7 +23,7 @@ def shortened(text: str, most: int = LONGEST_TEXT) -> str:
 
 def tabbed_text(lines: Iterable[Iterable[Any]]) -> str:
     """Return cells for a spreadsheet: a tab between them, nothing for None."""
-    from core.experiments import formula_safe
+    from core.experiments.report import formula_safe
 
     texts = (
         ["" if cell is None else " ".join(str(formula_safe(cell)).split()) for cell in line] for line in lines
@@ -33,6 +33,6 @@ def tabbed_text(lines: Iterable[Iterable[Any]]) -> str:
 
 def rendered(table: ReportTable, form: str) -> str:
     """Return a table in Markdown or LaTeX."""
-    from core.experiments import render_latex, render_markdown
+    from core.experiments.report import render_latex, render_markdown
 
     return (render_latex(table) if form == LATEX else render_markdown([table]).strip()) + "\n"

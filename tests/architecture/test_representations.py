@@ -18,7 +18,6 @@ from core import (
     PENALTIES,
     WRITERS,
     Alignment,
-    CameraModel,
     ExplicitWeights,
     ExportOptions,
     LowRankProblem,
@@ -54,42 +53,12 @@ from core.depth import (
     refine_part,
 )
 from core.evaluation import HoldoutPlan, Views, find_outliers, sweep
-from core.experiments import (
-    BulletList,
-    CodeBlock,
-    Heading,
-    ImageGallery,
-    JobResult,
-    JobsProgress,
-    MocapJob,
-    MocapRow,
-    Paragraph,
-    RecoveryJob,
-    ReportImage,
-    ReportTable,
-    TableCell,
-    TableData,
-    TableEntry,
-    TableJob,
-    TableRow,
-    TableSequence,
-)
-from core.experiments.benchmark import (
-    BENCHMARK_METHODS,
-    BenchmarkCase,
-    CurvePoint,
-    KnownCamerasProblem,
-    KnownCamerasScene,
-    MethodRun,
-    SolverCurve,
-)
-from core.experiments.sweep import RunColumn, Sweep, SweepJob, SweepPlan, SweepRun, SweepSequence, tabulate
 from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.problem import RobustLoss
 from core.reconstruction import Verdict, parse_scale
-from core.solvers import Majorized, Reweighted, solve
+from core.solvers import AlgorithmOne, Majorized, Reweighted, solve
 from core.tracking import track_video
 
 pytestmark = pytest.mark.usefixtures("brief_search")
@@ -207,41 +176,6 @@ def depth_values():
     ]
 
 
-def experiment_values(folder):
-    scene = simulate("paper", frames=10, points=16, seed=1)
-    table = ReportTable("caption", ("name",) * 9, (TableRow((TableCell(LONG),) * 9),) * 30)
-    images = ImageGallery((ReportImage("a.svg", LONG, 300),) * 20)
-    case, curve = BenchmarkCase(100, 200, 3), (CurvePoint(1, 0.5, 1 / 3, 1 / 7),) * 50
-    numbers = dict.fromkeys(core.METRICS, 1 / 3)
-    tutorial = KnownCamerasScene(np.ones((50, 2, 3)), np.ones((50, 2, 80)))
-    known = SweepSequence("/data/" + LONG, (), "dance", "line", "perspective", 6600, "0" * 64)
-    one_run = SweepJob(known, core.Settings(), folder)
-    same = dict.fromkeys(("object", "camera", "path", "sequence", "data", "version"), LONG)
-    runs = tuple(same | {"rank": k, "loss": 1 / 3} for k in range(50))
-    sweep_of_runs = Sweep(folder, runs, ("object", "camera", "path", "rank", "loss"), ("rank",), ("loss",))
-    problem = KnownCamerasProblem(tutorial.tracks, np.ones((50, 80), bool), tutorial.cameras, np.ones(3))
-    return [
-        Heading(LONG), Paragraph(LONG), BulletList((LONG,) * 40), CodeBlock(LONG), table, images,
-        JobResult(numbers, {"B": np.zeros((60, 6))}, LONG), JobsProgress(1, 40, 0.25, 1 / 3, LONG),
-        known, one_run, SweepPlan((one_run,) * 50), sweep_of_runs,
-        SweepRun(known.source, {}, known.content, one_run.settings),
-        tabulate(sweep_of_runs, "loss", ("object", "rank")),
-        RunColumn(LONG, LONG, "mm", LONG, np.ones(50), (LONG,) * 50, np.zeros(50, dtype=int)),
-        MocapJob(folder / "pickup.mat"), MocapRow(
-            "pickup", "bmm", "estimated", 10, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1000, 1 / 3, "converged"
-        ),
-        RecoveryJob("dance/line", scene, "curve", "wnn", 0.05, "admm", 600.0),
-        TableData("the Challenge", (TableSequence("dance", "line", scene, real=True),) * 30),
-        TableJob("dance", "line", scene, "wnn"),
-        TableEntry(
-            "dance", "line", CameraModel.PERSPECTIVE, "bilinear", 1 / 3, numbers, 1 / 3, True, None,
-            "converged", "nrsfm solve " + "--rank 2 " * 40,
-        ),
-        list(BENCHMARK_METHODS.values()), case, MethodRun(case, "bilinear", "converged", curve),
-        tutorial, problem, SolverCurve("bilinear", curve),
-    ]  # fmt: skip
-
-
 def tracking_values(folder):
     video = render("paper", frames=3, size=(96, 72))
     video.write(folder / "sheet.mp4")
@@ -257,7 +191,6 @@ def instances(tmp_path_factory):
     collect(reconstruction_values(folder), found)
     collect(solver_values(), found)
     collect(depth_values(), found)
-    collect(experiment_values(folder), found)
     collect(tracking_values(folder), found)
     collect([kind() for kind in PENALTIES.values()], found)
     tables = [list(METHODS.values()), list(READERS.values()), list(WRITERS.values())]
@@ -269,6 +202,7 @@ def instances(tmp_path_factory):
     weights = ExplicitWeights(tuple(np.linspace(0, 1, 60)))
     collect(
         [
+            AlgorithmOne(),
             weights,
             LinearPenalty(np.linspace(0, 1, 60)),
             ExportOptions(),

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import LevenbergMarquardt, VariableProjection, solve
-from core.experiments.benchmark import BenchmarkCase, solve_incrementally
+from core.experiments.benchmark.problems import BenchmarkCase, solve_incrementally
 from core.solvers import single_threaded
 from core.synthetic import KINDS
 

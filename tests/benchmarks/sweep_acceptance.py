@@ -32,9 +32,10 @@ from dask_processes import DaskProcesses, cpu_seconds, wait_for
 from machine import Meanwhile
 
 from core import Settings, write_challenge
-from core.experiments import JobStore, run_jobs
-from core.experiments.jobs import IN_FLIGHT, connect_to_dask
-from core.experiments.sweep import MEASURED_COLUMNS, find_sequences, plan_sweep, read_sweep
+from core.experiments.job_store import JobStore
+from core.experiments.jobs import IN_FLIGHT, connect_to_dask, run_jobs
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
+from core.experiments.sweep.runs import find_sequences, plan_sweep
 
 WORKERS = (1, 2)
 OBJECTS = "back,drink,mat,stretch,face"  # the last one of challenge_like, the others of challenge_more
@@ -136,7 +137,9 @@ def compare(folder, reference):
     keys = [json.loads(line)["key"] for line in (folder / "runs.jsonl").read_bytes().splitlines()]
     assert len(keys) == len(set(keys)) == COUNT, f"{len(keys)} rows of {len(set(keys))} runs"
     equal, columns, largest = 0, set(), 0.0
-    for row, other in zip(read_sweep(folder).rows, read_sweep(reference).rows, strict=True):
+    for row, other in zip(
+        records_of(read_sweep(folder).runs), records_of(read_sweep(reference).runs), strict=True
+    ):
         differing = [name for name in row if name not in MEASURED_COLUMNS and row[name] != other[name]]
         equal += not differing
         columns.update(differing)
@@ -197,7 +200,7 @@ def measure_runs(data, seeds, folder, *, workers, dask):
         run_jobs(plan.jobs, store, **how, progress=note)
         wall, spent = time.perf_counter() - first[0][0], time.process_time() - first[0][1]
         scheduled = scheduler_cpu() - first[0][2]
-    rows = read_sweep(folder).rows
+    rows = records_of(read_sweep(folder).runs)
     count = len(rows) - 1
     solving = sum(row["seconds"] for row in rows) / len(rows)
     name = f"{workers} {'Dask worker' if dask else 'process'}{'s' if workers > 1 and dask else ''}"

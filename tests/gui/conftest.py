@@ -47,9 +47,10 @@ from core import (
     iterate,
     write_challenge,
 )
-from core.experiments import JobResult, JobStore, save_job_result
-from core.experiments.job_store import FAILED
-from core.experiments.sweep import find_sequences, plan_sweep, write_plan
+from core.experiments.job_store import FAILED, JobStore
+from core.experiments.jobs import JobResult, save_job_result
+from core.experiments.sweep.rows import write_plan
+from core.experiments.sweep.runs import find_sequences, plan_sweep
 from core.foundation import Phase, PhaseKind, rotation_from_vector
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kills import check_whole
 from processes import LONGEST, running
 from writings import VERSIONS
 
-from core.experiments.sweep import read_sweep
+from core.experiments.sweep.rows import read_sweep, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,11 @@ def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> 
                 if command.code or "Traceback" in command.printed:
                     raise Wrong(f"it ended with {command.code}: {command.printed[-500:]}")
             sweep.check_finished(output)
-            odd = [each["seconds"] for each in read_sweep(output).rows if not 0 < each["seconds"] < LONGEST]
+            odd = [
+                each["seconds"]
+                for each in records_of(read_sweep(output).runs)
+                if not 0 < each["seconds"] < LONGEST
+            ]
             if odd:
                 raise Wrong(f"the runs took {odd} s")
     row.notes.append(f"{row.moments} sweeps")

@@ -12,9 +12,8 @@ from findings import HalfWritten, Lost, Wrong
 import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
 from core.cli import main
-from core.experiments import JobStore
-from core.experiments.job_store import read_lines, runs_files
-from core.experiments.sweep import MEASURED_COLUMNS, read_sweep
+from core.experiments.job_store import JobStore, read_lines, runs_files
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,5 +136,5 @@ def rows_of(output: Path) -> list[dict[str, Any]]:
     """Return the rows of a sweep without what is measured anew by every run."""
     return [
         {name: value for name, value in row.items() if name not in MEASURED_COLUMNS}
-        for row in read_sweep(output).rows
+        for row in records_of(read_sweep(output).runs)
     ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundation.representation import one_line_repr
 from ..figures import GrowthPanel
 from ..report import Paragraph, ReportTable, TableCell, TableRow
 from .problems import BenchmarkCase
@@ -45,8 +44,6 @@ class GrowthCurve:
 
     parameter: str  # a key of GROWTH_SIZES
     runs: tuple[MethodRun, ...]
-
-    __repr__ = one_line_repr
 
     @property
     def values(self) -> Floats:

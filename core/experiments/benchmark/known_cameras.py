@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
 from ...io.files.contents import load_arrays, read_bytes, refusing_damage
 from ...io.files.variables import describe, real_numbers
 from ...problem.data_term import DataTerm, data_term
@@ -56,8 +55,6 @@ class KnownCamerasScene:
 
     cameras: Floats  # (F, 2, 3)
     tracks: Floats  # (F, 2, P)
-
-    __repr__ = one_line_repr
 
     def objective(self, X: Floats) -> float:
         """Return mu |X#|_* + 1/2 |R X - M|^2 at X (F, 3, P)."""
@@ -109,8 +106,6 @@ class SolverCurve:
     curve: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
     rank: int | None = None  # K at the end, of ours
     bound: float | None = None  # a proved lower bound of the optimum, of ours
-
-    __repr__ = one_line_repr
 
     @property
     def objective(self) -> float:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
 from ...penalties import NuclearNorm, WeightedNuclearNorm
 from ...problem.factors import Factors
 from ...problem.initialization import rigid_start, with_rank
@@ -116,8 +115,6 @@ class IncrementalSolution:
 
     start: Factors
     end: Snapshot[Any]
-
-    __repr__ = one_line_repr
 
 
 def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> IncrementalSolution:

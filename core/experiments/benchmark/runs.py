@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.exceptions import InputError
 from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
-from ...foundation.representation import one_line_repr
 from ...solvers.solver import single_threaded
 from ..jobs import JobResult, job_key, load_job_result, save_job_result
 from .measurement import CurvePoint, Stopwatch
@@ -40,8 +39,6 @@ class MethodRun:
     curve: tuple[CurvePoint, ...]  # of quick methods that of the fastest run
     peak_mb: float | None = None  # rise of the resident memory above that of the process with the problem
     process_mb: float | None = None  # the peak of the process
-
-    __repr__ = one_line_repr
 
     @property
     def limited(self) -> bool:

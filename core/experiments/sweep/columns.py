@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from ...foundation.representation import one_line_repr
-from ..job_store import has_result
-from .rows import distinct_values
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats, Ints
@@ -74,8 +70,6 @@ class RunColumn:
     values: tuple[Any, ...] | None  # of a setting, each once, in their order; None of numbers
     codes: Ints | None  # (R,) the value of every row
 
-    __repr__ = one_line_repr
-
     @cached_property
     def labels(self) -> tuple[str, ...] | None:
         """The values as text."""
@@ -84,49 +78,36 @@ class RunColumn:
 
 def run_columns(sweep: Sweep) -> tuple[RunColumn, ...]:
     """Return the columns of a sweep: settings that vary first, then numbers, then how runs ended."""
-    columns = [_coded(sweep, name, name, TIPS.get(name, VARIED_TIP)) for name in sweep.varied]
+    columns = [setting_column(sweep, name, TIPS.get(name, VARIED_TIP)) for name in sweep.varied]
     for name in number_names(sweep):
         title, unit, tip = NUMBERS.get(name, (name, "", name))
-        numbers = np.array([np.nan if row[name] is None else row[name] for row in sweep.rows], dtype=float)
+        numbers = sweep.runs[name].to_numpy(float, na_value=np.nan)
         columns.append(RunColumn(name, title, unit, tip, numbers, None, None))
-    columns.append(_coded(sweep, STATUS, STATUS, TIPS[STATUS]))
-    if not all(map(has_result, sweep.rows)):
-        columns.append(_coded(sweep, FAILURE, "failure", TIPS[FAILURE]))
+    columns.append(setting_column(sweep, STATUS, TIPS[STATUS]))
+    if sweep.failed.any():
+        columns.append(replace(setting_column(sweep, FAILURE, TIPS[FAILURE]), title="failure"))
     return tuple(columns)
 
 
-def shared_column(sweep: Sweep, name: str) -> RunColumn:
-    """Return the column of a setting that all runs share."""
-    value, count = sweep.rows[0][name], len(sweep.rows)
-    number = float(value) if isinstance(value, int | float) else np.nan
-    return RunColumn(name, name, "", "", np.full(count, number), (value,), np.zeros(count, dtype=int))
-
-
-def _coded(sweep: Sweep, name: str, title: str, tip: str) -> RunColumn:
-    """Return a column of few values that are numbers, texts or missing, in the order of tables."""
-    rows = sweep.rows
-    values = [each for (each,) in distinct_values(rows, (name,))]
-    code = {value: k for k, value in enumerate(values)}
-    codes = np.array([code[row[name]] for row in rows], dtype=int)
+def setting_column(sweep: Sweep, name: str, tip: str = "") -> RunColumn:
+    """Return a column of values that are numbers, texts or missing, in the order of tables."""
+    given = sweep.runs[name].astype("category").cat.remove_unused_categories().cat
+    values, codes = [*given.categories], given.codes.to_numpy(int)
+    if (codes < 0).any():
+        codes = np.where(codes < 0, len(values), codes)
+        values.append(None)
+    if name == "data":
+        values = [value[:DATA_DIGITS] for value in values]
     known = [value if isinstance(value, int | float) else np.nan for value in values]
-    numbers = np.array(known, dtype=float)[codes] if rows else np.zeros(0)
-    return RunColumn(name, title, "", tip, numbers, tuple(shown_value(name, v) for v in values), codes)
+    numbers = np.array(known, dtype=float)[codes]
+    return RunColumn(name, name, "", tip, numbers, tuple(values), codes)
 
 
 def number_names(sweep: Sweep) -> list[str]:
     """Return the numbers of a sweep, errors first."""
-    first = [name for name in FIRST_NUMBERS if name in sweep.numbers]
-    last = [name for name in LAST_NUMBERS if name in sweep.numbers]
-    others = (name for name in sweep.numbers if name not in (*FIRST_NUMBERS, *LAST_NUMBERS))
-    return [*first, *others, *last]
-
-
-def shown_value(name: str, value: Any) -> Any:
-    """Return a value of a column as tables have it: of the hash of a sequence its beginning.
-
-    `value`: a number, a text, or None.
-    """
-    return value[:DATA_DIGITS] if name == "data" and isinstance(value, str) else value
+    ends = (*FIRST_NUMBERS, *LAST_NUMBERS)
+    others = [name for name in sweep.numbers if name not in ends]
+    return [name for name in (*FIRST_NUMBERS, *others, *LAST_NUMBERS) if name in sweep.numbers]
 
 
 def cell_text(value: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...io.files.variables import shortened
-from .columns import FAILURE, MISSING, RunColumn, run_columns, shared_column
+from .columns import FAILURE, MISSING, RunColumn, run_columns, setting_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class FilterResult:
 
 def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> FilterResult:
     """Return which runs a filter keeps."""
-    kept: Bools = np.ones(len(sweep.rows), dtype=bool)
+    kept: Bools = np.ones(len(sweep), dtype=bool)
     problems: list[str] = []
     first, *rest = _SIGN.split(pattern.strip())
     words = first.split()
@@ -75,7 +75,7 @@ def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> Fi
                 kept &= False
     for word in words:
         contained = _containing(columns, sweep, word)
-        if not contained.any() and len(sweep.rows) and find_column(columns, sweep, word) is not None:
+        if not contained.any() and len(sweep) and find_column(columns, sweep, word) is not None:
             problems.append(f"No value after {shortened(word)}, {EXAMPLE}")
         else:
             kept &= contained
@@ -91,8 +91,8 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
     if found.problem:
         raise InputError(f"the filter is {pattern!r}: {found.problem}")
     if not found.kept.any():
-        raise InputError(f"the filter is {pattern!r}, which none of the {len(sweep.rows)} runs matches")
-    return replace(sweep, rows=tuple(sweep.rows[run] for run in np.flatnonzero(found.kept)))
+        raise InputError(f"the filter is {pattern!r}, which none of the {len(sweep)} runs matches")
+    return replace(sweep, runs=sweep.runs[found.kept].reset_index(drop=True))
 
 
 def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunColumn | None:
@@ -109,7 +109,7 @@ def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunCol
             return column
     shared = next((each for each in _shared_names(sweep) if _plain(each) == wanted), None)
     if shared is not None:
-        return shared_column(sweep, shared)
+        return setting_column(sweep, shared)
     partly = [column for column in columns if f" {wanted} " in f" {_plain(column.title)} "]
     return min(partly, key=lambda column: len(column.title), default=None)
 
@@ -130,7 +130,7 @@ def _plain(name: str) -> str:
 
 
 def _shared_names(sweep: Sweep) -> list[str]:
-    if not sweep.rows:
+    if not len(sweep):
         return []
     return [name for name in (*SHARED, *sweep.settings) if name not in sweep.varied]
 
@@ -208,12 +208,12 @@ def _rounded(numbers: Floats, value: float, digits: int) -> Bools:
 def _containing(columns: Sequence[RunColumn], sweep: Sweep, word: str) -> Bools:
     """Return the runs of which a text contains a word; of shared settings only texts are looked at."""
     folded = word.casefold()
-    found: Bools = np.zeros(len(sweep.rows), dtype=bool)
+    found: Bools = np.zeros(len(sweep), dtype=bool)
     for column in columns:
-        if column.labels is not None and column.codes is not None and len(sweep.rows):
+        if column.labels is not None and column.codes is not None and len(sweep):
             found |= np.array([folded in label.casefold() for label in column.labels])[column.codes]
     for name in _shared_names(sweep):
-        value = sweep.rows[0][name]
+        value = sweep.runs[name].iat[0]
         if name != VERSION and isinstance(value, str) and folded in value.casefold():
             found |= True
     return found

@@ -1,11 +1,10 @@
-"""The runs of a sweep as a table in memory, read from its folder."""
+"""The runs of a sweep as a DataFrame, read from its folder."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from ...foundation.representation import one_line_repr
 from ...io.readers import memory_limit, parse_json, read_bytes
 from ...reconstruction.meta_kinds import LARGEST_NUMBER
 from ...reconstruction.provenance import settings_from_dict
-from ..job_store import RESULTS, has_result, read_lines, runs_files
+from ..job_store import RESULTS, WITHOUT_RESULT, read_lines, runs_files
+from ..report import check_installed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
+    import pandas as pd
+
+    from ...foundation.types import Bools
     from ...reconstruction.settings import Settings
 
 SEQUENCE_COLUMNS = ("object", "camera", "path", "sequence")
@@ -31,81 +33,49 @@ ENDING_COLUMNS = ("status", "error")
 NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
 MEASURED_COLUMNS = ("seconds", "memory_mb")  # of rows with the same settings only these differ
-KNOWN_COLUMNS = (
-    *SEQUENCE_COLUMNS, *ENDING_COLUMNS, *NUMBER_COLUMNS, *ORIGIN_COLUMNS, *MEASURED_COLUMNS
-)  # fmt: skip
-UNSHARED = {KNOWN_COLUMNS.index(name) for name in ("error", "command", "result", "key")}
+TEXT_COLUMNS = (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS)
+FILE, START = "file", "start"  # where the line of a run is
+KNOWN_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, *MEASURED_COLUMNS, FILE, START)
+UNSHARED = ("error", "command", "result", "key")  # texts that every run has for itself
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
 PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end, and what is varied
-ROW_SIZE, TEXT_SIZE = 300, 100  # bytes of a row and of a shared text in memory, besides their content
+PART_BYTES = 8_000_000  # of lines that are made a table at a time
 MOST_COLUMNS = 1000
 LARGEST_COUNT = 2**63  # of a whole number; it is written as a number of no more digits
 _KEY = re.compile("[0-9a-f]{32}")
 METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
 
 
-class SweepRow(Mapping[str, Any]):
-    """A run of a sweep, by the names of the columns; what it does not have is None.
-
-    The names are shared by all rows of a sweep, so that a row needs little more memory than its values.
-    """
-
-    __slots__ = ("_places", "file", "start", "values_by_place")
-
-    def __init__(self, places: dict[str, int], values: tuple[Any, ...], file: Path, start: int) -> None:
-        self._places = places
-        self.values_by_place = values
-        self.file = file
-        self.start = start
-
-    def __getitem__(self, name: str) -> Any:
-        return self.value_at(self._places[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __repr__(self) -> str:
-        return f"SweepRow({self['key']})"
-
-    def value_at(self, place: int) -> Any:
-        """Return the value of a column by its place."""
-        return self.values_by_place[place] if place < len(self.values_by_place) else None
-
-    @property
-    def size(self) -> int:
-        """The bytes that it needs, about, without the texts that it shares with other rows."""
-        values = self.values_by_place
-        own = (
-            sys.getsizeof(value)
-            for place, value in enumerate(values)
-            if value is not None and (type(value) is not str or place in UNSHARED)
-        )
-        return ROW_SIZE + sys.getsizeof(values) + sum(own)
-
-
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The runs of a sweep, one flat mapping each.
+    """The runs of a sweep, a row each, by sequence, then by settings; what a run does not have is missing.
 
     The columns are the sequence (object, camera, path, sequence), all settings by their names on the command
     line, how the run ended (status, error), its numbers (loss, log10_loss, gradient, iterations, and every
-    metric), where it is from (data, version, command, result, key), and seconds and memory_mb. What a run
-    does not have is None.
+    metric), where it is from (data, version, command, result, key), and seconds and memory_mb. Texts and
+    settings that runs share are categories in the order of tables.
     """
 
     folder: Path
-    rows: tuple[Mapping[str, Any], ...]  # by sequence, then by settings
-    columns: tuple[str, ...]
-    settings: tuple[str, ...]  # those of the columns that are settings
+    runs: pd.DataFrame
+    settings: tuple[str, ...]  # the columns that are settings
     numbers: tuple[str, ...]  # those that are numbers of results, and that any run has
     damaged: int = 0  # lines that could not be read
     planned: int | None = None  # runs that there are in the end, None where that is not known
     swept: tuple[str, ...] = ()  # columns that have several values in the end
 
-    __repr__ = one_line_repr
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def row(self, run: int) -> dict[str, Any]:
+        """Return a run by the names of the columns; what it does not have is None."""
+        return records_of(self.runs.iloc[[run]])[0]
+
+    @cached_property
+    def failed(self) -> Bools:
+        """(R,) whether a run has no result."""
+        failed: Bools = self.runs["status"].isin(WITHOUT_RESULT).to_numpy()
+        return failed
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
@@ -114,29 +84,27 @@ class Sweep:
         Where the program or a sequence was changed between runs, `version` and `data` are among them.
         """
         names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
-        varied = [name for name in names if name in self.swept or len({row[name] for row in self.rows}) > 1]
+        varied = [name for name in names if name in self.swept or self.runs[name].nunique(dropna=False) > 1]
         return (*varied, *self.changed)
 
     @cached_property
     def changed(self) -> tuple[str, ...]:
         """Of `version` and `data` what was changed between runs of the same sequence."""
-        states = {tuple(row[name] for name in ("sequence", "data", "version")) for row in self.rows}
-        versions = {version for _, _, version in states}
-        contents = {(sequence, data) for sequence, data, _ in states}
-        changed = len(versions) > 1, len({sequence for sequence, _ in contents}) < len(contents)
-        return tuple(name for name, several in zip(("version", "data"), changed, strict=True) if several)
+        contents = self.runs.groupby("sequence", observed=True)["data"].nunique()
+        several = {"version": self.runs["version"].nunique() > 1, "data": (contents > 1).any()}
+        return tuple(name for name, changed in several.items() if changed)
 
-    def result(self, row: Mapping[str, Any]) -> Path | None:
+    def result(self, run: int) -> Path | None:
         """Return the result file of a run, None where there is none: it failed, or results were left out."""
-        path = self.folder / RESULTS / f"{row['key']}.npz"
-        return path if row["result"] and path.is_file() else None
+        path = self.folder / RESULTS / f"{self.runs['key'].iat[run]}.npz"
+        return path if self.runs["result"].iat[run] and path.is_file() else None
 
     def number_name(self, name: str) -> str:
         """Return the name of a column of numbers. Raises InputError where no run has it."""
         found = METRIC_ALIASES.get(name, name)
         if found not in self.numbers:
             known = ", ".join(self.numbers) or "none"
-            failed = "" if any(map(has_result, self.rows)) else ", because none of them has a result"
+            failed = ", because none of them has a result" if self.failed.all() else ""
             raise InputError(f"the number is {name!r}; the runs of {self.folder} have {known}{failed}")
         return found
 
@@ -153,6 +121,17 @@ class Sweep:
                 f"{name!r} is no setting of the runs of {self.folder}; several values have {varied}"
             )
         return found
+
+
+def without_missing(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Python's own values, None where one is missing."""
+    return runs.astype(object).where(runs.notna(), None)
+
+
+def records_of(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table by the names of its columns, None where a value is missing."""
+    records: list[dict[str, Any]] = without_missing(runs).to_dict("records")
+    return records
 
 
 def is_sweep_folder(path: Path) -> bool:
@@ -178,7 +157,7 @@ def read_sweep(folder: Path) -> Sweep:
     (`core.io.readers.memory_limit`).
     """
     sweep = SweepReader(folder).read()
-    if not sweep.rows:
+    if not len(sweep):
         raise InputError(f"{folder}: holds no runs of a sweep (runs.jsonl)")
     return sweep
 
@@ -192,18 +171,9 @@ class SweepRun:
     content: str  # hash of the sequence: tracks and all else that a result depends on
     settings: Settings
 
-    __repr__ = one_line_repr
-
 
 class SweepReader:
-    """Reads the runs of a sweep, and later only what was appended since.
-
-    >>> import tempfile
-    >>> from core.experiments.sweep import SweepReader
-    >>> reader = SweepReader(tempfile.mkdtemp())
-    >>> reader.read().rows, reader.read().planned
-    ((), None)
-    """
+    """Reads the runs of a sweep, and later only what was appended since."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -215,8 +185,10 @@ class SweepReader:
 
         A file that was replaced, or is shorter than before, is read again with all others.
 
-        Raises InputError where a file cannot be read, or the runs need more than memory may be used for.
+        Raises InputError where a file cannot be read, the runs need more than memory may be used for, or
+        pandas is not installed.
         """
+        check_installed("pandas")
         files = runs_files(self.folder)
         states = {file: file.stat() for file in files if file.is_file()}
         for file, (end, inode) in self._ends.items():
@@ -224,17 +196,16 @@ class SweepReader:
             if state is None or state.st_ino != inode or state.st_size < end:
                 self._begin()
                 break
-        fresh: set[str] = set()
-        damaged = self._damaged
+        before = dict(self._ends)
         try:
             for file in files:
-                self._read_file(file, states[file].st_ino if file in states else 0, fresh)
+                self._read_file(file, states[file].st_ino if file in states else 0)
         except InputError:
             self._begin()  # the rows so far are of no use, and may need much memory
             raise
         plan = _read_plan(self.folder)
         known = None if self._last is None else (self._last.planned, self._last.swept)
-        if self._last is None or fresh or (damaged, known) != (self._damaged, plan):
+        if self._last is None or (before, known) != (self._ends, plan):
             self._last = self._arranged(*plan)
         return self._last
 
@@ -243,8 +214,10 @@ class SweepReader:
 
         Raises InputError where its line is not there any more, or its settings are not those of this version.
         """
-        path, start = self._rows[key].file, self._rows[key].start
-        line = next(read_lines(path, start), None)
+        found = (part[part["key"] == key] for part in self._parts)
+        place = next(places.iloc[-1] for places in found if len(places))
+        path = Path(place[FILE])
+        line = next(read_lines(path, int(place[START])), None)
         row = None if line is None else line.row
         flat = None if row is None or row["key"] != key else _flat(row)
         if row is None or flat is None:
@@ -256,116 +229,123 @@ class SweepReader:
 
     def _begin(self) -> None:
         self._ends: dict[Path, tuple[int, int]] = {}  # what of each file was read, and the number of the file
-        self._rows: dict[str, SweepRow] = {}  # by key
-        self._size = 0  # bytes that these need, about
-        self._shared: dict[str, str] = {}  # texts that many rows have
-        self._places: dict[str, int] = {name: place for place, name in enumerate(KNOWN_COLUMNS)}
+        self._parts: list[pd.DataFrame] = []  # what was read; a single one after `_join`
         self._settings: dict[str, None] = {}  # names, in the order of their first run
         self._metrics: dict[str, None] = {}
         self._damaged = 0
         self._last = None
 
-    def _read_file(self, file: Path, inode: int, fresh: set[str]) -> None:
-        """Read what was appended to a file, and add the keys of its runs."""
+    def _read_file(self, file: Path, inode: int) -> None:
+        """Read what was appended to a file, as parts of limited size."""
         end, _ = self._ends.get(file, (0, 0))
+        rows: list[dict[str, Any]] = []
+        begin = end
         for line in read_lines(file, end):
             end = line.end
             flat = None if line.row is None else _flat(line.row)
             if flat is None:
                 self._damaged += 1
                 continue
-            before = self._rows.get(flat["key"])
-            if before is None or has_result(flat) or not has_result(before):
-                row = self._row(flat, file, line.start)
-                self._size += row.size - (0 if before is None else before.size)
-                self._check_size()
-                self._rows[flat["key"]] = row
-                fresh.add(flat["key"])
+            settings, metrics = flat.pop("settings"), flat.pop("metrics")
+            self._settings.update(dict.fromkeys(settings))
+            self._metrics.update(dict.fromkeys(metrics))
+            if len(self._settings) + len(self._metrics) + len(KNOWN_COLUMNS) > MOST_COLUMNS:
+                raise InputError(
+                    f"{self.folder}: its runs have more than {MOST_COLUMNS} columns; accepted are "
+                    f"{MOST_COLUMNS}"
+                )
+            rows.append(settings | metrics | flat | {FILE: str(file), START: line.start})
+            if end - begin > PART_BYTES:
+                self._add(rows)
+                rows, begin = [], end
+        self._add(rows)
         self._ends[file] = end, inode
 
-    def _row(self, flat: dict[str, Any], file: Path, start: int) -> SweepRow:
-        """Return a flat line as a row, whose new names are columns from now on."""
-        settings, metrics = flat.pop("settings"), flat.pop("metrics")
-        self._settings.update(dict.fromkeys(settings))
-        self._metrics.update(dict.fromkeys(metrics))
-        values: list[Any] = [None] * len(self._places)
-        for place, name in enumerate(KNOWN_COLUMNS):
-            values[place] = flat.get(name)
-        for name, value in (settings | metrics).items():
-            place = self._places.setdefault(name, len(values))
-            if place == len(values):
-                values.append(value)
-            elif place >= len(KNOWN_COLUMNS):
-                values[place] = value
-        for place, value in enumerate(values):
-            if type(value) is str and place not in UNSHARED:
-                if value not in self._shared:
-                    self._shared[value] = value
-                    self._size += TEXT_SIZE + sys.getsizeof(value)
-                values[place] = self._shared[value]
-        return SweepRow(self._places, tuple(values), file, start)
+    def _add(self, rows: list[dict[str, Any]]) -> None:
+        """Add runs as a part, and refuse more than may be in memory."""
+        import pandas as pd
 
-    def _check_size(self) -> None:
-        """Refuse rows that need more memory than they may."""
-        if len(self._places) > MOST_COLUMNS:
-            raise InputError(
-                f"{self.folder}: its runs have more than {MOST_COLUMNS} columns; accepted are {MOST_COLUMNS}"
-            )
+        if not rows:
+            return
+        self._parts.append(self._typed(pd.DataFrame(rows, dtype=object)))
+        if self._size > memory_limit():
+            self._join()
         if self._size > memory_limit():
             raise InputError(
                 f"{self.folder}: its runs need more than {memory_limit() / 1e9:g} GB of memory, of which "
-                f"{len(self._rows)} could be read (the environment variable NRSFM_FILE_MEMORY, in GB)"
+                f"{len(self._parts[0])} could be read (the environment variable NRSFM_FILE_MEMORY, in GB)"
             )
 
+    @property
+    def _size(self) -> int:
+        return int(sum(part.memory_usage(deep=True).sum() for part in self._parts))
+
+    def _typed(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """Return the last line of every run, of those with a result where it has one; its columns typed."""
+        import pandas as pd
+
+        good = ~runs["status"].isin(WITHOUT_RESULT)
+        runs = runs.iloc[good.argsort(kind="stable")].drop_duplicates("key", keep="last")
+        numbers = {*NUMBER_COLUMNS, *MEASURED_COLUMNS, *self._metrics}.difference(TEXT_COLUMNS)
+        columns = {}
+        for name, values in runs.items():
+            if name == START:
+                columns[name] = values.astype(int)
+            elif name in numbers:
+                numeric = pd.to_numeric(values, errors="coerce")
+                whole = all(type(value) is int for value in values.dropna())
+                columns[name] = numeric.astype("Int64" if whole and values.notna().any() else float)
+            elif name in UNSHARED:
+                columns[name] = values
+            else:
+                order = pd.Index(sorted(values.dropna().unique(), key=_order), dtype=object)
+                columns[name] = pd.Series(pd.Categorical(values, order, ordered=True), values.index)
+        return pd.DataFrame(columns)
+
+    def _join(self) -> None:
+        """Make one part of all."""
+        import pandas as pd
+
+        if len(self._parts) > 1:
+            whole = pd.concat([part.astype(object) for part in self._parts], ignore_index=True)
+            self._parts = [self._typed(whole)]
+
     def _arranged(self, planned: int | None, swept: tuple[str, ...]) -> Sweep:
-        """Return the rows, sorted, with the order of their columns."""
-        known = {*KNOWN_COLUMNS}
-        metrics = [name for name in self._metrics if name not in known]
-        settings = [name for name in self._settings if name not in known and name not in self._metrics]
-        columns = (
-            *SEQUENCE_COLUMNS,
-            *settings,
-            *ENDING_COLUMNS,
-            *NUMBER_COLUMNS,
-            *metrics,
-            *ORIGIN_COLUMNS,
+        """Return the runs, sorted, with the order of their columns."""
+        import pandas as pd
+
+        self._join()
+        metrics = [name for name in self._metrics if name not in KNOWN_COLUMNS]
+        settings = [name for name in self._settings if name not in (*KNOWN_COLUMNS, *self._metrics)]
+        columns = [
+            *SEQUENCE_COLUMNS, *settings, *ENDING_COLUMNS, *NUMBER_COLUMNS, *metrics, *ORIGIN_COLUMNS,
             *MEASURED_COLUMNS,
-        )
-        rows = [self._rows[key] for key in sorted(self._rows)]
-        for name in reversed(
-            (*SEQUENCE_COLUMNS, *settings, "version", "data")
-        ):  # sorting keeps the order of what is equal
-            place = self._places[name]
-            values = sorted({row.value_at(place) for row in rows}, key=_order)
-            if len(values) > 1:
-                ranks = {value: rank for rank, value in enumerate(values)}
-                order = [ranks[row.value_at(place)] for row in rows]
-                rows = [rows[k] for k in sorted(range(len(rows)), key=order.__getitem__)]
+        ]  # fmt: skip
+        whole = self._parts[0] if self._parts else self._typed(pd.DataFrame(columns=columns, dtype=object))
+        by = [name for name in (*SEQUENCE_COLUMNS, *settings, "version", "data") if whole[name].nunique()]
+        runs = whole.sort_values([*by, "key"], ignore_index=True)[columns]
         numbers = (*NUMBER_COLUMNS, *metrics, *MEASURED_COLUMNS)
-        held = tuple(name for name in numbers if any(row[name] is not None for row in rows))
-        return Sweep(self.folder, tuple(rows), columns, tuple(settings), held, self._damaged, planned, swept)
+        held = tuple(name for name in numbers if runs[name].notna().any())
+        return Sweep(self.folder, runs, tuple(settings), held, self._damaged, planned, swept)
 
 
-def _order(value: Any) -> tuple[int, float, str]:
-    """Return what values of any kind are sorted by: numbers, then texts, then None."""
-    if value is None:
-        return 2, 0.0, ""
+def _order(value: str | float) -> tuple[int, float, str]:
+    """Return what values of any kind are sorted by: numbers by size, then texts by the alphabet."""
     return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a line with settings and metrics as flat mappings; None where it is no run of a sweep."""
+    """Return the known columns of a line, settings and metrics; None where it is no run of a sweep."""
     settings, metrics = row.get("settings"), row.get("metrics", {})
     if not isinstance(settings, Mapping) or not isinstance(metrics, Mapping) or "object" not in row:
         return None
     if _KEY.fullmatch(row["key"]) is None:  # it is the name of a file
         return None
-    flat = {str(name): _scalar(value) for name, value in row.items() if name not in ("settings", "metrics")}
+    flat: dict[str, Any] = {name: _number(row.get(name)) for name in (*NUMBER_COLUMNS, *MEASURED_COLUMNS)}
+    for name in TEXT_COLUMNS:
+        value = _scalar(row.get(name))
+        flat[name] = "" if value is None else str(value)
     measured = {str(name): _number(value) for name, value in metrics.items() if type(value) in (int, float)}
-    for name in (*NUMBER_COLUMNS, *MEASURED_COLUMNS):
-        flat[name] = _number(flat.get(name))
-    for name in (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS):
-        flat[name] = "" if flat.get(name) is None else str(flat[name])
     return flat | {"settings": flat_settings(settings), "metrics": measured}
 
 
@@ -429,13 +409,3 @@ def _number(value: Any) -> float | None:
     """Return a number of a result; None of a text, and of what is too large to be one."""
     number = _scalar(value)
     return None if number is None or isinstance(number, str) or abs(number) > LARGEST_NUMBER else number
-
-
-def distinct_values(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the values that rows have in some columns, each combination once, sorted."""
-    return sorted_values(tuple(row[name] for name in names) for row in rows)
-
-
-def sorted_values(values: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return combinations of values, each once: numbers by size, then texts by the alphabet, then None."""
-    return sorted(set(values), key=lambda each: [_order(value) for value in each])

@@ -18,7 +18,6 @@ from ...evaluation.metrics import camera_truth, errors_of, published_errors
 from ...evaluation.optimality import optimality
 from ...foundation.exceptions import InputError
 from ...foundation.phases import DEPTHS
-from ...foundation.representation import one_line_repr
 from ...foundation.version import VERSION
 from ...io.readers import is_sequence_folder, list_sequences, read_sequence
 from ...io.readers.challenge import challenge_file
@@ -63,8 +62,6 @@ class SweepSequence:
     observations: int  # F P
     content: str  # hash of all that a result depends on
 
-    __repr__ = one_line_repr
-
 
 @dataclass(frozen=True)
 class SweepJob(ExperimentJob):
@@ -73,8 +70,6 @@ class SweepJob(ExperimentJob):
     sequence: SweepSequence
     settings: Settings
     folder: Path | None  # of the sweep, where the result is kept; None leaves it out
-
-    __repr__ = one_line_repr
 
     @property
     def label(self) -> str:
@@ -236,8 +231,6 @@ class SweepPlan:
 
     jobs: tuple[SweepJob, ...]  # each once
     refused: tuple[tuple[str, int], ...] = ()  # reasons why settings do not suit a camera, and how many runs
-
-    __repr__ = one_line_repr
 
     @cached_property
     def swept(self) -> tuple[str, ...]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
-from ...foundation.representation import one_line_repr
 from ..report import ReportTable, TableCell, TableRow, format_significant, write_csv_table
-from .columns import MISSING, cell_text, shown_value
-from .rows import Sweep, sorted_values
+from .columns import MISSING, cell_text, setting_column
+from .rows import Sweep, without_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    import pandas as pd
 
     from ...foundation.types import Floats, Ints
 
@@ -27,9 +30,7 @@ SMALLEST_POWER = -4  # of ten, of a number that is written without an exponent
 # Columns that may differ between runs with the same settings, and what a caption calls them.
 ORIGINS = {"version": "versions of the program (version)", "data": "states of a sequence (data)"}
 # What a cell of a table has of the numbers of its runs.
-REDUCTIONS: dict[str, Callable[[Floats], float]] = {
-    "mean": np.mean, "median": np.median, "least": np.min, "most": np.max,
-}  # fmt: skip
+REDUCTIONS = {"mean": "mean", "median": "median", "least": "min", "most": "max"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,63 +49,51 @@ class SweepTable:
     reduction: str = "mean"
     mixed: tuple[str, ...] = ()  # why runs of a cell may differ that have the same settings
 
-    __repr__ = one_line_repr
-
 
 def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "mean") -> SweepTable:
     """Return the mean of a number for every combination of some settings.
 
     Raises InputError where a name is none of the sweep's, or is given twice, or there are too many cells.
     """
+    import pandas as pd
+
     number = sweep.number_name(number)
     names = tuple(sweep.setting_name(name) for name in by)
     if not names or len(set(names)) < len(names):
         raise InputError(f"the settings are {', '.join(by) or 'none'}; accepted are one or more, each once")
-    down, across = names[:-1], names[-1]
-    labels_of_rows = [tuple(row[name] for name in down) for row in sweep.rows]
-    values_across = [row[across] for row in sweep.rows]
-    rows, columns = sorted_values(labels_of_rows), sorted_values((value,) for value in values_across)
-    if len(rows) * len(columns) > MOST_CELLS:
+    settings = [setting_column(sweep, name) for name in names]
+    codes = [column.codes for column in settings if column.codes is not None]
+    lines, line = np.unique(codes[:-1] or [np.zeros(len(sweep), int)], axis=1, return_inverse=True)
+    heads, head = np.unique(codes[-1], return_inverse=True)
+    shape = lines.shape[1], len(heads)
+    if math.prod(shape) > MOST_CELLS:
         raise InputError(
-            f"{', '.join(names)} have {len(rows)} x {len(columns)} values; accepted are {MOST_CELLS} cells"
+            f"{', '.join(names)} have {shape[0]} x {shape[1]} values; accepted are {MOST_CELLS} cells"
         )
-    row_of = {labels: k for k, labels in enumerate(rows)}
-    column_of = {value: k for k, (value,) in enumerate(columns)}
-    down_codes = np.array([row_of[labels] for labels in labels_of_rows], dtype=np.int64)
-    across_codes = np.array([column_of[value] for value in values_across], dtype=np.int64)
-    cells = down_codes * len(columns) + across_codes
-    numbers = np.array([math.nan if row[number] is None else row[number] for row in sweep.rows], dtype=float)
-    known = np.isfinite(numbers)
-    shape = len(rows), len(columns)
-    counts, failed = (
-        np.bincount(cells[which], minlength=shape[0] * shape[1]).reshape(shape) for which in (known, ~known)
-    )
-    reduced, deviation = np.full((2, counts.size), np.nan)
-    order = np.flatnonzero(known)[np.argsort(cells[known], kind="stable")]
-    for group in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
-        if group.size:
-            cell, values = cells[group[0]], numbers[group]
-            reduced[cell] = REDUCTIONS[reduction](values)
-            deviation[cell] = np.std(values, ddof=1) if group.size > 1 else math.nan
-    heads = tuple(value for (value,) in columns)
+    cells = line.reshape(-1) * len(heads) + head
+    numbers = pd.Series(sweep.runs[number].to_numpy(float, na_value=np.nan))
+    made = numbers.groupby(cells).agg([REDUCTIONS[reduction], "std", "count", "size"])
+    made = made.reindex(range(math.prod(shape)))
+    value, deviation, counts, sizes = (made[name].to_numpy().reshape(shape) for name in made)
+    counts, sizes = (np.nan_to_num(each).astype(int) for each in (counts, sizes))
+    *down, across = [column.values or () for column in settings]
+    labels = [tuple(map(getitem, down, places)) for places in lines.T.tolist()]
     mixed = tuple(text for name, text in ORIGINS.items() if name in sweep.changed and name not in names)
     return SweepTable(
-        number, names, tuple(rows), heads, reduced.reshape(shape), deviation.reshape(shape), counts, failed,
-        cells, reduction, mixed,
+        number, names, tuple(labels), tuple(across[code] for code in heads), value, deviation, counts,
+        sizes - counts, cells, reduction, mixed,
     )  # fmt: skip
 
 
 def report_table(table: SweepTable, where: str = "") -> ReportTable:
     """Return a table for `render_markdown` and `render_latex`; the least value is strong."""
     *down, across = table.by
-    heads = (cell_text(shown_value(across, value)) for value in table.columns)
+    heads = map(cell_text, table.columns)
     known = np.isfinite(table.value)
     least = format_significant(float(table.value[known].min())) if known.sum() > 1 else ""
     rows = []
     for labels, *cells_of_row in zip(table.rows, table.value, table.deviation, table.counts, strict=True):
-        cells = [
-            TableCell(cell_text(shown_value(name, label))) for name, label in zip(down, labels, strict=True)
-        ]
+        cells = [TableCell(cell_text(label)) for label in labels]
         for value, spread, count in zip(*cells_of_row, strict=True):
             strong = bool(count) and format_significant(value) == least  # whatever digits are not shown
             cells.append(TableCell(_mean_text(value, spread) if count else MISSING, strong=strong))
@@ -142,25 +131,18 @@ def write_tables(sweep: Sweep) -> list[Path]:
 
     Raises InputError where they cannot be written.
     """
-    path = sweep.folder / TABLE_CSV
-    write_csv_table(path, sweep.columns, ([row[name] for name in sweep.columns] for row in sweep.rows))
-    written = [path]
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        return written
-    path = sweep.folder / TABLE_PARQUET
-    columns = {name: _one_type([row[name] for row in sweep.rows]) for name in sweep.columns}
-    with replacing(path) as temporary, temporary.open("wb") as stream:  # its path need not be UTF-8
-        parquet.write_table(arrow.table(columns), stream)
-    return [*written, path]
+    path, table = sweep.folder / TABLE_CSV, without_missing(sweep.runs)
+    write_csv_table(path, table.columns, table.itertuples(index=False))
+    if find_spec("pyarrow") is None:
+        return [path]
+    typed = table.apply(_one_type)
+    with replacing(sweep.folder / TABLE_PARQUET) as temporary, temporary.open("wb") as stream:
+        typed.to_parquet(stream, engine="pyarrow", index=False)  # to a stream: a path need not be UTF-8
+    return [path, sweep.folder / TABLE_PARQUET]
 
 
-def _one_type(values: list[Any]) -> list[Any]:
+def _one_type(values: pd.Series) -> pd.Series:
     """Return a column whose values are all numbers or all texts."""
     if any(isinstance(value, str) for value in values):
-        return [None if value is None else printable(str(value)) for value in values]
-    if any(isinstance(value, float) for value in values):
-        return [None if value is None else float(value) for value in values]
-    return values
+        return values.map(lambda value: None if value is None else printable(str(value)))
+    return values.infer_objects() if values.notna().any() else values

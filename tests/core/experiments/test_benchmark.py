@@ -14,33 +14,29 @@ from patience import PATIENCE
 
 from core import Factors, InputError
 from core.cli import main
-from core.experiments import JobStore, render_markdown
-from core.experiments.benchmark import (
-    BENCHMARK_METHODS,
-    BENCHMARK_STARTS,
+from core.experiments.benchmark import pyproximal
+from core.experiments.benchmark.growth import GROWTH_SIZES, growth_cases, growth_curve
+from core.experiments.benchmark.known_cameras import (
     BILINEAR_TITLE,
-    GROWTH_SIZES,
-    STOPPED,
-    TIME_LIMIT,
-    BenchmarkCase,
-    BenchmarkInterrupted,
-    CurvePoint,
     KnownCamerasProblem,
     KnownCamerasScene,
-    MethodRun,
-    Stopwatch,
-    benchmark_blocks,
-    benchmark_rows,
-    bilinear_start,
-    growth_cases,
-    growth_curve,
-    measure_method,
-    pyproximal,
     read_scene,
-    run_benchmark,
-    run_method,
     solve_bilinear,
 )
+from core.experiments.benchmark.measurement import CurvePoint, Stopwatch
+from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
+from core.experiments.benchmark.problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start
+from core.experiments.benchmark.results import benchmark_blocks, benchmark_rows
+from core.experiments.benchmark.runs import (
+    STOPPED,
+    BenchmarkInterrupted,
+    MethodRun,
+    measure_method,
+    run_benchmark,
+    run_method,
+)
+from core.experiments.job_store import JobStore
+from core.experiments.report import render_markdown
 from core.foundation.processes import ProcessDied
 
 CASE = BenchmarkCase(frames=12, points=15, rank=2)

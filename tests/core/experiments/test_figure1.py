@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from core import solve
-from core.experiments import (
-    CURVE_METHODS,
-    JobResult,
-    JobStore,
-    figure_jobs,
-    figure_panels,
-    figure_sequences,
-    load_job_results,
-    run_jobs,
-)
+from core.experiments.figure1 import CURVE_METHODS, figure_jobs, figure_panels, figure_sequences
+from core.experiments.job_store import JobStore
+from core.experiments.jobs import JobResult, load_job_results, run_jobs
 
 
 @pytest.fixture(scope="module")

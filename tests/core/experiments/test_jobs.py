@@ -21,16 +21,11 @@ from patience import PATIENCE
 
 from core import read_sequence
 from core.cli import main
-from core.experiments import (
-    JobResult,
-    JobStore,
-    RecoveryJob,
-    TableJob,
-    load_job_results,
-    load_table_data,
-    run_jobs,
-    save_job_result,
-)
+from core.experiments.figure1 import RecoveryJob
+from core.experiments.job_store import JobStore
+from core.experiments.jobs import JobResult, load_job_results, run_jobs, save_job_result
+from core.experiments.table_data import load_table_data
+from core.experiments.table_jobs import TableJob
 
 
 def has_workers(process):

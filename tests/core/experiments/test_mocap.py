@@ -8,7 +8,7 @@ import scipy.io
 
 from core import InputError
 from core.cameras import estimate_rotations
-from core.experiments import PUBLISHED_E3D, bmm_rows, load_mocap, rotation_error
+from core.experiments.mocap import PUBLISHED_E3D, bmm_rows, load_mocap, rotation_error
 from core.foundation import rotation_from_vector
 from core.foundation.linalg import nearest_rotation
 

@@ -9,22 +9,12 @@ import numpy as np
 import pytest
 
 from core import CameraModel, simulate, write_challenge
-from core.experiments import (
-    PUBLISHED_E3D,
-    JobResult,
-    MocapRow,
-    TableData,
-    TableEntries,
-    TableEntry,
-    TableSequence,
-    load_table_data,
-    loss_blocks,
-    mean_log_loss,
-    mocap_blocks,
-    mocap_jobs,
-    published_tables,
-    render_markdown,
-)
+from core.experiments.jobs import JobResult
+from core.experiments.mocap import PUBLISHED_E3D, MocapRow, mocap_blocks, mocap_jobs
+from core.experiments.published import mean_log_loss, published_tables
+from core.experiments.report import render_markdown
+from core.experiments.table_data import TableData, TableSequence, load_table_data
+from core.experiments.tables import TableEntries, TableEntry, loss_blocks
 from core.synthetic import PATHS
 
 PERSPECTIVE = CameraModel.PERSPECTIVE

@@ -15,27 +15,26 @@ from markdown_it import MarkdownIt
 
 from core import CameraModel, load_result, write_challenge
 from core.cli import main
-from core.experiments import (
-    PUBLISHED_ERRATA,
-    TABLE_ROWS,
+from core.experiments import figures, jobs
+from core.experiments.job_store import JobStore
+from core.experiments.jobs import load_job_results
+from core.experiments.published import PUBLISHED_ERRATA
+from core.experiments.report import (
     BulletList,
     CodeBlock,
     Heading,
-    JobStore,
     Paragraph,
     ReportTable,
     TableCell,
-    TableJob,
     TableRow,
-    figures,
-    jobs,
-    load_job_results,
-    load_table_data,
     render_html,
     render_markdown,
-    shape_blocks,
     write_csv_table,
 )
+from core.experiments.reproduce import shape_blocks
+from core.experiments.table_data import load_table_data
+from core.experiments.table_jobs import TableJob
+from core.experiments.tables import TABLE_ROWS
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 

@@ -26,15 +26,9 @@ from core import InputError, errors_of, load_result, read_sequence, simulate, wr
 from core.cli import main
 from core.cli.sweep import parse_seeds, parse_shard, parse_values
 from core.evaluation import optimality
-from core.experiments import JobStore
-from core.experiments.sweep import (
-    MEASURED_COLUMNS,
-    SweepReader,
-    is_sweep_folder,
-    read_sweep,
-    report_table,
-    tabulate,
-)
+from core.experiments.job_store import JobStore
+from core.experiments.sweep.rows import MEASURED_COLUMNS, SweepReader, is_sweep_folder, read_sweep, records_of
+from core.experiments.sweep.tables import report_table, tabulate
 from core.reconstruction import settings_to_dict
 
 QUICK = ["--rotations", "truth", "--objective", "wnn", "--starts", "1"]  # a run takes about 50 ms
@@ -50,10 +44,14 @@ def lines(folder, name="runs.jsonl"):
     return [json.loads(line) for line in (folder / name).read_text().splitlines()]
 
 
+def rows_of(folder):
+    """All rows of a sweep by the names of their columns, None for what is missing."""
+    return records_of(read_sweep(folder).runs)
+
+
 def comparable(folder):
     """All rows of a sweep without what is measured, and without the folder's own name."""
-    rows = read_sweep(folder).rows
-    return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows]
+    return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows_of(folder)]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +109,7 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
     first = capsys.readouterr().out.splitlines()
     assert first[0].startswith("5 runs of 1 sequence; about ")
     assert any("are left out: BMM is for orthogonal cameras" in line for line in first)
-    found = {(row["penalty"], row["mu"], row["xi"]) for row in read_sweep(tmp_path).rows}
+    found = {(row["penalty"], row["mu"], row["xi"]) for row in rows_of(tmp_path)}
     assert found == {("nn", 0.01, None), ("nn", 0.1, None), *(("wnn", None, xi) for xi in (0.1, 0.5, 1.0))}
 
 
@@ -223,7 +221,7 @@ def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, ca
     half = (swept / "runs.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "runs.jsonl"
     path.write_bytes(b"".join(half[:3]) + half[3][:40])
-    assert len(read_sweep(tmp_path).rows) == 3 and read_sweep(tmp_path).damaged == 0
+    assert len(rows_of(tmp_path)) == 3 and read_sweep(tmp_path).damaged == 0
     assert main([*data, "--jobs", "1", "--no-results", "-o", str(tmp_path)]) == 0
     assert "3 have ended, 5 are left" in capsys.readouterr().out
     assert path.read_bytes().splitlines(keepends=True)[:3] == half[:3]
@@ -276,27 +274,27 @@ def test_a_failed_run_is_a_row_and_runs_again_when_asked(folder, tmp_path, capsy
     words += ["--set", "rank=1,99", "-o", str(tmp_path)]
     assert main(words) == 0
     assert "1 without a result (--retry failed runs them again)" in capsys.readouterr().out
-    good, bad = read_sweep(tmp_path).rows
+    good, bad = rows_of(tmp_path)
     assert bad["status"] == "failed" and "99" in bad["error"] and bad["rank"] == 99 and bad["loss"] is None
     assert bad["command"] and good["status"] == "converged"
-    assert read_sweep(tmp_path).result(bad) is None and read_sweep(tmp_path).result(good).is_file()
+    assert read_sweep(tmp_path).result(1) is None and read_sweep(tmp_path).result(0).is_file()
     assert main(words) == 0
     assert len(lines(tmp_path)) == 2
     assert main([*words, "--retry", "failed"]) == 0
     assert [row["status"] for row in lines(tmp_path)] == [
         row["status"] for row in (*lines(tmp_path)[:2], bad)
     ]
-    assert len(read_sweep(tmp_path).rows) == 2
+    assert len(rows_of(tmp_path)) == 2
 
 
 def test_a_run_beyond_the_time_limit_is_ended_and_recorded(folder, tmp_path):
     words = ["sweep", str(folder), "--camera", "perspective", "--path", "circle", "--jobs", "1"]
     words += ["--rank", "1", "--starts", "1", "--objective", "wnn", "-o", str(tmp_path)]
     assert main([*words, "--timeout", "0.01"]) == 0
-    (row,) = read_sweep(tmp_path).rows
+    (row,) = rows_of(tmp_path)
     assert (row["status"], row["error"]) == ("time limit", "it was ended after 0.01 s")
     assert main([*words, "--retry", "failed"]) == 0
-    (row,) = read_sweep(tmp_path).rows
+    (row,) = rows_of(tmp_path)
     assert row["status"] == "converged" and len(lines(tmp_path)) == 2
 
 
@@ -369,7 +367,7 @@ def test_lines_of_no_run_are_counted_and_left_out(swept, tmp_path):
     strange += json.dumps(first | {"key": "../elsewhere"}).encode() + b"\n"
     (tmp_path / "runs.jsonl").write_bytes(strange + rows)
     found = read_sweep(tmp_path)
-    assert found.damaged == 7 and found.rows == read_sweep(swept).rows
+    assert found.damaged == 7 and rows_of(tmp_path) == rows_of(swept)
     assert is_sweep_folder(swept) and not is_sweep_folder(tmp_path.parent)
     with pytest.raises(InputError, match="holds no runs of a sweep"):
         read_sweep(tmp_path.parent)
@@ -386,7 +384,7 @@ def test_numbers_that_are_too_large_for_a_result_are_left_out(swept, tmp_path):
         + "\n"
     )
     sweep = read_sweep(tmp_path)
-    assert [row["loss"] for row in sweep.rows] == [None, None, None, 3.0, 5.0]
+    assert [row["loss"] for row in rows_of(tmp_path)] == [None, None, None, 3.0, 5.0]
     table = tabulate(sweep, "procrustes_mm", ["rank"])
     assert table.value.item() == 4.0 and table.counts.item() == 2 and table.failed.item() == 3
     assert table.deviation.item() == pytest.approx(math.sqrt(2))
@@ -400,7 +398,7 @@ def test_a_line_that_needs_much_memory_is_damaged(swept, tmp_path, monkeypatch):
     assert read_sweep(tmp_path).damaged == 0
     monkeypatch.setenv("NRSFM_FILE_MEMORY", "0.01")
     sweep = read_sweep(tmp_path)
-    assert sweep.damaged == 1 and len(sweep.rows) == 1
+    assert sweep.damaged == 1 and len(sweep) == 1
 
 
 def test_runs_that_need_too_much_memory_are_refused_before_it_is_used(swept, tmp_path, monkeypatch):
@@ -423,30 +421,30 @@ def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_of_their_fi
     (tmp_path / "runs.jsonl").write_text(
         "\n".join(again) + "\n"
     )  # 4 MB: each run but the last counts no more
-    (row,) = read_sweep(tmp_path).rows
-    assert row["iterations"] == 999 and row.size < 10_000
-    rows = [json.dumps(first | {"key": f"{k:032x}"}) for k in range(2 * 10**6 // row.size)]
+    (row,) = rows_of(tmp_path)
+    assert row["iterations"] == 999
+    rows = [json.dumps(first | {"key": f"{k:032x}"}) for k in range(3000)]
     (tmp_path / "runs.jsonl").write_text("\n".join(rows) + "\n")
     reader = SweepReader(tmp_path)
     with pytest.raises(InputError, match=r"need more than 0\.001 GB of memory, of which \d+ could be read"):
         reader.read()
-    (tmp_path / "runs.jsonl").write_text("\n".join(rows[: 900_000 // row.size]) + "\n")
-    assert len(reader.read().rows) == 900_000 // row.size
+    (tmp_path / "runs.jsonl").write_text("\n".join(rows[:400]) + "\n")
+    assert len(reader.read()) == 400
 
 
 def test_a_million_runs_fit_into_what_a_file_may_need(swept, tmp_path):
     first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
     rows = [
         first | {"key": f"{k:032x}", "loss": k / 7, "command": f"{first['command']} {k:09}"}
-        for k in range(500)
+        for k in range(5000)
     ]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     tracemalloc.start()
     sweep = read_sweep(tmp_path)
     used = tracemalloc.get_traced_memory()[0] / len(rows)
     tracemalloc.stop()
-    stated = sum(row.size for row in sweep.rows) / len(rows)
-    assert used < stated < 2000  # the default is 2 GB
+    stated = sweep.runs.memory_usage(deep=True).sum() / len(rows)
+    assert used < 1.5 * stated < 2000  # the default is 2 GB
 
 
 def test_a_reader_reads_only_what_was_appended(swept, tmp_path):
@@ -455,21 +453,21 @@ def test_a_reader_reads_only_what_was_appended(swept, tmp_path):
     file.write_bytes(b"")
     assert is_sweep_folder(tmp_path)  # it has begun
     reader = SweepReader(tmp_path)
-    assert reader.read().rows == () and reader.read().planned is None
+    assert len(reader.read()) == 0 and reader.read().planned is None
     file.write_bytes(whole[0] + whole[1][:50])
     first = reader.read()
-    assert len(first.rows) == 1 and first.damaged == 0 and reader.read() is first
+    assert len(first) == 1 and first.damaged == 0 and reader.read() is first
     torn = b"?" * len(whole[0])  # what was read before is not read again
     file.write_bytes(torn[:-1] + b"\n" + b"".join(whole[1:]))
     (tmp_path / "plan.json").write_bytes((swept / "plan.json").read_bytes())
-    assert reader.read().rows == read_sweep(swept).rows and reader.read().planned == 8
+    assert reader.read().runs.equals(read_sweep(swept).runs) and reader.read().planned == 8
     file.write_bytes(whole[0])  # begun anew
-    assert reader.read().rows == first.rows
+    assert reader.read().runs.equals(first.runs)
 
 
 def test_a_reader_returns_what_a_run_was_made_of(swept):
     reader = SweepReader(swept)
-    for row in reader.read().rows:
+    for row in records_of(reader.read().runs):
         run = reader.load_run(row["key"])
         assert (run.source, run.content) == (row["sequence"], row["data"])
         assert (run.settings.rank, run.settings.eta) == (row["rank"], row["eta"])
@@ -564,7 +562,7 @@ def test_a_table_is_of_the_runs_that_a_filter_keeps(swept, capsys):
     table = ["sweep", str(swept), "--table", "mean_mm", "--by", "rank"]
     assert main([*table, "--where", "eta=0.05 path=circle iterations>0"]) == 0
     text = capsys.readouterr().out
-    rows = [row for row in read_sweep(swept).rows if (row["path"], row["eta"]) == ("circle", 0.05)]
+    rows = [row for row in rows_of(swept) if (row["path"], row["eta"]) == ("circle", 0.05)]
     assert "mean of 1 run; where eta=0.05 path=circle" in text and len(rows) == 2
     assert all(f"{row['procrustes_mm']:.3g}" in text for row in rows)
     for pattern, sentence in (("etta=1", "No column etta; eta?"), ("rank=9", "none of the 8 runs matches")):
@@ -600,9 +598,9 @@ def test_csv_and_parquet_hold_all_rows(swept):
     with (swept / "table.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     table = pyarrow.parquet.read_table(swept / "table.parquet").to_pylist()
-    assert len(rows) == len(table) == len(sweep.rows)
-    for row, text, typed in zip(sweep.rows, rows, table, strict=True):
-        assert tuple(text) == sweep.columns == tuple(typed)
+    assert len(rows) == len(table) == len(sweep)
+    for row, text, typed in zip(rows_of(swept), rows, table, strict=True):
+        assert tuple(text) == tuple(sweep.runs) == tuple(typed)
         assert float(text["procrustes_mm"]) == row["procrustes_mm"] == typed["procrustes_mm"]
         assert typed["key"] == text["key"] == row["key"] and typed["rank"] == row["rank"]
     assert sweep.varied == ("path", "rank", "eta")
@@ -622,5 +620,5 @@ def test_a_name_that_spreadsheets_compute_is_quoted(folder, tmp_path):
         "1",
     ]
     assert main([*words, "--jobs", "1", "-o", str(tmp_path / "out")]) == 0
-    assert read_sweep(tmp_path / "out").rows[0]["object"] == "=cmd"
+    assert rows_of(tmp_path / "out")[0]["object"] == "=cmd"
     assert (tmp_path / "out" / "table.csv").read_text().splitlines()[1].startswith("'=cmd,")

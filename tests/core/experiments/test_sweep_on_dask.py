@@ -13,7 +13,7 @@ import pytest
 from dask_processes import DEADLINE, DaskProcesses, wait_for
 
 from core.cli import main
-from core.experiments.sweep import MEASURED_COLUMNS, read_sweep
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -100,7 +100,7 @@ def count_lines(output):
 
 
 def rows_of(output):
-    rows = read_sweep(output).rows
+    rows = records_of(read_sweep(output).runs)
     return [{name: row[name] for name in row if name not in MEASURED_COLUMNS} for row in rows]
 
 
@@ -121,7 +121,7 @@ def test_a_killed_worker_and_a_late_one_leave_every_row_once_and_equal_to_serial
     keys = [json.loads(line)["key"] for line in (output / "runs.jsonl").read_text().splitlines()]
     assert len(keys) == len(set(keys)) == COUNT
     assert rows_of(output) == serial
-    assert all((output / row["result"]).is_file() for row in read_sweep(output).rows)
+    assert all((output / row["result"]).is_file() for row in records_of(read_sweep(output).runs))
 
 
 def test_a_signal_ends_the_command_with_its_code_and_the_same_call_goes_on(start_sweep, serial, tmp_path):
@@ -155,7 +155,7 @@ def test_a_scheduler_that_ends_is_one_sentence_and_the_same_call_goes_on(
     assert sentence.startswith(f"nrsfm sweep: the scheduler {cluster.file} has ended; ")
     assert sentence.endswith("and the same command continues from there")
     assert main(["sweep", str(folder), *RUNS, "--jobs", "2", "-o", str(tmp_path)]) == 0
-    assert len(read_sweep(tmp_path).rows) == COUNT == count_lines(tmp_path)
+    assert len(records_of(read_sweep(tmp_path).runs)) == COUNT == count_lines(tmp_path)
 
 
 def test_an_address_without_a_scheduler_is_one_sentence(folder, tmp_path, capsys, monkeypatch):

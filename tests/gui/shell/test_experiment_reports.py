@@ -11,7 +11,7 @@ from PyQt6.QtGui import QDesktopServices, QGuiApplication
 from PyQt6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.cli import parser
-from core.experiments import Heading, write_report
+from core.experiments.report import Heading, write_report
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.widgets.message_bar import MessageBar

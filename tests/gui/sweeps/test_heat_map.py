@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import QPointF
 from PyQt6.QtGui import QImage
 
-from core.experiments.sweep import read_sweep
+from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.appearance import COLOR_MAPS
 from nrsfm_gui.sweeps.heat_map import HeatMap
 from nrsfm_gui.text.sweep_map import build_map

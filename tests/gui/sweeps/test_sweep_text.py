@@ -8,9 +8,11 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments.sweep import NUMBERS, find_column, read_sweep
-from core.experiments.sweep import REDUCTIONS as CORE_REDUCTIONS
-from core.experiments.sweep import apply_filter as core_filter
+from core.experiments.sweep.columns import NUMBERS
+from core.experiments.sweep.filter import apply_filter as core_filter
+from core.experiments.sweep.filter import find_column
+from core.experiments.sweep.rows import read_sweep
+from core.experiments.sweep.tables import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import (
     build_rows,
@@ -111,8 +113,8 @@ def test_the_count_names_what_is_missing(rows):
 def test_tables_are_copied_with_all_digits_or_as_markdown(rows):
     order = np.arange(len(rows))[::-1]
     read = list(csv.DictReader(io.StringIO(runs_text(rows, rows.columns, order, TABS)), delimiter="\t"))
-    assert [float(row["eta"]) for row in read] == [rows.sweep.rows[k]["eta"] for k in order]
-    errors = [rows.sweep.rows[k]["procrustes_mm"] for k in order]
+    assert [float(row["eta"]) for row in read] == [rows.sweep.row(k)["eta"] for k in order]
+    errors = [rows.sweep.row(k)["procrustes_mm"] for k in order]
     assert [row["3-D error (mm)"] for row in read] == ["" if e is None else str(e) for e in errors]
     text = runs_text(rows, rows.columns, order, MARKDOWN).splitlines()
     assert len(text) == 10 and "3-D error (mm)" in text[0] and "<b>" not in "".join(text)

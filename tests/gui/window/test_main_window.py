@@ -30,7 +30,7 @@ from core import (
     write_challenge,
 )
 from core.evaluation import Kind, Mirror
-from core.experiments import write_report
+from core.experiments.report import write_report
 from core.foundation import Phase, PhaseKind
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.arguments import Arguments, parse

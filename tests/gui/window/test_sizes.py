@@ -94,8 +94,9 @@ def opened_sweep(window, folder):
     from PyQt6.QtTest import QTest
 
     from core import Settings
-    from core.experiments import JobStore, save_job_result
-    from core.experiments.sweep import find_sequences, plan_sweep
+    from core.experiments.job_store import JobStore
+    from core.experiments.jobs import save_job_result
+    from core.experiments.sweep.runs import find_sequences, plan_sweep
 
     quick = Settings(rotations="truth", objective="wnn", starts=1)
     settings = [quick.with_changes(rank=rank, eta=eta) for rank in (1, 2) for eta in (0.05, 0.2)]

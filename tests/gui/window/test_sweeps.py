@@ -12,7 +12,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtTest import QTest
 
 from core import load_result
-from core.experiments.sweep import read_sweep
+from core.experiments.sweep.rows import read_sweep
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
@@ -125,7 +125,7 @@ def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep,
     window = open_sweep(swept)
     click(qtbot, window.table, 2)
     qtbot.waitUntil(lambda: main.session.shown is not None)
-    row = window.rows.sweep.rows[2]
+    row = window.rows.sweep.row(2)
     assert main.session.shown.last.settings.eta == row["eta"] == main.session.settings.eta
     assert main.session.shown.title == "rank 1, eta 0.2, seed 0"
     assert load_result(swept / row["result"]).loss == main.session.shown.history.records[-1].loss
@@ -262,7 +262,7 @@ def test_arrows_choose_and_enter_shows(qtbot, main, open_sweep, swept):
     assert window.chosen == 1 and main.session.shown is None and window.map._cell == (0, 0)
     qtbot.keyClick(window.table, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: main.session.shown is not None)
-    assert main.session.shown.settings.seed == window.rows.sweep.rows[1]["seed"] == 1
+    assert main.session.shown.settings.seed == window.rows.sweep.row(1)["seed"] == 1
 
 
 def test_a_cell_shows_its_best_run_by_mouse_and_keys(qtbot, main, open_sweep, swept):
@@ -303,7 +303,7 @@ def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, o
     qtbot.waitUntil(
         lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
     )
-    row, settings = window.rows.sweep.rows[failed], main.session.shown.settings
+    row, settings = window.rows.sweep.row(failed), main.session.shown.settings
     assert (settings.rank, settings.eta, settings.seed) == (row["rank"], row["eta"], row["seed"])
     assert main.session.sequence.content == row["data"]
 
@@ -334,7 +334,7 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     window.choose(0)
     main.sweep_controller.solve_again()
     assert "is not there any more" in window.messages.text
-    made = main.sweep_controller._reader.load_run(window.rows.sweep.rows[0]["key"])
+    made = main.sweep_controller._reader.load_run(window.rows.key(0))
     controller = main.sweep_controller
     controller.use_data(made, solved_sweep / "data/balloon/sequence/perspective/circle.txt")
     qtbot.waitUntil(
@@ -359,11 +359,11 @@ def test_a_sweep_that_is_still_running_grows(qtbot, main, open_sweep, swept, lin
     assert window._count.text() == "3 of 8 runs"
     assert window.rows.sweep.varied == ("rank", "eta", "seed")  # also rank, of which there is one value yet
     window.choose(2)
-    key = window.rows.sweep.rows[2]["key"]
+    key = window.rows.key(2)
     file.write_bytes(b"".join(whole))
     main.sweep_controller.refresh()
     qtbot.waitUntil(lambda: len(window.rows) == 8)
-    assert window.rows.sweep.rows[window.chosen]["key"] == key and window._count.text().startswith("8 runs")
+    assert window.rows.key(window.chosen) == key and window._count.text().startswith("8 runs")
 
 
 def test_a_sweep_is_followed_after_its_files_could_not_be_read(qtbot, main, open_sweep, swept, monkeypatch):
