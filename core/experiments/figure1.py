@@ -41,7 +41,6 @@ from .report import (
     ReportImage,
     ReportTable,
     TableCell,
-    TableRow,
     format_fixed,
 )
 
@@ -404,33 +403,33 @@ def figure_blocks(
 
 
 def _curve_table(shown: list[FigurePanel]) -> ReportTable:
-    rows = []
+    rows: list[tuple[str | TableCell, ...]] = []
+    rules = []
     for panel in shown:
-        column = [panel.lowest(method) for method in CURVE_METHODS]
-        for index, method in enumerate(CURVE_METHODS):
-            end = panel.curves.get(method)
-            place = (panel.name, panel.penalty, f"{panel.eta:g}") if index == 0 else ("", "", "")
-            cells = [*(TableCell(text) for text in place), TableCell(method)]
+        best = np.nanmin([panel.lowest(method) for method in CURVE_METHODS]) if panel.curves else math.nan
+        place = panel.name, panel.penalty, f"{panel.eta:g}"
+        rules.append(len(rows))
+        for method in CURVE_METHODS:
+            end, lowest = panel.curves.get(method), panel.lowest(method)
+            cells: tuple[str | TableCell, ...] = ("–",) * 5
             if end is not None:
-                lowest = panel.lowest(method)
-                best = lowest <= np.nanmin(column) * (1 + LOSS_TOLERANCE)
-                facts: dict[str, Any] = end.facts
-                cells += [
-                    TableCell(format_fixed(math.log10(lowest), 8), strong=bool(best)),
-                    TableCell(f"{facts['cpu_seconds']:.2f}"),
-                    TableCell(f"{facts['iterations']}"),
-                    TableCell(facts["status"]),
-                    TableCell(f"{facts['reprojection_px']:.3g}"),
-                ]
-            else:
-                cells += [TableCell("–")] * 5
-            rows.append(TableRow(tuple(cells), rule=index == 0))
+                facts = end.facts
+                strong = bool(lowest <= best * (1 + LOSS_TOLERANCE))
+                cells = (
+                    TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
+                    f"{facts['cpu_seconds']:.2f}",
+                    f"{facts['iterations']}",
+                    facts["status"],
+                    f"{facts['reprojection_px']:.3g}",
+                )
+            rows.append((*place, method, *cells))
+            place = "", "", ""
     header = ("data", "penalty", "η", "method", "log10 loss", "CPU s", "iterations", "end", "RMS, px")
     caption = (
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return ReportTable(caption, header, tuple(rows), labels=4)
+    return ReportTable.of_texts(caption, header, rows, labels=4, rules=frozenset(rules))
 
 
 def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:

@@ -34,7 +34,7 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
 from .jobs import ExperimentJob, JobResult, job_key
-from .report import BulletList, Heading, Paragraph, ReportTable, TableCell, TableRow
+from .report import BulletList, Heading, Paragraph, ReportTable, TableCell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -248,24 +248,27 @@ def mocap_jobs(real: Path | None) -> list[MocapJob]:
 
 def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list[ReportBlock]:
     """Return the table of e3D, with the published numbers next to ours."""
-    rows = [
-        _mocap_row(values, rule=index == 0)
-        for job in jobs
-        for index, values in enumerate(results[job.key].facts.get("rows", ()))
-    ]
-    header = (
-        "sequence",
-        "method",
-        "rotations",
-        "ends",
-        "K",
-        "rotation error, °",
-        "camera",
-        "published",
-        "object",
-        "iterations",
-        "CPU s",
-    )
+    lines: list[dict[str, str | TableCell]] = []
+    rules = []
+    for job in jobs:
+        rules.append(len(lines))
+        for row in results[job.key].facts.get("rows", ()):
+            error, own = row["rotation_error"], row["object"]
+            cells = {
+                "sequence": "" if len(lines) > rules[-1] else row["sequence"],
+                "method": row["method"],
+                "rotations": row["rotations"],
+                "ends": row["status"],
+                "K": str(row["rank"]),
+                "rotation error, °": "–" if error is None else f"{error:.2f}",
+                "camera": f"{row['camera']:.4f}",
+                "published": TableCell(f"{row['published']:.4f}", muted=True),
+                "object": "–" if own is None else f"{own:.4f}",
+                "iterations": str(row["iterations"]),
+                "CPU s": f"{row['seconds']:.1f}",
+            }
+            lines.append(cells)
+    header = lines[0] if lines else ()
     return [
         Heading("BMM and R-BMM on motion capture"),
         Paragraph(
@@ -278,24 +281,6 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
             "is no **object** to compare there. Where ours is far from the published number, read it as "
             "that, not as a reproduction."
         ),
-        ReportTable("", header, tuple(rows), labels=4),
+        ReportTable.of_texts("", header, map(dict.values, lines), labels=4, rules=frozenset(rules)),
         BulletList(FINDINGS),
     ]
-
-
-def _mocap_row(values: Mapping[str, Any], *, rule: bool) -> TableRow:
-    error = values["rotation_error"]
-    cells = [
-        TableCell(values["sequence"] if rule else ""),
-        TableCell(values["method"]),
-        TableCell(values["rotations"]),
-        TableCell(values["status"]),
-        TableCell(str(values["rank"])),
-        TableCell("–" if error is None else f"{error:.2f}"),
-        TableCell(f"{values['camera']:.4f}"),
-        TableCell(f"{values['published']:.4f}", muted=True),
-        TableCell("–" if values["object"] is None else f"{values['object']:.4f}"),
-        TableCell(str(values["iterations"])),
-        TableCell(f"{values['seconds']:.1f}"),
-    ]
-    return TableRow(tuple(cells), rule=rule)

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -63,12 +61,3 @@ def published_tables() -> PublishedTables:
     file = Path(__file__).with_name("published.json")
     numbers = json.loads(file.read_text(encoding="utf-8"))
     return PublishedTables(**numbers | {name: tuple(numbers[name]) for name in ("objects", "paths")})
-
-
-def mean_log_loss(log_losses: list[float]) -> float:
-    """Return log10 of the mean of losses given by their logarithms: Table 1's average.
-
-    >>> round(mean_log_loss([-1.0, -2.0]), 6)
-    -1.259637
-    """
-    return float(np.log10(np.mean(10.0 ** np.asarray(log_losses, dtype=float))))

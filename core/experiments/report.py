@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError, printable
@@ -73,14 +73,6 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class TableRow:
-    """A row of a table; `rule` draws a line above it."""
-
-    cells: tuple[TableCell, ...]
-    rule: bool = False
-
-
-@dataclass(frozen=True)
 class ReportTable:
     """A table whose first `labels` columns are text; the others are numbers, aligned on the right.
 
@@ -90,9 +82,20 @@ class ReportTable:
     kind: ClassVar[str] = "table"
     caption: str
     header: tuple[str, ...]
-    rows: tuple[TableRow, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     labels: int = 1
     alignment: str = ""
+    rules: frozenset[int] = frozenset()  # rows with a line above them
+
+    @classmethod
+    def of_texts(
+        cls, caption: str, header: Iterable[str], lines: Iterable[Iterable[str | TableCell]], **more: Any
+    ) -> ReportTable:
+        """Return a table of texts, or of cells; `more` as of ReportTable."""
+        rows = (
+            tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in line) for line in lines
+        )
+        return cls(caption, tuple(header), tuple(rows), **more)
 
     @property
     def sides(self) -> str:
@@ -151,7 +154,7 @@ def render_html(blocks: list[ReportBlock], title: str) -> str:
 def render_latex(table: ReportTable) -> str:
     r"""Return a table as LaTeX, for the package booktabs.
 
-    >>> rows = (TableRow((TableCell("a_b"), TableCell("1.5", strong=True))),)
+    >>> rows = (TableCell("a_b"), TableCell("1.5", strong=True)),
     >>> print(render_latex(ReportTable("errors", ("object", "mm"), rows)))
     % errors
     % \usepackage{booktabs}
@@ -170,9 +173,7 @@ def render_latex(table: ReportTable) -> str:
     ]
     lines += [r"\toprule", rf"{' & '.join(_latex(name) for name in table.header)} \\", r"\midrule"]
     for row in table.rows:
-        cells = [
-            rf"\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text) for cell in row.cells
-        ]
+        cells = [rf"\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text) for cell in row]
         lines.append(rf"{' & '.join(cells)} \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 

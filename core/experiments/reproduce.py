@@ -38,6 +38,8 @@ from .table_jobs import TABLE_PENALTIES, TableJob
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import pandas as pd
+
     from .jobs import ExperimentJob, JobResult, JobsProgress
     from .report import ReportBlock
 
@@ -53,7 +55,7 @@ EXPERIMENT_TITLES = {
 EXPERIMENTS = tuple(EXPERIMENT_TITLES)
 CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
 NUMBERS = "numbers.csv"
-PACKAGES = ("joblib", "jinja2", "matplotlib")  # of the extra `experiments`
+PACKAGES = ("joblib", "jinja2", "matplotlib", "pandas")  # of the extra `experiments`
 COMPARED_ROWS = {
     CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
     CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
@@ -145,25 +147,25 @@ def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
 def _table_blocks(
     what: str,
     table_data: TableData,
-    entries: tables.TableEntries,
+    entries: pd.DataFrame,
     jobs: list[TableJob],
     results: Mapping[str, JobResult],
     pictures: Path,
 ) -> list[ReportBlock]:
     complete = what == "all"
-    blocks = tables.verdict_blocks(entries)
+    blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]
     if complete or what == "table1":
         blocks += tables.loss_blocks(entries, table_data)
     if complete or what == "table2":
         blocks += tables.error_blocks(entries, table_data)
     if complete or what == "tableA1":
-        blocks += tables.appendix_loss_blocks(entries, table_data, complete=complete)
+        blocks += tables.appendix_blocks(entries, table_data, "tableA1", complete=complete)
     if complete or what == "tableA2":
-        blocks += tables.appendix_error_blocks(entries, table_data, complete=complete)
+        blocks += tables.appendix_blocks(entries, table_data, "tableA2", complete=complete)
     blocks += tables.seconds_blocks(entries, table_data)
     if complete or what in ("table2", "tableA2"):
         blocks += shape_blocks(jobs, results, pictures)
-    return [*blocks, *tables.settings_blocks(jobs, results)]
+    return [*blocks, *tables.settings_blocks(jobs, entries)]
 
 
 def _opening_blocks(

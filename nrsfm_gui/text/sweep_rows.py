@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.experiments.report import ReportTable, TableCell, TableRow
+from core.experiments.report import ReportTable
 from core.experiments.sweep.columns import (
     FAILURE,
     FIRST_NUMBERS,
@@ -247,9 +247,9 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
     header = tuple(column.heading for column in columns)
     if form == TABS:
         return tabbed_text([header, *csv_cells(rows, columns, order)])
-    lines = (tuple(TableCell(column.text(row).replace(MINUS, "-")) for column in columns) for row in order)
+    lines = ((column.text(row).replace(MINUS, "-") for column in columns) for row in order)
     alignment = "".join("r" if column.is_number else "l" for column in columns)
-    return rendered(ReportTable("", header, tuple(map(TableRow, lines)), alignment=alignment), form)
+    return rendered(ReportTable.of_texts("", header, lines, alignment=alignment), form)
 
 
 def filter_example(rows: SweepRows) -> str:

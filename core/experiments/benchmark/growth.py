@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figures import GrowthPanel
-from ..report import Paragraph, ReportTable, TableCell, TableRow
+from ..report import Paragraph, ReportTable
 from .problems import BenchmarkCase
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ class GrowthCurve:
         for _, value, *_, iterations, seconds, each, peak in self.rows():
             memory = "-" if peak is None else f"{peak:.0f}"
             texts = (str(value), str(iterations), f"{1e3 * seconds:.1f}", f"{1e3 * each:.3f}", memory)
-            rows.append(TableRow(tuple(TableCell(text) for text in texts)))
+            rows.append(texts)
         header = (self.parameter, "iterations", "CPU ms", "CPU ms per iteration", "MB")
         slopes = ", ".join(f"{name} {self.slope(name):.2f}" for name in self.series())
-        table = ReportTable(self.title, header, tuple(rows), labels=0)
+        table = ReportTable.of_texts(self.title, header, rows, labels=0)
         return [table, Paragraph(f"slope in log-log: {slopes}")]
 
     def panel(self) -> GrowthPanel:

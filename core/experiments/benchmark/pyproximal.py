@@ -14,7 +14,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...solvers.solver import single_threaded
-from ..report import Paragraph, ReportTable, TableCell, TableRow, format_significant, write_csv_table
+from ..report import Paragraph, ReportTable, format_significant, write_csv_table
 from .known_cameras import BILINEAR_TITLE, TUTORIAL_MU, SolverCurve, solve_bilinear
 from .measurement import UNLIMITED, Stopwatch, TimeLimitReached
 from .results import power_of_ten, relative_excess
@@ -190,8 +190,8 @@ def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlo
     for method, iterations, *numbers, objective, excess, _, _ in pyproximal_rows(curves):
         texts = ["-" if value is None else format_significant(float(str(value))) for value in numbers]
         texts = [str(method), str(iterations), *texts, f"{objective:.6f}", f"{excess:.1e}"]
-        rows.append(TableRow(tuple(TableCell(text) for text in texts)))
-    blocks: list[ReportBlock] = [ReportTable(caption, header, tuple(rows))]
+        rows.append(texts)
+    blocks: list[ReportBlock] = [ReportTable.of_texts(caption, header, rows)]
     for solver in curves:
         if solver.bound is not None:
             gap = max(1 - solver.bound / solver.objective, 0.0)

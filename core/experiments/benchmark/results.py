@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..report import ReportTable, TableCell, TableRow, format_significant, write_csv_table
+from ..report import ReportTable, format_significant, write_csv_table
 from .methods import BENCHMARK_METHODS, TIME_LIMIT
 from .runs import STOPPED
 
@@ -118,14 +118,13 @@ def _row(run: MethodRun, best: float, fastest: float | None) -> BenchmarkRow:
 
 def benchmark_blocks(rows: list[BenchmarkRow]) -> list[ReportBlock]:
     """Return a table for every problem, with the problem as its caption."""
-    groups: dict[str, list[TableRow]] = {}
+    groups: dict[str, list[list[str]]] = {}
     for row in rows:
         caption = (
             f"{row.problem}, {row.object}, {row.frames} x {row.points}, K = {row.rank}, start {row.start}"
         )
-        cells = tuple(TableCell(text) for text in _cells(row))
-        groups.setdefault(caption, []).append(TableRow(cells))
-    return [ReportTable(caption, BENCHMARK_HEADER, tuple(lines)) for caption, lines in groups.items()]
+        groups.setdefault(caption, []).append(_cells(row))
+    return [ReportTable.of_texts(caption, BENCHMARK_HEADER, lines) for caption, lines in groups.items()]
 
 
 def _cells(row: BenchmarkRow) -> list[str]:

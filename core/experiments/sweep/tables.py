@@ -12,7 +12,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
-from ..report import ReportTable, TableCell, TableRow, format_significant, write_csv_table
+from ..report import ReportTable, TableCell, format_significant, write_csv_table
 from .columns import MISSING, cell_text, setting_column
 from .rows import Sweep, without_missing
 
@@ -97,7 +97,7 @@ def report_table(table: SweepTable, where: str = "") -> ReportTable:
         for value, spread, count in zip(*cells_of_row, strict=True):
             strong = bool(count) and format_significant(value) == least  # whatever digits are not shown
             cells.append(TableCell(_mean_text(value, spread) if count else MISSING, strong=strong))
-        rows.append(TableRow(tuple(cells)))
+        rows.append(tuple(cells))
     header = (*down, *(f"{across} = {head}" for head in heads))
     return ReportTable(_caption(table, where), header, tuple(rows), labels=len(down))
 

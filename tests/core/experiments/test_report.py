@@ -26,7 +26,6 @@ from core.experiments.report import (
     Paragraph,
     ReportTable,
     TableCell,
-    TableRow,
     render_html,
     render_markdown,
     write_csv_table,
@@ -209,7 +208,7 @@ def test_bad_input_is_one_sentence(words, sentence, folder, tmp_path, capsys):
     assert said.count("\n") == 1 and said.startswith("nrsfm reproduce: ") and sentence in said
 
 
-@pytest.mark.parametrize("name", ["joblib", "jinja2", "matplotlib"])
+@pytest.mark.parametrize("name", ["joblib", "jinja2", "matplotlib", "pandas"])
 def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["reproduce", "table1"]) == 2
@@ -219,7 +218,7 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
 
 def test_markdown_and_html_have_the_same_content(tmp_path):
     table = ReportTable(
-        "a < b", ("name", "x | y"), (TableRow((TableCell("`m`"), TableCell("1.0", strong=True)), rule=True),)
+        "a < b", ("name", "x | y"), ((TableCell("`m`"), TableCell("1.0", strong=True)),), rules=frozenset({0})
     )
     blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), CodeBlock("a > b"), table]
     assert render_markdown(blocks) == (
@@ -243,7 +242,7 @@ HOSTILE = "<img src=file:///etc/passwd>[x](file:///etc/passwd)|a\x1b[31m\nb"
 
 def test_names_in_a_report_are_no_markup():
     """Neither tags nor links nor rows of a table can be made by a name."""
-    table = ReportTable(HOSTILE, ("name", HOSTILE), (TableRow((TableCell(HOSTILE), TableCell("1"))),))
+    table = ReportTable(HOSTILE, ("name", HOSTILE), ((TableCell(HOSTILE), TableCell("1")),))
     blocks = [Heading(HOSTILE, 2), Paragraph(f"of {HOSTILE} and `x <y>`, x`{HOSTILE}"), table]
     text = render_markdown(blocks)
     assert "<img" not in text and "[x](" not in text and "\x1b" not in text and "`x <y>`" in text
@@ -265,7 +264,7 @@ def test_a_reader_of_markdown_finds_no_markup_in_names(name):
         Heading(name),
         Paragraph(name),
         BulletList((name,)),
-        ReportTable(name, ("a", name), (TableRow((TableCell(name), TableCell("1"))),)),
+        ReportTable(name, ("a", name), ((TableCell(name), TableCell("1")),)),
     ]
     page = MarkdownIt("commonmark").enable("table").render(render_markdown(blocks))
     assert not re.search(r"<(a|img|!--)", page)

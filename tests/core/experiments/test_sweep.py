@@ -550,12 +550,10 @@ def test_the_least_value_of_a_table_is_strong_and_so_is_what_is_equal_as_written
     sweep = read_sweep(swept)
     table = tabulate(sweep, "procrustes_mm", ["rank", "eta"])
     values = np.array([[1.0001, 2.0], [1.0002, 3.0]])
-    cells = [
-        [cell.strong for cell in row.cells[1:]] for row in report_table(replace(table, value=values)).rows
-    ]
+    cells = [[cell.strong for cell in row[1:]] for row in report_table(replace(table, value=values)).rows]
     assert cells == [[True, False], [True, False]]
     one = tabulate(sweep, "procrustes_mm", ["object"])
-    assert not any(cell.strong for row in report_table(one).rows for cell in row.cells)
+    assert not any(cell.strong for row in report_table(one).rows for cell in row)
 
 
 def test_a_table_is_of_the_runs_that_a_filter_keeps(swept, capsys):
@@ -587,10 +585,10 @@ def test_a_mean_over_versions_or_other_data_says_so(swept, tmp_path, capsys):
 def test_the_deviation_of_a_mean_has_its_decimals(swept):
     table = tabulate(read_sweep(swept), "procrustes_mm", ["eta"])
     values, spreads = [[2.4, 0.0012]], [[3e-11, 23.4]]
-    found = report_table(replace(table, value=np.array(values), deviation=np.array(spreads))).rows[0].cells
+    found = report_table(replace(table, value=np.array(values), deviation=np.array(spreads))).rows[0]
     assert [cell.text for cell in found] == ["2.40 ± 0.00", "0.0 ± 23.4"]
     found = report_table(replace(table, value=np.array([[2e-7, 150]]), deviation=np.array([[3e-9, 12.0]])))
-    assert [cell.text for cell in found.rows[0].cells] == ["(2.00 ± 0.03)e-7", "150 ± 12"]
+    assert [cell.text for cell in found.rows[0]] == ["(2.00 ± 0.03)e-7", "150 ± 12"]
 
 
 def test_csv_and_parquet_hold_all_rows(swept):
