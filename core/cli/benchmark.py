@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING
 
 from ..experiments import figures
 from ..experiments.benchmark import pyproximal
-from ..experiments.benchmark.growth import GROWTH_HEADER, GROWTH_METHOD, growth_cases, growth_curve
+from ..experiments.benchmark.growth import (
+    GROWTH_METHOD,
+    growth_blocks,
+    growth_cases,
+    growth_panel,
+    growth_table,
+)
 from ..experiments.benchmark.known_cameras import read_scene
 from ..experiments.benchmark.methods import BENCHMARK_METHODS
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase
 from ..experiments.benchmark.results import (
     benchmark_blocks,
-    benchmark_rows,
+    benchmark_table,
+    excess_panel,
     excess_panels,
     write_benchmark_curves,
-    write_benchmark_rows,
 )
 from ..experiments.benchmark.runs import run_benchmark
 from ..experiments.job_store import JobStore
-from ..experiments.report import check_installed, render_markdown, write_csv_table
+from ..experiments.report import check_installed, render_markdown, write_frame
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..solvers.methods import PROBLEMS
@@ -122,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
                 )
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
-    check_installed("jinja2")
+    check_installed("jinja2", "pandas")
     line = ProgressLine(sys.stderr)
     try:
         if args.pyproximal is not None:
@@ -150,7 +156,7 @@ def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | 
         for run in run_benchmark(cases, methods, args.seconds, _progress(line), store=store):
             runs.append(run)
             if args.output is not None:
-                write_benchmark_rows(args.output / BENCHMARK_ROWS, benchmark_rows(runs))
+                write_frame(args.output / BENCHMARK_ROWS, benchmark_table(runs))
                 write_benchmark_curves(args.output / BENCHMARK_CURVES, runs)
             if len(runs) - shown == len(methods):
                 _show(runs[shown:], line)
@@ -177,14 +183,15 @@ def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None
             found[name].append(run)
     except KeyboardInterrupt:
         code = _stopped(line)
-    growths = [one for name, runs in found.items() if (one := growth_curve(name, runs))]
+    tables = [one for name, runs in found.items() if (one := growth_table(name, runs)) is not None]
     line.clear()
-    for one in growths:
-        print(render_markdown(one.blocks()))
-    if args.output is not None and growths:
-        rows = [row for one in growths for row in one.rows()]
-        write_csv_table(args.output / GROWTH_ROWS, GROWTH_HEADER, rows)
-        panels = [one.panel() for one in growths]
+    for one in tables:
+        print(render_markdown(growth_blocks(one)))
+    if args.output is not None and tables:
+        import pandas as pd
+
+        write_frame(args.output / GROWTH_ROWS, pd.concat(tables))
+        panels = [growth_panel(one) for one in tables]
         _draw(line, lambda: figures.draw_growth(args.output / GROWTH_PLOT, panels))
     return code
 
@@ -214,9 +221,9 @@ def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
     caption = f"{args.pyproximal.name}, {size}{against}"
     print(render_markdown(pyproximal.pyproximal_blocks(curves, caption)))
     if args.output is not None:
-        pyproximal.write_pyproximal_rows(args.output / PYPROXIMAL_ROWS, curves)
+        write_frame(args.output / PYPROXIMAL_ROWS, pyproximal.pyproximal_table(curves))
         pyproximal.write_pyproximal_curves(args.output / PYPROXIMAL_CURVES, curves)
-        panels = {f"{args.pyproximal.name}, {size}": pyproximal.pyproximal_panel(curves)}
+        panels = {f"{args.pyproximal.name}, {size}": excess_panel(curves)}
         titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
         _draw(line, lambda: figures.draw_excess_curves(args.output / PYPROXIMAL_PLOT, panels, titles))
     return code
@@ -244,7 +251,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _show(runs: list[MethodRun], line: ProgressLine) -> None:
     line.clear()
-    print(render_markdown(benchmark_blocks(benchmark_rows(runs))), flush=True)
+    print(render_markdown(benchmark_blocks(benchmark_table(runs))), flush=True)
 
 
 def _stopped(line: ProgressLine) -> int:

@@ -180,7 +180,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _sweep(args: argparse.Namespace) -> int:
     """Run a sweep, which writes over none of its data."""
-    check_installed("joblib", "jinja2")
+    check_installed("joblib", "jinja2", "pandas")
     for name in args.data:
         if is_sweep_folder(Path(name)):
             raise InputError(

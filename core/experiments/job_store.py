@@ -92,7 +92,6 @@ def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
 def has_result(row: Mapping[str, Any]) -> bool:
     """Return whether a job ended with a result: it did not fail, die or reach its time limit.
 
-    >>> from core.experiments import has_result
     >>> has_result({"status": "converged"}), has_result({"status": "failed"})
     (True, False)
     """

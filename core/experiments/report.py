@@ -20,6 +20,7 @@ from ..foundation.exceptions import InputError, printable
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    import pandas as pd
     from jinja2 import Environment
     from markupsafe import Markup
 
@@ -221,6 +222,12 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([formula_safe(name) for name in header])
         writer.writerows([formula_safe(value) for value in line] for line in lines)
+
+
+def write_frame(path: Path, table: pd.DataFrame) -> None:
+    """Write a DataFrame without its index as csv, as `write_csv_table` does."""
+    lines = table.astype(object).where(table.notna(), None).itertuples(index=False)
+    write_csv_table(path, [*table.columns], lines)
 
 
 def formula_safe(value: object) -> object:

@@ -1,9 +1,9 @@
 """The paper's tables from the results of jobs, with the published numbers below ours on the same data.
 
 Entries are a DataFrame with a row for every sequence and method, without numbers where it was not computed.
-Its columns are object, path, camera, method, penalty, loss, log10_loss, before_cut (the loss of the matrix that
-was cut to rank K), every error, cpu_seconds, status (how the method ended), real (whether the paper's tables
-have the sequence), and command.
+Its columns are object, path, camera, method, penalty, loss, log10_loss, before_cut (the loss of the matrix
+that was cut to rank K), every error, cpu_seconds, status (how the method ended), real (whether the paper's
+tables have the sequence), and command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..reconstruction.provenance import options_for
 from .published import published_tables
-from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed, write_csv_table
+from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,8 +115,7 @@ def write_numbers(entries: pd.DataFrame, path: Path) -> None:
 
     Raises InputError where the file cannot be written.
     """
-    known = entries[entries["loss"].notna()][list(ALL_ENTRIES)].astype(object)
-    write_csv_table(path, ALL_ENTRIES, known.where(known.notna(), None).itertuples(index=False))
+    write_frame(path, entries[entries["loss"].notna()][list(ALL_ENTRIES)])
 
 
 def methods_table(

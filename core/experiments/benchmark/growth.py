@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy as np
 from ..figures import GrowthPanel
 from ..report import Paragraph, ReportTable
 from .problems import BenchmarkCase
+from .results import benchmark_table
 
 if TYPE_CHECKING:
-    from ...foundation.types import Floats
+    import pandas as pd
+
     from ..report import ReportBlock
     from .runs import MethodRun
 
@@ -25,88 +27,8 @@ GROWTH_SIZES: dict[str, tuple[int, ...]] = {
     "K": (1, 2, 3, 4, 6, 8, 10),
 }
 CASE_FIELDS = {"F": "frames", "P": "points", "K": "rank"}
-GROWTH_HEADER = (
-    "parameter",
-    "value",
-    "frames",
-    "points",
-    "rank",
-    "iterations",
-    "seconds",
-    "seconds_per_iteration",
-    "peak_mb",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class GrowthCurve:
-    """The runs along one parameter."""
-
-    parameter: str  # a key of GROWTH_SIZES
-    runs: tuple[MethodRun, ...]
-
-    @property
-    def values(self) -> Floats:
-        """The values of the parameter."""
-        return np.array([getattr(run.case, CASE_FIELDS[self.parameter]) for run in self.runs], dtype=float)
-
-    @property
-    def title(self) -> str:
-        """The parameter, and the values of the others."""
-        case = self.runs[0].case
-        fixed = [
-            f"{name} = {getattr(case, CASE_FIELDS[name])}" for name in GROWTH_SIZES if name != self.parameter
-        ]
-        return f"time against {self.parameter} at {', '.join(fixed)}"
-
-    def series(self) -> dict[str, Floats]:
-        """Return CPU seconds by name; the start counts as one more iteration."""
-        seconds = np.array([run.seconds for run in self.runs])
-        steps = np.array([run.iterations + 1 for run in self.runs])
-        return {"per iteration": seconds / steps, "to the end": seconds}
-
-    def slope(self, name: str) -> float:
-        """Return the least-squares slope of a series in log-log; NaN of fewer than two values."""
-        if len(self.runs) < 2:
-            return float("nan")
-        return float(np.polyfit(np.log(self.values), np.log(self.series()[name]), 1)[0])
-
-    def rows(self) -> list[list[Any]]:
-        """Return a line of csv for every value, as GROWTH_HEADER."""
-        per_iteration = self.series()["per iteration"]
-        return [
-            [
-                self.parameter,
-                int(value),
-                run.case.frames,
-                run.case.points,
-                run.case.rank,
-                run.iterations,
-                run.seconds,
-                float(each),
-                run.peak_mb,
-            ]
-            for value, run, each in zip(self.values, self.runs, per_iteration, strict=True)
-        ]
-
-    def blocks(self) -> list[ReportBlock]:
-        """Return a table, and its slopes."""
-        rows = []
-        for _, value, *_, iterations, seconds, each, peak in self.rows():
-            memory = "-" if peak is None else f"{peak:.0f}"
-            texts = (str(value), str(iterations), f"{1e3 * seconds:.1f}", f"{1e3 * each:.3f}", memory)
-            rows.append(texts)
-        header = (self.parameter, "iterations", "CPU ms", "CPU ms per iteration", "MB")
-        slopes = ", ".join(f"{name} {self.slope(name):.2f}" for name in self.series())
-        table = ReportTable.of_texts(self.title, header, rows, labels=0)
-        return [table, Paragraph(f"slope in log-log: {slopes}")]
-
-    def panel(self) -> GrowthPanel:
-        """Return the curves for `draw_growth`."""
-        labeled = {
-            f"{name}: slope {self.slope(name):.2f}": seconds for name, seconds in self.series().items()
-        }
-        return GrowthPanel(self.title, self.parameter, self.values, labeled)
+GROWTH_COLUMNS = ("frames", "points", "rank", "iterations", "seconds", "seconds_per_iteration", "peak_mb")
+SERIES = {"seconds_per_iteration": "per iteration", "seconds": "to the end"}  # what grows
 
 
 def growth_cases() -> dict[str, list[BenchmarkCase]]:
@@ -118,7 +40,58 @@ def growth_cases() -> dict[str, list[BenchmarkCase]]:
     return found
 
 
-def growth_curve(parameter: str, runs: list[MethodRun]) -> GrowthCurve | None:
-    """Return the growth along a parameter; None where no run ended by its own criterion."""
-    good = tuple(run for run in runs if run.curve and not run.limited)
-    return GrowthCurve(parameter, good) if good else None
+def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:
+    """Return the runs along a parameter, a row each; None where no run ended by its own criterion.
+
+    Its columns are parameter, value and GROWTH_COLUMNS; the start counts as one more iteration.
+    """
+    good = [run for run in runs if run.curve and not run.limited]
+    if not good:
+        return None
+    table = benchmark_table(good)
+    table["seconds_per_iteration"] = table["seconds"] / (table["iterations"] + 1)
+    table = table.assign(parameter=parameter, value=table[CASE_FIELDS[parameter]])
+    return table[["parameter", "value", *GROWTH_COLUMNS]]
+
+
+def growth_title(table: pd.DataFrame) -> str:
+    """Return the parameter, and the values of the others."""
+    first = table.iloc[0]
+    fixed = [f"{name} = {first[field]}" for name, field in CASE_FIELDS.items() if name != first["parameter"]]
+    return f"time against {first['parameter']} at {', '.join(fixed)}"
+
+
+def growth_slopes(table: pd.DataFrame) -> dict[str, float]:
+    """Return the least-squares slopes of the series in log-log; NaN of fewer than two values."""
+    if len(table) < 2:
+        return dict.fromkeys(SERIES, float("nan"))
+    sizes = np.log(table["value"].astype(float))
+    return {name: float(np.polyfit(sizes, np.log(table[name]), 1)[0]) for name in SERIES}
+
+
+def growth_blocks(table: pd.DataFrame) -> list[ReportBlock]:
+    """Return a table, and its slopes."""
+    lines = [
+        (
+            str(row["value"]),
+            str(row["iterations"]),
+            f"{1e3 * row['seconds']:.1f}",
+            f"{1e3 * row['seconds_per_iteration']:.3f}",
+            "-" if np.isnan(row["peak_mb"]) else f"{row['peak_mb']:.0f}",
+        )
+        for row in table.to_dict("records")
+    ]
+    header = (table["parameter"].iat[0], "iterations", "CPU ms", "CPU ms per iteration", "MB")
+    slopes = ", ".join(f"{SERIES[name]} {slope:.2f}" for name, slope in growth_slopes(table).items())
+    shown = ReportTable.of_texts(growth_title(table), header, lines, labels=0)
+    return [shown, Paragraph(f"slope in log-log: {slopes}")]
+
+
+def growth_panel(table: pd.DataFrame) -> GrowthPanel:
+    """Return the curves for `draw_growth`."""
+    labeled = {
+        f"{SERIES[name]}: slope {slope:.2f}": table[name].to_numpy()
+        for name, slope in growth_slopes(table).items()
+    }
+    sizes = table["value"].to_numpy(float)
+    return GrowthPanel(growth_title(table), table["parameter"].iat[0], sizes, labeled)

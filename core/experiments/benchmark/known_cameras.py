@@ -28,7 +28,7 @@ from ...problem.nonrigid import Problem
 from ...problem.observation_forms import plane_basis
 from ...solvers.solver import iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-from .measurement import Stopwatch
+from .measurement import MethodCurve, Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from ...foundation.types import Bools, Floats
     from ...penalties import SpectralPenalty
-    from .measurement import CurvePoint
 
 TUTORIAL_MU = 1.0
 FIRST_RANK = 1
@@ -99,22 +98,11 @@ class KnownCamerasProblem(Problem):
 
 
 @dataclass(frozen=True, eq=False)
-class SolverCurve:
-    """The curve of one solver on the scene."""
+class SolverCurve(MethodCurve):
+    """The curve of one solver on the scene, whose losses are the tutorial's objective."""
 
-    method: str
-    curve: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
     rank: int | None = None  # K at the end, of ours
     bound: float | None = None  # a proved lower bound of the optimum, of ours
-
-    @property
-    def objective(self) -> float:
-        """The least objective reached."""
-        return min(point.loss for point in self.curve)
-
-    def seconds_to(self, objective: float) -> float | None:
-        """Return the CPU seconds until the objective was at most this; None where it never was."""
-        return next((point.seconds for point in self.curve if point.loss <= objective), None)
 
 
 def read_scene(path: Path) -> KnownCamerasScene:

@@ -25,6 +25,33 @@ class CurvePoint:
     own_loss: float  # the method's own objective
 
 
+@dataclass(frozen=True, eq=False)
+class MethodCurve:
+    """How one method approached the solution of one problem."""
+
+    method: str
+    curve: tuple[CurvePoint, ...]
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return self.curve[-1].iteration if self.curve else 0
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds used."""
+        return self.curve[-1].seconds if self.curve else 0.0
+
+    @property
+    def loss(self) -> float:
+        """The least loss reached; infinite where there is none."""
+        return min((point.loss for point in self.curve), default=float("inf"))
+
+    def seconds_to(self, loss: float) -> float | None:
+        """Return the CPU seconds until the loss was at most this; None where it never was."""
+        return next((point.seconds for point in self.curve if point.loss <= loss), None)
+
+
 class TimeLimitReached(Exception):
     """A method reached its time limit in the middle of an iteration."""
 

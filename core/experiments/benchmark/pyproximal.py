@@ -14,14 +14,16 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...solvers.solver import single_threaded
-from ..report import Paragraph, ReportTable, format_significant, write_csv_table
+from ..report import Paragraph, ReportTable, write_csv_table
 from .known_cameras import BILINEAR_TITLE, TUTORIAL_MU, SolverCurve, solve_bilinear
 from .measurement import UNLIMITED, Stopwatch, TimeLimitReached
-from .results import power_of_ten, relative_excess
+from .results import compared, known_text, power_of_ten, seconds_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import pandas as pd
 
     from ...foundation.types import Floats
     from ..report import ReportBlock
@@ -36,17 +38,6 @@ BATCHED_ADMM = "pyproximal ADMM, frames in one call"
 FISTA = "pyproximal proximal gradient (FISTA)"
 PYPROXIMAL_METHODS = (BILINEAR_TITLE, TUTORIAL_ADMM, BATCHED_ADMM, FISTA)
 PYPROXIMAL_TOLERANCES = (1e-6, 1e-8)  # relative, above the optimum
-PYPROXIMAL_HEADER = [
-    "method",
-    "iterations",
-    "seconds",
-    *(f"seconds_to_{power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
-    *(f"times_ours_to_{power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
-    "objective",
-    "excess",
-    "rank",
-    "lower_bound",
-]
 
 
 def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seconds: float) -> SolverCurve:
@@ -154,58 +145,41 @@ def compare_with_pyproximal(
             best = min(curves, key=lambda solver: solver.curve[-1].seconds)
             yield best
         else:
-            yield solve_pyproximal(scene, method, best.objective, seconds)
+            yield solve_pyproximal(scene, method, best.loss, seconds)
 
 
-def pyproximal_rows(curves: list[SolverCurve]) -> list[list[object]]:
-    """Return a line for every solver, as PYPROXIMAL_HEADER; a time that was not reached is None."""
-    optimum = min(solver.objective for solver in curves)
-    own = {solver.method: solver for solver in curves}.get(BILINEAR_TITLE)
-    lines: list[list[object]] = []
-    for solver in curves:
-        reached = [solver.seconds_to((1 + tolerance) * optimum) for tolerance in PYPROXIMAL_TOLERANCES]
-        base = [
-            own.seconds_to((1 + tolerance) * optimum) if own else None for tolerance in PYPROXIMAL_TOLERANCES
-        ]
-        times = [a / b if a and b else None for a, b in zip(reached, base, strict=True)]
-        last = solver.curve[-1]
-        least = solver.objective
-        end = (least, least / optimum - 1, solver.rank, solver.bound)
-        lines.append([solver.method, last.iteration, last.seconds, *reached, *times, *end])
-    return lines
+def pyproximal_table(curves: list[SolverCurve]) -> pd.DataFrame:
+    """Compare the solvers with the best of them and with ours, which is the first; a row each."""
+    table = compared(curves, PYPROXIMAL_TOLERANCES).rename(columns={"loss": "objective"})
+    for tolerance in PYPROXIMAL_TOLERANCES:
+        there = table[seconds_column(tolerance)]
+        table[f"times_ours_to_{power_of_ten(tolerance)}"] = there / there.iat[0]
+    table["rank"] = [solver.rank for solver in curves]
+    table["lower_bound"] = [solver.bound for solver in curves]
+    return table
 
 
 def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlock]:
     """Return the table, and what was proved about the optimum."""
-    header = (
-        "method",
-        "iterations",
-        "CPU s",
-        *(f"s to {power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
-        *(f"times ours to {power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
-        "objective",
-        "excess",
-    )
-    rows = []
-    for method, iterations, *numbers, objective, excess, _, _ in pyproximal_rows(curves):
-        texts = ["-" if value is None else format_significant(float(str(value))) for value in numbers]
-        texts = [str(method), str(iterations), *texts, f"{objective:.6f}", f"{excess:.1e}"]
-        rows.append(texts)
-    blocks: list[ReportBlock] = [ReportTable.of_texts(caption, header, rows)]
+    table = pyproximal_table(curves)
+    titles = {"method": "method", "iterations": "iterations", "seconds": "CPU s"}
+    for kind, title in (("seconds_to", "s to"), ("times_ours_to", "times ours to")):
+        powers = map(power_of_ten, PYPROXIMAL_TOLERANCES)
+        titles |= {f"{kind}_{power}": f"{title} {power}" for power in powers}
+    texts = table[[*titles]].astype(object)
+    texts[[*titles][2:]] = texts[[*titles][2:]].map(known_text)
+    texts["objective"] = table["objective"].map("{:.6f}".format)
+    texts["excess"] = table["excess"].map("{:.1e}".format)
+    lines = texts.astype(str).itertuples(index=False)
+    blocks: list[ReportBlock] = [
+        ReportTable.of_texts(caption, [titles.get(name, name) for name in texts], lines)
+    ]
     for solver in curves:
         if solver.bound is not None:
-            gap = max(1 - solver.bound / solver.objective, 0.0)
-            proof = f"optimum {solver.objective:.6f}, proved to a relative {gap:.1e}; K = {solver.rank}"
+            gap = max(1 - solver.bound / solver.loss, 0.0)
+            proof = f"optimum {solver.loss:.6f}, proved to a relative {gap:.1e}; K = {solver.rank}"
             blocks.append(Paragraph(proof))
     return blocks
-
-
-def write_pyproximal_rows(path: Path, curves: list[SolverCurve]) -> None:
-    """Write one line per solver; what is not known or was not reached is empty.
-
-    Raises InputError where the file cannot be written.
-    """
-    write_csv_table(path, PYPROXIMAL_HEADER, pyproximal_rows(curves))
 
 
 def write_pyproximal_curves(path: Path, curves: list[SolverCurve]) -> None:
@@ -216,9 +190,3 @@ def write_pyproximal_curves(path: Path, curves: list[SolverCurve]) -> None:
         for point in solver.curve
     ]
     write_csv_table(path, ["method", "iteration", "seconds", "objective"], lines)
-
-
-def pyproximal_panel(curves: list[SolverCurve]) -> dict[str, tuple[Floats, Floats]]:
-    """Return seconds and relative excess of every solver, for `draw_excess_curves`."""
-    optimum = min(solver.objective for solver in curves)
-    return {solver.method: relative_excess(solver.curve, optimum) for solver in curves}

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report import ReportTable, format_significant, write_csv_table
-from .methods import BENCHMARK_METHODS, TIME_LIMIT
-from .runs import STOPPED
+from ..report import ReportTable, format_significant, write_frame
+from .methods import BENCHMARK_METHODS
+from .runs import ENDED_EARLY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+    import pandas as pd
 
     from ...foundation.types import Floats
     from ..report import ReportBlock
-    from .measurement import CurvePoint
+    from .measurement import MethodCurve
+    from .problems import BenchmarkCase
     from .runs import MethodRun
 
+NONE = "-"  # what was not reached, or is not known
 BENCHMARK_TOLERANCES = (1e-3, 1e-6, 1e-10)  # relative, above the best loss of any method on the same problem
 COMPARED_TOLERANCE = 1e-6  # where the methods' times are compared
+CASE_COLUMNS = {
+    "problem": "problem", "kind": "object", "start": "start", "frames": "frames", "points": "points",
+    "rank": "rank",
+}  # fmt: skip
 
 
 def power_of_ten(tolerance: float) -> str:
     """Return a power of ten as text, such as 1e-3."""
     return f"1e{round(math.log10(tolerance))}"
+
+
+def seconds_column(tolerance: float) -> str:
+    """Return the name of the column of the seconds until a loss is this close to the best."""
+    return f"seconds_to_{power_of_ten(tolerance)}"
 
 
 BENCHMARK_HEADER = (
@@ -44,146 +57,118 @@ BENCHMARK_HEADER = (
 )
 
 
-@dataclass(frozen=True)
-class BenchmarkRow:
-    """One method on one problem; seconds are of CPU, a time that was not reached is None."""
+def compared(runs: Sequence[MethodCurve], tolerances: Iterable[float]) -> pd.DataFrame:
+    """Compare runs on one problem with the best of them, a row each; what was not reached is missing.
 
-    problem: str
-    object: str
-    start: str
-    frames: int
-    points: int
-    rank: int
-    method: str
-    status: str
-    iterations: int
-    seconds: float
-    seconds_to: tuple[float | None, ...]  # as BENCHMARK_TOLERANCES
-    times_fastest: float | None  # to COMPARED_TOLERANCE; where `bound` is set, at least that
-    bound: bool  # the run was ended before it was there
-    loss: float | None  # at rank K
-    excess: float | None  # relative, above the best
-    own: float | None  # what the method itself minimizes, at the end
-    peak_mb: float | None
-    process_mb: float | None
+    Returns method, iterations, CPU seconds, those to every tolerance above the best loss, the least loss, and
+    how far it is above the best one, relatively.
+    """
+    import pandas as pd
 
-    @property
-    def limited(self) -> bool:
-        """Whether the run was ended before its own criterion."""
-        return self.status in (TIME_LIMIT, STOPPED)
+    best = min(run.loss for run in runs)
+    rows = []
+    for run in runs:
+        row: dict[str, Any] = {"method": run.method, "iterations": run.iterations, "seconds": run.seconds}
+        for tolerance in tolerances:
+            row[seconds_column(tolerance)] = run.seconds_to((1 + tolerance) * best)
+        rows.append(row | {"loss": run.loss if run.curve else None})
+    table = pd.DataFrame(rows)
+    numbers = table.columns[2:]
+    table[numbers] = table[numbers].astype(float)
+    table["excess"] = table["loss"] / best - 1 if best > 0 else np.nan
+    return table
 
 
-def benchmark_rows(runs: Iterable[MethodRun]) -> list[BenchmarkRow]:
-    """Compare the runs on the same problem with the best of them."""
-    groups: dict[object, list[MethodRun]] = {}
+def benchmark_table(runs: Iterable[MethodRun]) -> pd.DataFrame:
+    """Compare the runs on the same problem with the best of them, a row each, as benchmark.csv has them.
+
+    `bound`: whether a run was ended before it was at the tolerance of `times_fastest`, which is then at least
+    that; `own`: what the method itself minimizes, at the end.
+    """
+    import pandas as pd
+
+    groups: dict[BenchmarkCase, list[MethodRun]] = {}
     for run in runs:
         groups.setdefault(run.case, []).append(run)
-    return [row for group in groups.values() for row in _compare_runs(group)]
+    tables = []
+    for case, group in groups.items():
+        table = compared(group, BENCHMARK_TOLERANCES)
+        there = table[seconds_column(COMPARED_TOLERANCE)]
+        table["bound"] = there.isna() & np.array([run.limited for run in group])
+        table["times_fastest"] = there.mask(table["bound"], table["seconds"]) / there.min()
+        table["status"] = [run.status for run in group]
+        table["own"] = [run.curve[-1].own_loss if run.curve else np.nan for run in group]
+        for name in ("peak_mb", "process_mb"):
+            table[name] = np.array([getattr(run, name) for run in group], dtype=float)
+        tables.append(table.assign(**_case_columns(case)))
+    order = (
+        *CASE_COLUMNS.values(), "method", "status", "iterations", "seconds",
+        *map(seconds_column, BENCHMARK_TOLERANCES), "times_fastest", "bound", "loss", "excess", "own",
+        "peak_mb", "process_mb",
+    )  # fmt: skip
+    return pd.concat(tables, ignore_index=True)[list(order)]
 
 
-def _compare_runs(group: list[MethodRun]) -> list[BenchmarkRow]:
-    best = min(run.loss for run in group)
-    target = (1 + COMPARED_TOLERANCE) * best
-    fastest = min((s for run in group if (s := run.seconds_to(target)) is not None), default=None)
-    return [_row(run, best, fastest) for run in group]
+def _case_columns(case: BenchmarkCase) -> dict[str, Any]:
+    return {column: getattr(case, name) for name, column in CASE_COLUMNS.items()}
 
 
-def _row(run: MethodRun, best: float, fastest: float | None) -> BenchmarkRow:
-    reached = tuple(run.seconds_to((1 + tolerance) * best) for tolerance in BENCHMARK_TOLERANCES)
-    there = reached[BENCHMARK_TOLERANCES.index(COMPARED_TOLERANCE)]
-    bound = there is None and run.limited
-    spent = run.seconds if bound else there
-    case, curve = run.case, run.curve
-    return BenchmarkRow(
-        problem=case.problem,
-        object=case.kind,
-        start=case.start,
-        frames=case.frames,
-        points=case.points,
-        rank=case.rank,
-        method=run.method,
-        status=run.status,
-        iterations=run.iterations,
-        seconds=run.seconds,
-        seconds_to=reached,
-        times_fastest=spent / fastest if fastest and spent is not None else None,
-        bound=bound,
-        loss=run.loss if curve else None,
-        excess=run.loss / best - 1 if curve and best > 0 else None,
-        own=curve[-1].own_loss if curve else None,
-        peak_mb=run.peak_mb,
-        process_mb=run.process_mb,
-    )
-
-
-def benchmark_blocks(rows: list[BenchmarkRow]) -> list[ReportBlock]:
+def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     """Return a table for every problem, with the problem as its caption."""
-    groups: dict[str, list[list[str]]] = {}
-    for row in rows:
-        caption = (
-            f"{row.problem}, {row.object}, {row.frames} x {row.points}, K = {row.rank}, start {row.start}"
-        )
-        groups.setdefault(caption, []).append(_cells(row))
-    return [ReportTable.of_texts(caption, BENCHMARK_HEADER, lines) for caption, lines in groups.items()]
+    blocks: list[ReportBlock] = []
+    for place, group in table.groupby([*CASE_COLUMNS.values()], sort=False):
+        problem, kind, start, frames, points, rank = place
+        caption = f"{problem}, {kind}, {frames} x {points}, K = {rank}, start {start}"
+        blocks.append(ReportTable.of_texts(caption, BENCHMARK_HEADER, map(_cells, group.to_dict("records"))))
+    return blocks
 
 
-def _cells(row: BenchmarkRow) -> list[str]:
-    limit = f"> {format_significant(row.seconds)}" if row.limited else "-"
-    times = "-" if row.times_fastest is None else f"{'> ' * row.bound}{format_significant(row.times_fastest)}"
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    limited = row["status"] in ENDED_EARLY
+    limit = f"> {format_significant(row['seconds'])}" if limited else NONE
+    times = known_text(row["times_fastest"])
     return [
-        BENCHMARK_METHODS[row.method].title,
-        str(row.iterations),
-        format_significant(row.seconds),
-        *(limit if seconds is None else format_significant(seconds) for seconds in row.seconds_to),
-        times,
-        "-" if row.peak_mb is None else f"{row.peak_mb:.0f}",
-        _log10(row.loss),
-        "-" if row.excess is None else f"{max(row.excess, 0.0):.1e}",
-        _log10(row.own),
-        row.status,
+        BENCHMARK_METHODS[row["method"]].title,
+        str(row["iterations"]),
+        format_significant(row["seconds"]),
+        *(known_text(row[seconds_column(tolerance)], limit) for tolerance in BENCHMARK_TOLERANCES),
+        f"> {times}" if row["bound"] and times != NONE else times,
+        NONE if math.isnan(row["peak_mb"]) else f"{row['peak_mb']:.0f}",
+        _log10(row["loss"]),
+        NONE if math.isnan(row["excess"]) else f"{max(row['excess'], 0.0):.1e}",
+        _log10(row["own"]),
+        row["status"],
     ]
 
 
-def _log10(value: float | None) -> str:
-    return f"{math.log10(value):.6f}" if value is not None and 0 < value < math.inf else "-"
+def known_text(value: float, missing: str = NONE) -> str:
+    """Return a number with three significant digits, or what stands for one that is missing."""
+    return missing if math.isnan(value) else format_significant(value)
+
+
+def _log10(value: float) -> str:
+    return f"{math.log10(value):.6f}" if 0 < value < math.inf else NONE
 
 
 def excess_panels(runs: Iterable[MethodRun]) -> dict[str, dict[str, tuple[Floats, Floats]]]:
     """Return CPU seconds and the relative excess over the best loss, by problem and method."""
     groups: dict[str, list[MethodRun]] = {}
     for run in runs:
-        case = run.case
-        groups.setdefault(f"{case.problem}, {case.size}, K = {case.rank}", []).append(run)
-    panels = {}
-    for title, group in groups.items():
-        best = min(run.loss for run in group)
-        panels[title] = {run.method: relative_excess(run.curve, best) for run in group if run.curve}
-    return panels
+        groups.setdefault(f"{run.case.problem}, {run.case.size}, K = {run.case.rank}", []).append(run)
+    return {title: excess_panel(group) for title, group in groups.items()}
 
 
-def relative_excess(curve: Collection[CurvePoint], best: float) -> tuple[Floats, Floats]:
-    """Return the CPU seconds of a curve, and the least loss up to each relative to the best one, minus 1."""
-    losses = np.minimum.accumulate([point.loss for point in curve])
-    return np.array([point.seconds for point in curve]), losses / best - 1
-
-
-def write_benchmark_rows(path: Path, rows: list[BenchmarkRow]) -> None:
-    """Write one line per method and problem; what is not known or was not reached is empty.
-
-    Raises InputError where the file cannot be written.
-    """
-    names = [entry.name for entry in fields(BenchmarkRow)]
-    at = names.index("seconds_to")
-    header = [
-        *names[:at],
-        *(f"seconds_to_{power_of_ten(tolerance)}" for tolerance in BENCHMARK_TOLERANCES),
-        *names[at + 1 :],
-    ]
-    lines = []
-    for row in rows:
-        values = [getattr(row, name) for name in names]
-        lines.append([*values[:at], *row.seconds_to, *values[at + 1 :]])
-    write_csv_table(path, header, lines)
+def excess_panel(runs: Sequence[MethodCurve]) -> dict[str, tuple[Floats, Floats]]:
+    """Return the CPU seconds of every curve, and its least loss so far relative to the best one, minus 1."""
+    best = min(run.loss for run in runs)
+    return {
+        run.method: (
+            np.array([point.seconds for point in run.curve]),
+            np.minimum.accumulate([point.loss for point in run.curve]) / best - 1,
+        )
+        for run in runs
+        if run.curve
+    }
 
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
@@ -191,13 +176,16 @@ def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
 
     Raises InputError where the file cannot be written.
     """
-    case_fields = ("problem", "kind", "start", "frames", "points", "rank")
-    header = ["problem", "object", *case_fields[2:], "method", "iteration", "seconds", "loss", "own"]
-    lines = []
-    for run in runs:
-        case = [getattr(run.case, name) for name in case_fields]
-        lines += [
-            [*case, run.method, point.iteration, point.seconds, point.loss, point.own_loss]
-            for point in run.curve
-        ]
-    write_csv_table(path, header, lines)
+    import pandas as pd
+
+    write_frame(
+        path,
+        pd.DataFrame(
+            [
+                [*_case_columns(run.case).values(), run.method, *astuple(each)]
+                for run in runs
+                for each in run.curve
+            ],
+            columns=[*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"],
+        ),
+    )

@@ -11,7 +11,7 @@ from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
 from ...solvers.solver import single_threaded
 from ..jobs import JobResult, job_key, load_job_result, save_job_result
-from .measurement import CurvePoint, Stopwatch
+from .measurement import CurvePoint, MethodCurve, Stopwatch
 from .methods import BENCHMARK_METHODS, TIME_LIMIT
 from .problems import bilinear_start
 
@@ -26,48 +26,28 @@ QUICK = 0.5  # seconds below which a run is repeated, because small times scatte
 REPEATS = 10
 BUDGET = 1.0  # seconds for the repetitions
 STOPPED = "stopped"
+ENDED_EARLY = (TIME_LIMIT, STOPPED)  # statuses of runs that were ended before their own criterion
 _FAILED = "failed: "
 
 
 @dataclass(frozen=True, eq=False)
-class MethodRun:
-    """The run of one method on one problem."""
+class MethodRun(MethodCurve):
+    """The run of one method, a key of BENCHMARK_METHODS, on one problem; of quick methods the fastest."""
 
     case: BenchmarkCase
-    method: str  # a key of BENCHMARK_METHODS
     status: str  # a Status, "time limit", "stopped" by the user, or "failed: " and why
-    curve: tuple[CurvePoint, ...]  # of quick methods that of the fastest run
     peak_mb: float | None = None  # rise of the resident memory above that of the process with the problem
     process_mb: float | None = None  # the peak of the process
 
     @property
     def limited(self) -> bool:
         """Whether it was ended before its own criterion."""
-        return self.status in (TIME_LIMIT, STOPPED)
+        return self.status in ENDED_EARLY
 
     @property
     def failed(self) -> bool:
         """Whether it was ended by an error."""
         return self.status.startswith(_FAILED)
-
-    @property
-    def iterations(self) -> int:
-        """Iterations done."""
-        return self.curve[-1].iteration if self.curve else 0
-
-    @property
-    def seconds(self) -> float:
-        """CPU seconds used."""
-        return self.curve[-1].seconds if self.curve else 0.0
-
-    @property
-    def loss(self) -> float:
-        """The least loss reached; infinite where there is none."""
-        return min((point.loss for point in self.curve), default=float("inf"))
-
-    def seconds_to(self, loss: float) -> float | None:
-        """Return the CPU seconds until the loss was at most this; None where it never was."""
-        return next((point.seconds for point in self.curve if point.loss <= loss), None)
 
 
 @dataclass(frozen=True)
@@ -118,9 +98,9 @@ def run_method(
     try:
         done: MethodRun = call_in_process(_measure, case, method, start, seconds, receive=receive)
     except ProcessDied as end:
-        return MethodRun(case, method, f"{_FAILED}{end}", tuple(curve))
+        return MethodRun(method, tuple(curve), case, f"{_FAILED}{end}")
     except KeyboardInterrupt:
-        raise BenchmarkInterrupted(MethodRun(case, method, STOPPED, tuple(curve))) from None
+        raise BenchmarkInterrupted(MethodRun(method, tuple(curve), case, STOPPED)) from None
     return done
 
 
@@ -195,7 +175,7 @@ def _load_run(store: JobStore, case: BenchmarkCase, method: str, seconds: float)
         return None
     curve = tuple(CurvePoint(*point) for point in known.facts["curve"])
     memory = known.facts["peak_mb"], known.facts["process_mb"]
-    return MethodRun(case, method, known.facts["ended"], curve, *memory)
+    return MethodRun(method, curve, case, known.facts["ended"], *memory)
 
 
 def _measure(
@@ -204,7 +184,7 @@ def _measure(
     try:
         return measure_method(case, method, start, seconds, _CurveSender(send))
     except (InputError, ArithmeticError, MemoryError, ValueError) as error:
-        return MethodRun(case, method, f"{_FAILED}{error or type(error).__name__}", ())
+        return MethodRun(method, (), case, f"{_FAILED}{error or type(error).__name__}")
 
 
 def measure_method(
@@ -230,7 +210,7 @@ def measure_method(
         timed.run(problem, start, watch)
         spent, count = spent + watch.seconds, count + 1
         best = min(best, watch, key=lambda one: one.seconds)
-    return MethodRun(case, method, status, tuple(best.curve), rise, peak)
+    return MethodRun(method, tuple(best.curve), case, status, rise, peak)
 
 
 class _CurveSender:

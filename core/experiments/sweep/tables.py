@@ -12,7 +12,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
-from ..report import ReportTable, TableCell, format_significant, write_csv_table
+from ..report import ReportTable, TableCell, format_significant, write_frame
 from .columns import MISSING, cell_text, setting_column
 from .rows import Sweep, without_missing
 
@@ -131,11 +131,11 @@ def write_tables(sweep: Sweep) -> list[Path]:
 
     Raises InputError where they cannot be written.
     """
-    path, table = sweep.folder / TABLE_CSV, without_missing(sweep.runs)
-    write_csv_table(path, table.columns, table.itertuples(index=False))
+    path = sweep.folder / TABLE_CSV
+    write_frame(path, sweep.runs)
     if find_spec("pyarrow") is None:
         return [path]
-    typed = table.apply(_one_type)
+    typed = without_missing(sweep.runs).apply(_one_type)
     with replacing(sweep.folder / TABLE_PARQUET) as temporary, temporary.open("wb") as stream:
         typed.to_parquet(stream, engine="pyarrow", index=False)  # to a stream: a path need not be UTF-8
     return [path, sweep.folder / TABLE_PARQUET]

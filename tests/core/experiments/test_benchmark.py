@@ -15,7 +15,13 @@ from patience import PATIENCE
 from core import Factors, InputError
 from core.cli import main
 from core.experiments.benchmark import pyproximal
-from core.experiments.benchmark.growth import GROWTH_SIZES, growth_cases, growth_curve
+from core.experiments.benchmark.growth import (
+    GROWTH_SIZES,
+    growth_blocks,
+    growth_cases,
+    growth_slopes,
+    growth_table,
+)
 from core.experiments.benchmark.known_cameras import (
     BILINEAR_TITLE,
     KnownCamerasProblem,
@@ -26,7 +32,7 @@ from core.experiments.benchmark.known_cameras import (
 from core.experiments.benchmark.measurement import CurvePoint, Stopwatch
 from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
 from core.experiments.benchmark.problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start
-from core.experiments.benchmark.results import benchmark_blocks, benchmark_rows
+from core.experiments.benchmark.results import benchmark_blocks, benchmark_table
 from core.experiments.benchmark.runs import (
     STOPPED,
     BenchmarkInterrupted,
@@ -46,12 +52,16 @@ LIMIT = 0.15  # CPU seconds
 def method_run(method, status, *points, case=CASE):
     """A run of (seconds, loss) points."""
     return MethodRun(
-        case, method, status, tuple(CurvePoint(i, s, loss, loss) for i, (s, loss) in enumerate(points))
+        method, tuple(CurvePoint(i, s, loss, loss) for i, (s, loss) in enumerate(points)), case, status
     )
 
 
+def seconds_to(row):
+    return [row[f"seconds_to_{power}"] for power in ("1e-3", "1e-6", "1e-10")]
+
+
 def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_loss_of_all():
-    rows = benchmark_rows(
+    rows = benchmark_table(
         [
             method_run("bilinear", "converged", (0.0, 5.0), (0.01, 1.0005), (0.02, 1.0 + 5e-7), (0.03, 1.0)),
             method_run("lm", "converged", (0.0, 5.0), (0.2, 1.0 + 5e-11)),
@@ -60,30 +70,30 @@ def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_los
             method_run("scipy", "failed: no memory"),
         ]
     )
-    ours, lm, admm, paper, failed = rows
-    assert ours.seconds_to == (0.01, 0.02, 0.03)
-    assert lm.seconds_to == (0.2, 0.2, 0.2)
-    assert ours.times_fastest == 1.0 and lm.times_fastest == pytest.approx(10.0)
+    ours, lm, admm, paper, failed = rows.to_dict("records")
+    assert seconds_to(ours) == [0.01, 0.02, 0.03]
+    assert seconds_to(lm) == [0.2, 0.2, 0.2]
+    assert ours["times_fastest"] == 1.0 and lm["times_fastest"] == pytest.approx(10.0)
     # It ended by itself: it never gets there, and there is no bound to tell.
-    assert admm.seconds_to == (None, None, None) and admm.times_fastest is None and not admm.bound
-    assert paper.bound and paper.times_fastest == pytest.approx(3000.0)
-    assert admm.excess == pytest.approx(0.5)
-    assert failed.loss is None and failed.times_fastest is None
+    assert np.isnan([*seconds_to(admm), admm["times_fastest"]]).all() and not admm["bound"]
+    assert paper["bound"] and paper["times_fastest"] == pytest.approx(3000.0)
+    assert admm["excess"] == pytest.approx(0.5)
+    assert math.isnan(failed["loss"]) and math.isnan(failed["times_fastest"])
 
 
 def test_runs_on_other_problems_are_not_compared():
     other = replace(CASE, points=16)
-    rows = benchmark_rows(
+    rows = benchmark_table(
         [
             method_run("bilinear", "converged", (1.0, 2.0)),
             method_run("lm", "converged", (3.0, 1.0), case=other),
         ]
     )
-    assert [row.times_fastest for row in rows] == [1.0, 1.0]
+    assert rows["times_fastest"].tolist() == [1.0, 1.0]
 
 
 def test_the_table_distinguishes_bounds_from_what_is_never_reached():
-    rows = benchmark_rows(
+    rows = benchmark_table(
         [
             method_run("bilinear", "converged", (0.02, 1.0)),
             method_run("algorithm1", TIME_LIMIT, (60.0, 1.1)),
@@ -276,11 +286,11 @@ def test_growth_finds_the_power_of_a_law():
         for case in growth_cases()["P"]
         for size in [case.points]
     ]
-    one = growth_curve("P", [*runs, method_run("bilinear", STOPPED, (1.0, 1.0))])
-    assert one is not None and len(one.runs) == len(runs)
-    assert one.slope("to the end") == pytest.approx(2.0)
-    assert [row[1] for row in one.rows()] == list(GROWTH_SIZES["P"])
-    assert "slope in log-log: per iteration 2.00, to the end 2.00" in render_markdown(one.blocks())
+    table = growth_table("P", [*runs, method_run("bilinear", STOPPED, (1.0, 1.0))])
+    assert table["value"].tolist() == list(GROWTH_SIZES["P"])
+    assert growth_slopes(table)["seconds"] == pytest.approx(2.0)
+    text = render_markdown(growth_blocks(table))
+    assert "slope in log-log: per iteration 2.00, to the end 2.00" in text
 
 
 @pytest.fixture
@@ -329,13 +339,13 @@ def test_the_bilinear_form_finds_the_optimum_and_proves_it(scene):
         gradient = scene.cameras.transpose(0, 2, 1) @ (scene.cameras @ X - scene.tracks)
         U, sigma, Vt = np.linalg.svd((X - step * gradient).reshape(14, -1), full_matrices=False)
         X = ((U * np.maximum(sigma - step, 0)) @ Vt).reshape(X.shape)
-    assert solver.objective == pytest.approx(scene.objective(X), rel=1e-7)
-    assert solver.bound <= scene.objective(X) and solver.bound > (1 - 1e-6) * solver.objective
+    assert solver.loss == pytest.approx(scene.objective(X), rel=1e-7)
+    assert solver.bound <= scene.objective(X) and solver.bound > (1 - 1e-6) * solver.loss
     assert solver.rank >= np.linalg.matrix_rank(X.reshape(14, -1), tol=1e-6)
 
 
 def test_the_lower_bound_holds_far_from_the_optimum(scene):
-    optimum = solve_bilinear(scene, 20.0).objective
+    optimum = solve_bilinear(scene, 20.0).loss
     for seed in range(5):
         X = 10.0 ** (seed - 2) * np.random.default_rng(seed).standard_normal((14, 3, 7))
         assert scene.lower_bound(X)[0] < optimum
@@ -375,8 +385,8 @@ def test_pyproximal_ends_at_the_same_optimum(scene):
     curves = list(pyproximal.compare_with_pyproximal(scene, 20.0))
     assert [solver.method for solver in curves] == list(pyproximal.PYPROXIMAL_METHODS)
     for solver in curves:
-        assert solver.objective == pytest.approx(curves[0].objective, rel=1e-8)
-    assert all(row[3] is not None for row in pyproximal.pyproximal_rows(curves))
+        assert solver.loss == pytest.approx(curves[0].loss, rel=1e-8)
+    assert pyproximal.pyproximal_table(curves)["seconds_to_1e-6"].notna().all()
 
 
 def test_the_tutorial_has_the_optimum_that_others_found(data):
@@ -384,8 +394,8 @@ def test_the_tutorial_has_the_optimum_that_others_found(data):
     if not path.is_file():
         pytest.skip(f"{path} is absent")
     solver = solve_bilinear(read_scene(path), 20.0)
-    assert solver.objective == pytest.approx(325.605556, abs=1e-6)
-    assert solver.bound > (1 - 1e-7) * solver.objective
+    assert solver.loss == pytest.approx(325.605556, abs=1e-6)
+    assert solver.bound > (1 - 1e-7) * solver.loss
     text = render_markdown(pyproximal.pyproximal_blocks([solver], path.name))
     assert "optimum 325.605556, proved to a relative" in text and math.isfinite(solver.curve[-1].seconds)
 
