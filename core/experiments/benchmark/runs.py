@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.exceptions import InputError
@@ -68,14 +69,6 @@ class BenchmarkProgress:
         return max((self.total - self.done) * self.limit - spent, 0.0)
 
 
-class BenchmarkInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a run, which holds what was done before."""
-
-    def __init__(self, run: MethodRun) -> None:
-        super().__init__()
-        self.run = run
-
-
 def run_method(
     case: BenchmarkCase,
     method: str,
@@ -83,10 +76,9 @@ def run_method(
     seconds: float,
     progress: Callable[[CurvePoint | None], None] | None = None,
 ) -> MethodRun:
-    """Run a method in a new process.
+    """Run a method in a new process; after Ctrl-C the run has what was done before, and is STOPPED.
 
-    `progress`: called about twice a second with the last point of the curve, None before the first. Raises
-    BenchmarkInterrupted after Ctrl-C, with what was done before.
+    `progress`: called about twice a second with the last point of the curve, None before the first.
     """
     curve: list[CurvePoint] = []
 
@@ -100,7 +92,7 @@ def run_method(
     except ProcessDied as end:
         return MethodRun(method, tuple(curve), case, f"{_FAILED}{end}")
     except KeyboardInterrupt:
-        raise BenchmarkInterrupted(MethodRun(method, tuple(curve), case, STOPPED)) from None
+        return MethodRun(method, tuple(curve), case, STOPPED)
     return done
 
 
@@ -116,40 +108,33 @@ def run_benchmark(
 
     They do not run at the same time, because they would slow each other down.
 
-    Raises InputError where a method is unknown.
+    Raises InputError where a method is unknown; KeyboardInterrupt after Ctrl-C, with what was done before.
     """
     for method in methods:
         if method not in BENCHMARK_METHODS:
             raise InputError(f"the method is {method!r}; accepted are {', '.join(BENCHMARK_METHODS)}")
     total = len(cases) * len(methods)
     done = 0
+
+    def report(case: BenchmarkCase, method: str, point: CurvePoint | None) -> None:
+        if progress is not None:
+            progress(BenchmarkProgress(done, total, case, method, point, seconds))
+
     for case in cases:
         start = None
         for method in methods:
-            known = None if store is None else _load_run(store, case, method, seconds)
-            if known is not None and not known.failed:
-                yield known
-                done += 1
-                continue
-            if start is None:
-                with single_threaded():
-                    start = bilinear_start(case.pose(), case.start)
-
-            def report(
-                point: CurvePoint | None, run: tuple[int, BenchmarkCase, str] = (done, case, method)
-            ) -> None:
-                if progress is not None:
-                    progress(BenchmarkProgress(run[0], total, run[1], run[2], point, seconds))
-
-            report(None)
-            try:
-                run = run_method(case, method, start, seconds, report)
-            except BenchmarkInterrupted as stop:
-                yield stop.run
-                raise KeyboardInterrupt from None
-            if store is not None:
-                _save_run(store, run, seconds)
+            run = None if store is None else _load_run(store, case, method, seconds)
+            if run is None or run.failed:
+                report(case, method, None)
+                if start is None:
+                    with single_threaded():
+                        start = bilinear_start(case.pose(), case.start)
+                run = run_method(case, method, start, seconds, partial(report, case, method))
+                if store is not None and run.status != STOPPED:
+                    _save_run(store, run, seconds)
             yield run
+            if run.status == STOPPED:
+                raise KeyboardInterrupt
             done += 1
 
 
@@ -182,7 +167,7 @@ def _measure(
     case: BenchmarkCase, method: str, start: Factors, seconds: float, send: Callable[[Any], None]
 ) -> MethodRun:
     try:
-        return measure_method(case, method, start, seconds, _CurveSender(send))
+        return measure_method(case, method, start, seconds, _sending(send))
     except (InputError, ArithmeticError, MemoryError, ValueError) as error:
         return MethodRun(method, (), case, f"{_FAILED}{error or type(error).__name__}")
 
@@ -213,15 +198,14 @@ def measure_method(
     return MethodRun(method, tuple(best.curve), case, status, rise, peak)
 
 
-class _CurveSender:
-    """Sends the new points of a growing curve, at most every `POLL_SECONDS`."""
+def _sending(send: Callable[[list[CurvePoint]], None]) -> Callable[[list[CurvePoint]], None]:
+    """Return what sends the new points of a growing curve, at most every `POLL_SECONDS`."""
+    sent, last = 0, time.monotonic()
 
-    def __init__(self, send: Callable[[list[CurvePoint]], None]) -> None:
-        self._send = send
-        self._sent = 0
-        self._last = time.monotonic()
+    def report(curve: list[CurvePoint]) -> None:
+        nonlocal sent, last
+        if time.monotonic() - last >= POLL_SECONDS:
+            send(curve[sent:])
+            sent, last = len(curve), time.monotonic()
 
-    def __call__(self, curve: list[CurvePoint]) -> None:
-        if time.monotonic() - self._last >= POLL_SECONDS:
-            self._send(curve[self._sent :])
-            self._sent, self._last = len(curve), time.monotonic()
+    return report
