@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING
 
 from ..experiments import figures
 from ..experiments.benchmark import pyproximal
-from ..experiments.benchmark.growth import (
-    GROWTH_METHOD,
-    growth_blocks,
-    growth_cases,
-    growth_panel,
-    growth_table,
-)
 from ..experiments.benchmark.known_cameras import read_scene
 from ..experiments.benchmark.methods import BENCHMARK_METHODS
-from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase
+from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
 from ..experiments.benchmark.results import (
+    GROWTH_METHOD,
     benchmark_blocks,
     benchmark_table,
     excess_panel,
     excess_panels,
+    growth_blocks,
+    growth_panel,
+    growth_table,
     write_benchmark_curves,
 )
 from ..experiments.benchmark.runs import run_benchmark

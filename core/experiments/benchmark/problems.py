@@ -8,7 +8,7 @@ frame, projected into the same cameras; tracks divided by their norm, eta 0.05, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,6 +107,25 @@ class BenchmarkCase:
             return problem.with_penalty(NuclearNorm(BENCHMARK_MU), self.rank)
 
         return pose
+
+
+# What the growth of time is measured on: where iterations vary least, and every parameter by itself.
+BASE_CASE = BenchmarkCase(frames=100, points=100, rank=2, start="grown")
+GROWTH_SIZES: dict[str, tuple[int, ...]] = {
+    "F": (50, 100, 200, 400, 800),
+    "P": (50, 100, 200, 400, 800, 1600),
+    "K": (1, 2, 3, 4, 6, 8, 10),
+}
+CASE_FIELDS = {"F": "frames", "P": "points", "K": "rank"}
+
+
+def growth_cases() -> dict[str, list[BenchmarkCase]]:
+    """Return the problems along every parameter, by parameter."""
+    found: dict[str, list[BenchmarkCase]] = {}
+    for parameter, values in GROWTH_SIZES.items():
+        changes: list[dict[str, Any]] = [{CASE_FIELDS[parameter]: value} for value in values]
+        found[parameter] = [replace(BASE_CASE, **change) for change in changes]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

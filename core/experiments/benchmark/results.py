@@ -1,4 +1,4 @@
-"""The runs of the benchmark compared: times to the best loss as tables, as csv and as curves."""
+"""The runs of the benchmark compared: times to the best loss, and their growth, as tables and as curves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..report import ReportTable, format_significant, write_frame
+from ..figures import GrowthPanel
+from ..report import Paragraph, ReportTable, format_significant, write_frame
 from .methods import BENCHMARK_METHODS
+from .problems import CASE_FIELDS
 from .runs import ENDED_EARLY
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ CASE_COLUMNS = {
     "problem": "problem", "kind": "object", "start": "start", "frames": "frames", "points": "points",
     "rank": "rank",
 }  # fmt: skip
+
+GROWTH_METHOD = "bilinear"
+GROWTH_COLUMNS = ("frames", "points", "rank", "iterations", "seconds", "seconds_per_iteration", "peak_mb")
+SERIES = {"seconds_per_iteration": "per iteration", "seconds": "to the end"}  # what grows
 
 
 def power_of_ten(tolerance: float) -> str:
@@ -133,7 +139,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         format_significant(row["seconds"]),
         *(known_text(row[seconds_column(tolerance)], limit) for tolerance in BENCHMARK_TOLERANCES),
         f"> {times}" if row["bound"] and times != NONE else times,
-        NONE if math.isnan(row["peak_mb"]) else f"{row['peak_mb']:.0f}",
+        _megabytes(row["peak_mb"]),
         _log10(row["loss"]),
         NONE if math.isnan(row["excess"]) else f"{max(row['excess'], 0.0):.1e}",
         _log10(row["own"]),
@@ -144,6 +150,10 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 def known_text(value: float, missing: str = NONE) -> str:
     """Return a number with three significant digits, or what stands for one that is missing."""
     return missing if math.isnan(value) else format_significant(value)
+
+
+def _megabytes(value: float) -> str:
+    return NONE if math.isnan(value) else f"{value:.0f}"
 
 
 def _log10(value: float) -> str:
@@ -189,3 +199,60 @@ def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
             columns=[*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"],
         ),
     )
+
+
+def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:
+    """Return the runs along a parameter, a row each; None where no run ended by its own criterion.
+
+    Its columns are parameter, value and GROWTH_COLUMNS; the start counts as one more iteration.
+    """
+    good = [run for run in runs if run.curve and not run.limited]
+    if not good:
+        return None
+    table = benchmark_table(good)
+    table["seconds_per_iteration"] = table["seconds"] / (table["iterations"] + 1)
+    table = table.assign(parameter=parameter, value=table[CASE_FIELDS[parameter]])
+    return table[["parameter", "value", *GROWTH_COLUMNS]]
+
+
+def growth_title(table: pd.DataFrame) -> str:
+    """Return the parameter, and the values of the others."""
+    first = table.iloc[0]
+    fixed = [f"{name} = {first[field]}" for name, field in CASE_FIELDS.items() if name != first["parameter"]]
+    return f"time against {first['parameter']} at {', '.join(fixed)}"
+
+
+def growth_slopes(table: pd.DataFrame) -> dict[str, float]:
+    """Return the least-squares slopes of the series in log-log; NaN of fewer than two values."""
+    if len(table) < 2:
+        return dict.fromkeys(SERIES, float("nan"))
+    sizes = np.log(table["value"].astype(float))
+    return {name: float(np.polyfit(sizes, np.log(table[name]), 1)[0]) for name in SERIES}
+
+
+def growth_blocks(table: pd.DataFrame) -> list[ReportBlock]:
+    """Return a table, and its slopes."""
+    lines = [
+        (
+            str(row["value"]),
+            str(row["iterations"]),
+            f"{1e3 * row['seconds']:.1f}",
+            f"{1e3 * row['seconds_per_iteration']:.3f}",
+            _megabytes(row["peak_mb"]),
+        )
+        for row in table.to_dict("records")
+    ]
+    header = (table["parameter"].iat[0], "iterations", "CPU ms", "CPU ms per iteration", "MB")
+    slopes = ", ".join(f"{SERIES[name]} {slope:.2f}" for name, slope in growth_slopes(table).items())
+    shown = ReportTable.of_texts(growth_title(table), header, lines, labels=0)
+    return [shown, Paragraph(f"slope in log-log: {slopes}")]
+
+
+def growth_panel(table: pd.DataFrame) -> GrowthPanel:
+    """Return the curves for `draw_growth`."""
+    labeled = {
+        f"{SERIES[name]}: slope {slope:.2f}": table[name].to_numpy()
+        for name, slope in growth_slopes(table).items()
+    }
+    sizes = table["value"].to_numpy(float)
+    return GrowthPanel(growth_title(table), table["parameter"].iat[0], sizes, labeled)

@@ -15,13 +15,6 @@ from patience import PATIENCE
 from core import Factors, InputError
 from core.cli import main
 from core.experiments.benchmark import pyproximal
-from core.experiments.benchmark.growth import (
-    GROWTH_SIZES,
-    growth_blocks,
-    growth_cases,
-    growth_slopes,
-    growth_table,
-)
 from core.experiments.benchmark.known_cameras import (
     BILINEAR_TITLE,
     KnownCamerasProblem,
@@ -31,8 +24,20 @@ from core.experiments.benchmark.known_cameras import (
 )
 from core.experiments.benchmark.measurement import CurvePoint, Stopwatch
 from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
-from core.experiments.benchmark.problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start
-from core.experiments.benchmark.results import benchmark_blocks, benchmark_table
+from core.experiments.benchmark.problems import (
+    BENCHMARK_STARTS,
+    GROWTH_SIZES,
+    BenchmarkCase,
+    bilinear_start,
+    growth_cases,
+)
+from core.experiments.benchmark.results import (
+    benchmark_blocks,
+    benchmark_table,
+    growth_blocks,
+    growth_slopes,
+    growth_table,
+)
 from core.experiments.benchmark.runs import (
     STOPPED,
     MethodRun,
