@@ -66,26 +66,20 @@ class AppStore:
             return None
         pairs = (each.partition("=") for each in sizes.split())
         known = {name: size for name, _, size in pairs if size.isdecimal() and len(size) <= MOST_DIGITS}
-        window, panels = (
-            QByteArray.fromBase64(state.encode("ascii", "replace")) for state in (geometry, docks)
-        )
-        return window, panels, {name: int(size) for name, size in known.items()}
+        return _from_base64(geometry), _from_base64(docks), {name: int(size) for name, size in known.items()}
 
     def set_layout(self, geometry: QByteArray, docks: QByteArray, sizes: Mapping[str, int]) -> None:
         """Remember geometry, dock state, and the sizes that a person gave to docks."""
-        states = (bytes(state.toBase64().data()).decode("ascii") for state in (geometry, docks))
         written = " ".join(f"{name}={size}" for name, size in sizes.items())
-        self._file.change(dict(zip(LAYOUT, (*states, written), strict=True)))
+        self._file.change(dict(zip(LAYOUT, (_base64(geometry), _base64(docks), written), strict=True)))
 
-    def sweep_geometry(self) -> tuple[int, ...] | None:
-        """Return left, top, width and height of the window of a sweep in pixels, None where it is new."""
-        parts = self._file.text("sweep_geometry").split()
-        whole = all(part.removeprefix("-").isdecimal() and len(part) <= MOST_DIGITS for part in parts)
-        return tuple(map(int, parts)) if whole and len(parts) == 4 else None
+    def sweep_geometry(self) -> QByteArray:
+        """Return place and size of the window of a sweep, empty where it is new."""
+        return _from_base64(self._file.text("sweep_geometry"))
 
-    def set_sweep_geometry(self, left: int, top: int, width: int, height: int) -> None:
+    def set_sweep_geometry(self, geometry: QByteArray) -> None:
         """Remember place and size of the window of a sweep."""
-        self._set("sweep_geometry", f"{left} {top} {width} {height}")
+        self._set("sweep_geometry", _base64(geometry))
 
     def forget_layout(self) -> None:
         """Drop geometry and dock state."""
@@ -256,6 +250,14 @@ class AppStore:
 
     def _set(self, name: str, text: str) -> None:
         self._file.change({name: text})
+
+
+def _base64(state: QByteArray) -> str:
+    return bytes(state.toBase64().data()).decode("ascii")
+
+
+def _from_base64(text: str) -> QByteArray:
+    return QByteArray.fromBase64(text.encode("ascii", "replace"))
 
 
 def usual_file() -> Path:

@@ -69,18 +69,9 @@ class SweepModel(QAbstractTableModel):
 
     def set_rows(self, rows: SweepRows | None, kept: Bools) -> None:
         """Show other runs, of which `kept` (R,) are rows, in the same kind of order."""
-        self.beginResetModel()
-        self._rows, self._kept = rows, kept
-        self._arrange()
-        self.endResetModel()
-
-    def set_kept(self, kept: Bools) -> None:
-        """Show other ones of the runs."""
-        if not np.array_equal(kept, self._kept):
-            self.beginResetModel()
-            self._kept = kept
+        if rows is not self._rows or not np.array_equal(kept, self._kept):
+            self._rows, self._kept = rows, kept
             self._arrange()
-            self.endResetModel()
 
     def set_best(self, run: int, number: str) -> None:
         """Show a run in bold, that with the least of a number; -1 for none."""
@@ -148,12 +139,12 @@ class SweepModel(QAbstractTableModel):
         by = self.columns[column].name if 0 <= column < len(self.columns) else ""
         descending = order == Qt.SortOrder.DescendingOrder
         if (by, descending) != (self._by, self._descending):
-            self.beginResetModel()  # to report each moved row would need seconds for very many
             self._by, self._descending = by, descending
             self._arrange()
-            self.endResetModel()
 
     def _arrange(self) -> None:
+        """Find the rows anew: to report each one that moves would need seconds for very many."""
+        self.beginResetModel()
         shown: Ints = np.flatnonzero(self._kept)
         column = next((each for each in self.columns if each.name == self._by), None)
         if column is not None:
@@ -161,6 +152,7 @@ class SweepModel(QAbstractTableModel):
             keys = np.where(np.isfinite(keys), -keys if self._descending else keys, np.inf)
             shown = shown[np.argsort(keys, kind="stable")]
         self._order = shown
+        self.endResetModel()
 
 
 def _alignment(column: SweepColumn) -> int:
@@ -198,13 +190,13 @@ class RunsTable(Themed, QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = SweepModel()
+        self.runs = SweepModel()
         self._chosen = -1  # the run of the current row
         self._column = 0  # that was current before the rows were arranged anew
         self._emitting = True
         self._widths_of: tuple[str, ...] = ()  # names of the columns that were measured
         self._indented = IndentedText(self)
-        self.setModel(self._model)
+        self.setModel(self.runs)
         self.setAccessibleName("Runs of the sweep")
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -213,8 +205,8 @@ class RunsTable(Themed, QTableView):
         chosen = self.selectionModel()
         assert chosen is not None
         chosen.currentRowChanged.connect(self._on_current_changed)
-        self._model.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
-        self._model.modelReset.connect(self._on_model_reset)
+        self.runs.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
+        self.runs.modelReset.connect(self._on_model_reset)
         self.clicked.connect(lambda index: self._request(index.row(), in_front=False))
         self.doubleClicked.connect(lambda index: self._request(index.row(), in_front=True))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -224,7 +216,7 @@ class RunsTable(Themed, QTableView):
     @property
     def order(self) -> Ints:
         """(N,) the run of every row."""
-        return self._model.order
+        return self.runs.order
 
     @property
     def chosen(self) -> int:
@@ -234,7 +226,7 @@ class RunsTable(Themed, QTableView):
     @property
     def columns(self) -> tuple[SweepColumn, ...]:
         """The columns that are seen, from the left."""
-        header, columns = self.horizontalHeader(), self._model.columns
+        header, columns = self.horizontalHeader(), self.runs.columns
         assert header is not None
         sections = [header.logicalIndex(place) for place in range(len(columns))]
         return tuple(columns[section] for section in sections if not header.isSectionHidden(section))
@@ -242,19 +234,11 @@ class RunsTable(Themed, QTableView):
     def set_rows(self, rows: SweepRows | None, kept: Bools, chosen: int) -> None:
         """Show other runs, of which `kept` (R,) are rows, and choose one of them. Emits nothing."""
         self._chosen = chosen
-        self._model.set_rows(rows, kept)
-        names = tuple(column.name for column in self._model.columns)
+        self.runs.set_rows(rows, kept)
+        names = tuple(column.name for column in self.runs.columns)
         if names != self._widths_of and len(kept):
             self._widths_of = names
             self._measure()
-
-    def set_kept(self, kept: Bools) -> None:
-        """Show other ones of the runs. Emits nothing."""
-        self._model.set_kept(kept)
-
-    def set_best(self, run: int, number: str) -> None:
-        """Show a run in bold, that with the least of a number; -1 for none."""
-        self._model.set_best(run, number)
 
     def set_empty(self, sentence: str) -> None:
         """Set the text that is shown without a row, "" for none."""
@@ -264,12 +248,12 @@ class RunsTable(Themed, QTableView):
     def choose(self, run: int) -> None:
         """Make a run the current row, where it is one. Emits nothing."""
         self._chosen = run
-        rows = np.flatnonzero(self._model.order == run)
+        rows = np.flatnonzero(self.runs.order == run)
         model = self.selectionModel()
         assert model is not None
         self._emitting = False
         if len(rows):
-            index = self._model.index(int(rows[0]), min(self._column, self._model.columnCount() - 1))
+            index = self.runs.index(int(rows[0]), min(self._column, self.runs.columnCount() - 1))
             flag = QItemSelectionModel.SelectionFlag
             model.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)
             self.scrollTo(index)
@@ -304,7 +288,7 @@ class RunsTable(Themed, QTableView):
         self._empty.fill()
 
     def _apply_theme(self, theme: Theme) -> None:
-        self._model.set_muted(theme.muted)
+        self.runs.set_muted(theme.muted)
 
     def _measure(self) -> None:
         """Make columns as wide as their headings and first texts."""
@@ -312,8 +296,8 @@ class RunsTable(Themed, QTableView):
         assert header is not None
         bold.setBold(True)
         metrics = QFontMetrics(bold)  # of the best run
-        for section, column in enumerate(self._model.columns):
-            texts = {column.text(int(run)) for run in self._model.order[:MEASURED_ROWS]}
+        for section, column in enumerate(self.runs.columns):
+            texts = {column.text(int(run)) for run in self.runs.order[:MEASURED_ROWS]}
             needed = max((metrics.horizontalAdvance(text) for text in texts), default=0) + 14
             indented = section > 0 and not column.is_number
             needed += GAP if indented else 0
@@ -321,12 +305,12 @@ class RunsTable(Themed, QTableView):
             self.setColumnWidth(section, min(max(needed, header.sectionSizeHint(section)), WIDEST))
 
     def _request(self, row: int, *, in_front: bool) -> None:
-        if 0 <= row < len(self._model.order):
-            self.run_requested.emit(int(self._model.order[row]), in_front)
+        if 0 <= row < len(self.runs.order):
+            self.run_requested.emit(int(self.runs.order[row]), in_front)
 
     def _on_current_changed(self, index: QModelIndex, _before: QModelIndex) -> None:
         if self._emitting and index.isValid():
-            self._chosen = int(self._model.order[index.row()])
+            self._chosen = int(self.runs.order[index.row()])
             self.run_chosen.emit(self._chosen)
 
     def _on_model_about_to_be_reset(self) -> None:
@@ -338,11 +322,11 @@ class RunsTable(Themed, QTableView):
         header = self.horizontalHeader()
         assert header is not None
         header.blockSignals(True)  # the rows are in this order already
-        header.setSortIndicator(*self._model.sorting)
+        header.setSortIndicator(*self.runs.sorting)
         header.blockSignals(False)
 
     def _sort_by_current(self) -> None:
-        section, direction = self._model.sorting
+        section, direction = self.runs.sorting
         column = self.currentIndex().column()
         if column >= 0:
             again = column == section and direction == Qt.SortOrder.AscendingOrder

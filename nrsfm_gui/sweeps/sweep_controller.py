@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QRect, QTimer
+from PyQt6.QtCore import QObject, QTimer
 from PyQt6.QtGui import QGuiApplication
 
 from core import InputError
@@ -107,15 +107,8 @@ class SweepController(QObject):
 
     def _place(self, window: SweepWindow) -> None:
         """Put the window where it was, else beside the main one, or over its lower part without room."""
-        known = self._store.sweep_geometry()
-        place = None if known is None else QRect(*known)
         screen, frame = self._main.screen(), self._main.frameGeometry()
-        if place is not None and any(
-            each.availableGeometry().contains(place) for each in QGuiApplication.screens()
-        ):
-            window.setGeometry(place)
-            return
-        if screen is None:
+        if window.restoreGeometry(self._store.sweep_geometry()) or screen is None:
             return
         area = screen.availableGeometry()
         if area.right() - frame.right() >= window.width():
@@ -139,7 +132,7 @@ class SweepController(QObject):
 
     def solve_again(self) -> None:
         """Open the sequence of the chosen run, and solve it with its settings."""
-        self._with_chosen(self._on_solve_requested)
+        self._with_chosen(self._solve_run)
 
     def refresh(self) -> None:
         """Read what was appended since; later again while the window is on view."""
@@ -187,18 +180,13 @@ class SweepController(QObject):
 
     def _copy(self, text: str, what: str) -> None:
         clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(text)
-            self.notifier.inform(f"Copied {what}")
+        assert clipboard is not None
+        clipboard.setText(text)
+        self.notifier.inform(f"Copied {what}")
 
     def ask_for_table(self) -> None:
         """Ask for a file, and write the rows of the table."""
-        if self.window is not None:
-            start = self._store.writing_folder() / f"{self._name()}.csv"
-            ask_for_path(
-                self.window, "Save the table", self.save_table, kind=PathKind.NEW_FILE, start=start,
-                filters="CSV (*.csv)",
-            )  # fmt: skip
+        self._ask("Save the table", ".csv", "CSV (*.csv)", self.save_table)
 
     def save_table(self, path: Path) -> None:
         """Write the rows of the table as csv, as they are sorted and filtered."""
@@ -214,23 +202,23 @@ class SweepController(QObject):
 
     def ask_for_figure(self) -> None:
         """Ask for a file, and write the heat map."""
-        if self.window is not None:
-            missing = self.window.map.figure.missing
-            if missing:
-                self.notifier.inform(f"There is no heat map to save: {missing}")
-                return
-            kinds = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in FIGURE_FORMATS)
-            start = self._store.writing_folder() / f"{self._name()}.png"
-            ask_for_path(
-                self.window, "Save the heat map", self.save_figure, kind=PathKind.NEW_FILE, start=start,
-                filters=kinds,
-            )  # fmt: skip
+        missing = "" if self.window is None else self.window.map.figure.missing
+        if missing:
+            self.notifier.inform(f"There is no heat map to save: {missing}")
+            return
+        kinds = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in FIGURE_FORMATS)
+        self._ask("Save the heat map", ".png", kinds, self.save_figure)
 
     def save_figure(self, path: Path) -> None:
         """Write the heat map as a figure for a paper."""
         if self.window is not None:
             figure = self.window.map.figure
             self._write(path, lambda: save_figure(figure, path, FIGURE_SIZE))
+
+    def _ask(self, title: str, suffix: str, filters: str, save: Callable[[Path], object]) -> None:
+        if self.window is not None and self._reader is not None:
+            start = self._store.writing_folder() / f"{self._reader.folder.name}_sweep{suffix}"
+            ask_for_path(self.window, title, save, kind=PathKind.NEW_FILE, start=start, filters=filters)
 
     def shut_down(self) -> None:
         """Wait for what is being read, and close the window."""
@@ -252,7 +240,7 @@ class SweepController(QObject):
             window.messages.listen_to(self.notifier)
             window.run_requested.connect(self._on_run_requested)
             window.live_requested.connect(self._on_live_requested)
-            window.solve_requested.connect(self._on_solve_requested)
+            window.solve_requested.connect(self._solve_run)
             window.copy_requested.connect(self.copy_table)
             window.map_copy_requested.connect(self.copy_map)
             window.table_export_requested.connect(self.ask_for_table)
@@ -260,7 +248,7 @@ class SweepController(QObject):
             window.refresh_requested.connect(self.refresh)
             window.shortcuts_requested.connect(lambda: self._show_shortcuts(window))
             window.palette_requested.connect(self._on_palette_requested)
-            window.closed.connect(lambda: self._store.set_sweep_geometry(*window.geometry().getRect()))
+            window.closed.connect(lambda: self._store.set_sweep_geometry(window.saveGeometry()))
         return self.window
 
     def _on_read(self, reader: SweepReader, rows: SweepRows | None, seconds: float) -> None:
@@ -307,9 +295,6 @@ class SweepController(QObject):
     def _on_live_requested(self, run: int) -> None:
         if not self._show_result(run, self._begin_live):
             self._solve_run(run, live=True)
-
-    def _on_solve_requested(self, run: int) -> None:
-        self._solve_run(run, live=False)
 
     def _show_result(self, run: int, then: Callable[[], object] | None = None) -> bool:
         """Show the reconstruction of a run; return False, with an offer to make it, where it was not kept."""
@@ -441,9 +426,6 @@ class SweepController(QObject):
         self._show_palette()
 
     # -- writing --------------------------------------------------------------------------------------------
-
-    def _name(self) -> str:
-        return "sweep" if self._reader is None else f"{self._reader.folder.name}_sweep"
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:
         from core.experiments.job_store import runs_files

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtBoundSignal, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
     QFrame,
@@ -69,6 +69,9 @@ STILL_EMPTY = "No run has ended yet. The table fills as they end."
 NO_MATCH = "No run matches the filter."
 ALL_FAILED = "None of these runs has a result, so that there is no number to draw."
 FEW_SETTINGS = "All runs have the same settings, so that there is nothing to draw them over."
+
+MenuEntry: TypeAlias = "tuple[str, str, str, Callable[[], object]]"  # title, tip, key, what it does
+Label = TypeVar("Label", bound=QWidget)
 
 
 class SweepWindow(QWidget):
@@ -163,12 +166,8 @@ class SweepWindow(QWidget):
     # -- making ---------------------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self._title, self._count = ElidedLabel(), PlainLabel()
-        self._title.setProperty("role", "title")
-        self._count.setProperty("role", "muted")
-        self.filter = QLineEdit()
-        self._filter_problem = PlainLabel()
-        self._filter_problem.setProperty("role", "warning")
+        self._title, self._count = _with_role(ElidedLabel(), "title"), _with_role(PlainLabel(), "muted")
+        self.filter, self._filter_problem = QLineEdit(), _with_role(PlainLabel(), "warning")
         self.filter.setAccessibleName("Filter the runs")
         self.filter.setToolTip(FILTER_TIP)
         self.filter.setClearButtonEnabled(True)
@@ -176,55 +175,36 @@ class SweepWindow(QWidget):
         self._copy = self._menu_button(
             "Copy",
             "Copy the rows of the table, as they are sorted and filtered, or the heat map as a table",
-            (
-                (
-                    "For a &spreadsheet",
-                    "Tabs between cells, all digits",
-                    "Ctrl+C",
-                    partial(copy, TABS),
-                ),
-                (
-                    "As &Markdown",
-                    "A table for a text",
-                    "Ctrl+Shift+C",
-                    partial(copy, MARKDOWN),
-                ),
-                ("As &LaTeX", "A table for a paper, by the package booktabs", "", partial(copy, LATEX)),
-                ("&Heat map for a spreadsheet", "Its numbers, all digits", "", partial(copy_map, TABS)),
-                ("Heat map as M&arkdown", "Its numbers as a table", "", partial(copy_map, MARKDOWN)),
-                ("Heat map as La&TeX", "Its numbers as a table", "", partial(copy_map, LATEX)),
-            ),
+            ("For a &spreadsheet", "Tabs between cells, all digits", "Ctrl+C", partial(copy, TABS)),
+            ("As &Markdown", "A table for a text", "Ctrl+Shift+C", partial(copy, MARKDOWN)),
+            ("As &LaTeX", "A table for a paper, by the package booktabs", "", partial(copy, LATEX)),
+            ("&Heat map for a spreadsheet", "Its numbers, all digits", "", partial(copy_map, TABS)),
+            ("Heat map as M&arkdown", "Its numbers as a table", "", partial(copy_map, MARKDOWN)),
+            ("Heat map as La&TeX", "Its numbers as a table", "", partial(copy_map, LATEX)),
         )
         self._export = self._menu_button(
             "Export",
             "Save the rows of the table, or the heat map",
-            (
-                ("&Table…", "The rows as .csv", "Ctrl+S", self.table_export_requested.emit),
-                ("&Heat map…", "As PDF, SVG or PNG", "Ctrl+E", self.figure_export_requested.emit),
-            ),
+            ("&Table…", "The rows as .csv", "Ctrl+S", self.table_export_requested.emit),
+            ("&Heat map…", "As PDF, SVG or PNG", "Ctrl+E", self.figure_export_requested.emit),
         )
-        self._number = self._choice("Number", "What the colors are of")
-        self._across = self._choice("Across", "Setting over the columns")
-        self._down = self._choice("Down", "Setting down the rows")
-        self._reduction = Choice(REDUCTIONS)
-        self._reduction.setAccessibleName("Reduction")
-        self._reduction.setToolTip("What a cell has of the numbers of its runs")
-        self._run_title, self._run_numbers = ElidedLabel(), ElidedLabel()
-        self._run_title.setProperty("role", "title")
-        self._run_numbers.setProperty("role", "muted")
-        self._show = push_button(
-            "Show", "Show the reconstruction of this run", partial(self._request_run, False)
-        )
+        self._number = _choice("Number", "What the colors are of")
+        self._across = _choice("Across", "Setting over the columns")
+        self._down = _choice("Down", "Setting down the rows")
+        self._reduction = _choice("Reduction", "What a cell has of the numbers of its runs", REDUCTIONS)
+        self._run_title = _with_role(ElidedLabel(), "title")
+        self._run_numbers = _with_role(ElidedLabel(), "muted")
+        self._show = push_button("Show", "Show the reconstruction of this run", self._request_run)
         self._live = push_button(
             "Go on live",
             "Show this run with its parameters in live mode: the reconstruction follows what you change "
             "(Ctrl+L)",
-            self._request_live,
+            partial(self._request, self.live_requested),
         )
         self._again = push_button(
             "Solve again",
             "Open the sequence and solve it with the settings of this run (Ctrl+R)",
-            self._request_solve,
+            partial(self._request, self.solve_requested),
         )
         for choice in (self._number, self._reduction):
             choice.chosen.connect(lambda _key: self._show_map())
@@ -233,17 +213,13 @@ class SweepWindow(QWidget):
         self._typed = Debounce(self._apply_filter, TYPING_MILLISECONDS, self)
         self.filter.textChanged.connect(lambda _text: self._typed.request())
         self.filter.returnPressed.connect(self._leave_filter)
-        down = QShortcut(QKeySequence("Down"), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
-        down.activated.connect(self._leave_filter)
         self.table.run_chosen.connect(lambda _run: self._show_chosen())
         self.table.run_requested.connect(self.run_requested)
         self.table.menu_requested.connect(self._open_menu)
         self.map.cell_requested.connect(self._on_cell_requested)
         self.map.cell_chosen.connect(self._on_cell_chosen)
 
-    def _menu_button(
-        self, text: str, tip: str, entries: tuple[tuple[str, str, str, Callable[[], object]], ...]
-    ) -> QToolButton:
+    def _menu_button(self, text: str, tip: str, *entries: MenuEntry) -> QToolButton:
         button = tool_button(text, tip)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
@@ -258,12 +234,6 @@ class SweepWindow(QWidget):
         button.setMenu(menu)
         return button
 
-    def _choice(self, name: str, tip: str) -> Choice:
-        choice = Choice({})
-        choice.setAccessibleName(name)
-        choice.setToolTip(tip)
-        return choice
-
     def _place_parts(self) -> None:
         top = QHBoxLayout()
         top.setSpacing(10)
@@ -276,12 +246,10 @@ class SweepWindow(QWidget):
         choices.setContentsMargins(8, 4, 4, 4)
         choices.setHorizontalSpacing(6)
         choices.setVerticalSpacing(4)
-        for place, (text, choice) in enumerate(
-            (("color", self._number), ("by", self._reduction), ("across", self._across), ("down", self._down))
-        ):
+        places = {"color": self._number, "by": self._reduction, "across": self._across, "down": self._down}
+        for place, (text, choice) in enumerate(places.items()):
             line, pair = divmod(place, 2)
-            label = PlainLabel(text)
-            label.setProperty("role", "muted")
+            label = _with_role(PlainLabel(text), "muted")
             choices.addWidget(label, line, 2 * pair, Qt.AlignmentFlag.AlignRight)
             choices.addWidget(choice, line, 2 * pair + 1)
         choices.setColumnStretch(1, 3)
@@ -323,8 +291,8 @@ class SweepWindow(QWidget):
 
     def _make_keys(self) -> None:
         for key, function in (
-            ("Ctrl+L", self._request_live),
-            ("Ctrl+R", self._request_solve),
+            ("Ctrl+L", self._live.click),
+            ("Ctrl+R", self._again.click),
             ("Ctrl+F", self._focus_filter),
             ("F5", self.refresh_requested.emit),
             ("F1", self.shortcuts_requested.emit),
@@ -333,20 +301,18 @@ class SweepWindow(QWidget):
             ("Escape", self.table.setFocus),
         ):
             QShortcut(QKeySequence(key), self).activated.connect(function)
+        down = QShortcut(QKeySequence("Down"), self.filter, context=Qt.ShortcutContext.WidgetShortcut)
+        down.activated.connect(self._leave_filter)
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
-    def _request_run(self, in_front: bool) -> None:
+    def _request_run(self) -> None:
         if self.chosen >= 0:
-            self.run_requested.emit(self.chosen, in_front)
+            self.run_requested.emit(self.chosen, False)
 
-    def _request_live(self) -> None:
+    def _request(self, signal: pyqtBoundSignal) -> None:
         if self.chosen >= 0:
-            self.live_requested.emit(self.chosen)
-
-    def _request_solve(self) -> None:
-        if self.chosen >= 0:
-            self.solve_requested.emit(self.chosen)
+            signal.emit(self.chosen)
 
     def _focus_filter(self) -> None:
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -361,7 +327,7 @@ class SweepWindow(QWidget):
     def _apply_filter(self) -> None:
         self._filter_rows()
         if self._rows is not None:
-            self.table.set_kept(self._kept)
+            self.table.runs.set_rows(self._rows, self._kept)
         self._show_all()
 
     def _filter_rows(self) -> None:
@@ -467,7 +433,7 @@ class SweepWindow(QWidget):
             self.map.set_empty(ALL_FAILED if rows.failed[self._kept].all() else FEW_SETTINGS)
         self.map.set_state(drawn)
         best = -1 if drawn is None else drawn.best
-        self.table.set_best(best, "" if drawn is None else drawn.table.number)
+        self.table.runs.set_best(best, "" if drawn is None else drawn.table.number)
         self._show_chosen()
 
     def _show_chosen(self) -> None:
@@ -498,3 +464,15 @@ class SweepWindow(QWidget):
         self.messages.hide()
         self.closed.emit()
         event.accept()
+
+
+def _with_role(label: Label, role: str) -> Label:
+    label.setProperty("role", role)
+    return label
+
+
+def _choice(name: str, tip: str, options: dict[str, str] | None = None) -> Choice:
+    choice = Choice(options or {})
+    choice.setAccessibleName(name)
+    choice.setToolTip(tip)
+    return choice
