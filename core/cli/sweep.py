@@ -58,13 +58,12 @@ runs at the end. With --table in place of -o, print the mean of a number over th
 """
 ON_MANY_MACHINES = """\
 on many machines, which see DATA and DIR under the same names:
-  SLURM   #SBATCH --array=1-50
-          nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --shard $SLURM_ARRAY_TASK_ID/50 -o DIR
   Dask    dask scheduler --port 8786, and on each machine: dask worker HOST:8786 --nthreads 1 --nworkers 8
           nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler HOST:8786 -o DIR
-  Ray     import ray; from core.cli import main; share = ray.remote(main)
-          words = "sweep DATA --set rank=2,4,6 --seeds 0:5 -o DIR"
-          ray.get([share.remote(f"{words} --shard {k}/50".split()) for k in range(1, 51)])
+  SLURM   dask scheduler --scheduler-file FILE.json, and the workers as an array:
+          #SBATCH --array=1-50
+          dask worker --scheduler-file FILE.json --nthreads 1
+          nrsfm sweep DATA --set rank=2,4,6 --seeds 0:5 --backend dask --scheduler FILE.json -o DIR
 """
 
 
@@ -110,9 +109,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--order", choices=list(ORDERS), default="longest-first",
         help="; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()) + " (default %(default)s)",
     )  # fmt: skip
-    how.add_argument(
-        "--shard", metavar="k/n", help="only the k-th of n shares, such as 1/8: n commands with the same DIR"
-    )
     how.add_argument("--no-results", action="store_true", help="keep the numbers of the runs only")
     how.add_argument("--backend", choices=BACKENDS, default="processes", help="default %(default)s")
     how.add_argument("--scheduler", metavar="ADDRESS", help="of Dask: HOST:PORT, or its JSON file")
@@ -197,20 +193,16 @@ def _sweep(args: argparse.Namespace) -> int:
 
 
 def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
-    """Run what has not ended of a plan or its shard, write the tables, and print what there is."""
-    shard = None if args.shard is None else parse_shard(args.shard)
-    everything, swept = {job.key for job in plan.jobs}, plan.swept  # of all shards
-    if shard is not None:
-        plan = plan.shard(*shard)
+    """Run what has not ended of a plan, write the tables, and print what there is."""
     make_folder(args.output)
     if not args.no_results:
         make_folder(args.output / RESULTS)
     line = ProgressLine(sys.stderr)
-    with JobStore(args.output, shard=shard) as store, ExitStack() as at_end:
+    with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
         processes = None if cluster is not None else args.jobs or processor_count()
-        write_plan(args.output, len(everything | store.keys), swept)
-        for text in _plan_lines(plan, store, args, cluster or processes or 1, len(everything)):
+        write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
+        for text in _plan_lines(plan, store, args, cluster or processes or 1):
             print(text, flush=True)
 
         def show(now: JobsProgress) -> None:
@@ -315,9 +307,9 @@ def _varied(text: str, args: argparse.Namespace) -> tuple[str, list[tuple[str, A
 
 
 def _plan_lines(
-    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int, everything: int
+    plan: SweepPlan, store: JobStore, args: argparse.Namespace, workers: Cluster | int
 ) -> list[str]:
-    """Return what is going to be run of everything, and about how long it takes."""
+    """Return what is going to be run, and about how long it takes."""
     waiting = [
         job
         for job in plan.jobs
@@ -328,8 +320,7 @@ def _plan_lines(
     pace = measured_pace((job, row["seconds"]) for job, row in rows if row is not None)
     count = workers if isinstance(workers, int) else workers.threads
     sequences = len({job.sequence for job in plan.jobs})
-    count_of = f" of {everything}" if args.shard is not None else ""
-    text = f"{len(plan.jobs)}{count_of} runs of {sequences} sequence{'s' if sequences != 1 else ''}"
+    text = f"{len(plan.jobs)} runs of {sequences} sequence{'s' if sequences != 1 else ''}"
     ended = len(plan.jobs) - len(waiting)
     if ended:
         lost = sum(job.key in store for job in plan.jobs) - len(done)
@@ -436,18 +427,3 @@ def parse_seeds(text: str) -> tuple[str, ...]:
             "between them"
         )
     return tuple(str(seed) for seed in seeds)
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Return k and n of "k/n", the k-th of n shares of the runs.
-
-    Raises InputError where it is none.
-
-    >>> parse_shard("3/8")
-    (3, 8)
-    """
-    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    k, n = (0, 0) if found is None else (int(found[1]), int(found[2]))
-    if not 1 <= k <= n:
-        raise InputError(f"--shard is {text!r}; accepted is k/n, with k from 1 to n, such as 1/8")
-    return k, n

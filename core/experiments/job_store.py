@@ -1,7 +1,6 @@
 """The results of finished jobs in a folder, which grows and is never rewritten.
 
     runs.jsonl             a line of JSON for every job that has ended: its key, how it ended, its facts
-    runs-2-of-8.jsonl      the same, of a shard: processes that run at the same time write files of their own
     results/<key>.npz      the arrays of a job
 
 A line is appended in one piece. Where a process is killed while it writes, the last line is torn: it is not
@@ -14,7 +13,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import stat
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+RUNS = "runs.jsonl"  # the file of lines
 RESULTS = "results"  # the folder of the arrays
 LONGEST_LINE = 1_000_000  # bytes; a longer one is damaged
 BUFFER = 1 << 20  # bytes that are read at a time
@@ -44,16 +43,6 @@ SYNC_SECONDS = 1.0  # between two times that lines are forced to the disk
 WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # how a file system says that it has none
 FAILED, TIME_LIMIT, DIED = "failed", "time limit", "died"  # how a job without a result ended
 WITHOUT_RESULT = (FAILED, TIME_LIMIT, DIED)
-_RUNS_NAME = re.compile(r"runs(-\d+-of-\d+)?\.jsonl")
-
-
-def runs_files(folder: Path) -> list[Path]:
-    """Return the files of lines in a folder, by name; none where there is no such folder."""
-    try:
-        found = [entry for entry in folder.iterdir() if _RUNS_NAME.fullmatch(entry.name)]
-    except OSError:
-        return []
-    return sorted(found)
 
 
 class StoredLine(NamedTuple):
@@ -109,7 +98,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 class _Place(NamedTuple):
     """Where the line of a job is, and what it says of its result."""
 
-    path: Path
     start: int  # in bytes
     good: bool  # whether there is one
     arrays: bool  # whether it has arrays
@@ -121,16 +109,15 @@ class JobStore:
     Raises InputError where the folder or the file cannot be made, or another process writes to the file.
     """
 
-    def __init__(self, folder: Path, *, shard: tuple[int, int] | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = make_folder(folder)
-        self.path = folder / ("runs.jsonl" if shard is None else f"runs-{shard[0]}-of-{shard[1]}.jsonl")
+        self.path = folder / RUNS
         self._file = self._open()
         self._synced = time.monotonic()
         self._places: dict[str, _Place] = {}  # by key
-        for path in runs_files(folder):
-            for line in read_lines(path):
-                if line.row is not None:
-                    self._remember(line.row, path, line.start)
+        for line in read_lines(self.path):
+            if line.row is not None:
+                self._remember(line.row, line.start)
 
     def __enter__(self) -> JobStore:
         return self
@@ -164,9 +151,8 @@ class JobStore:
     def load_row(self, key: str) -> dict[str, Any] | None:
         """Return the facts of a job that has ended, None of any other."""
         known = self._places.get(key)
-        return (
-            None if known is None else next((line.row for line in read_lines(known.path, known.start)), None)
-        )
+        line = None if known is None else next(read_lines(self.path, known.start), None)
+        return None if line is None else line.row
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write the facts of a job as a line, in one piece.
@@ -187,7 +173,7 @@ class JobStore:
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         finally:
             if os.fstat(self._file).st_size == place + len(line):  # also where Ctrl-C came just then
-                self._remember(row, self.path, place)
+                self._remember(row, place)
 
     def arrays_path(self, key: str) -> Path:
         """Return the file of the arrays of a job."""
@@ -216,10 +202,10 @@ class JobStore:
         except InputError:
             return None
 
-    def _remember(self, row: Mapping[str, Any], path: Path, start: int) -> None:
+    def _remember(self, row: Mapping[str, Any], start: int) -> None:
         good, before = has_result(row), self._places.get(row["key"])
         if good or before is None or not before.good:
-            self._places[row["key"]] = _Place(path, start, good, bool(row.get("arrays")))
+            self._places[row["key"]] = _Place(start, good, bool(row.get("arrays")))
 
     def _open(self) -> int:
         """Return the file, locked, and cut where a line was torn."""
@@ -236,7 +222,7 @@ class JobStore:
         except BlockingIOError:
             os.close(file)
             raise InputError(
-                f"{self.path} is being written by another process; wait for it, or give each a --shard"
+                f"{self.path} is being written by another process; wait for it, or name another folder"
             ) from None
         except OSError as error:
             os.close(file)

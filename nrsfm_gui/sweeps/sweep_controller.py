@@ -428,10 +428,10 @@ class SweepController(QObject):
     # -- writing --------------------------------------------------------------------------------------------
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:
-        from core.experiments.job_store import runs_files
+        from core.experiments.job_store import RUNS
 
         folder = None if self._reader is None else self._reader.folder
-        own = {} if folder is None else dict.fromkeys(runs_files(folder), "a file of the sweep")
+        own = {} if folder is None else {folder / RUNS: "a file of the sweep"}
         try:
             with protecting(self._session.inputs() | own):
                 write()

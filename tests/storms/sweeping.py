@@ -12,7 +12,7 @@ from findings import HalfWritten, Lost, Wrong
 import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
 from core.cli import main
-from core.experiments.job_store import JobStore, read_lines, runs_files
+from core.experiments.job_store import RUNS, JobStore, read_lines
 from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ class Sweep:
             where a line or an array is damaged, or a row is gone that was there before.
         """
         keys = set()
-        for path in runs_files(output):
-            for line in read_lines(path):
-                if line.row is None:
-                    raise HalfWritten(f"the line at byte {line.start} of {path.name}")
-                keys.add(line.row["key"])
+        path = output / RUNS
+        for line in read_lines(path) if path.exists() else ():
+            if line.row is None:
+                raise HalfWritten(f"the line at byte {line.start} of {path.name}")
+            keys.add(line.row["key"])
         if known - keys:
             raise Lost(f"{len(known - keys)} of {len(known)} rows")
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +18,7 @@ from ...foundation.exceptions import InputError
 from ...io.readers import memory_limit, parse_json, read_bytes
 from ...reconstruction.meta_kinds import LARGEST_NUMBER
 from ...reconstruction.provenance import settings_from_dict
-from ..job_store import RESULTS, WITHOUT_RESULT, read_lines, runs_files
+from ..job_store import RESULTS, RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
 MEASURED_COLUMNS = ("seconds", "memory_mb")  # of rows with the same settings only these differ
 TEXT_COLUMNS = (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS)
-FILE, START = "file", "start"  # where the line of a run is
-KNOWN_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, *MEASURED_COLUMNS, FILE, START)
+START = "start"  # where the line of a run is
+KNOWN_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, *MEASURED_COLUMNS, START)
 UNSHARED = ("error", "command", "result", "key")  # texts that every run has for itself
 RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
 PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end, and what is varied
@@ -136,15 +137,16 @@ def records_of(runs: pd.DataFrame) -> list[dict[str, Any]]:
 
 def is_sweep_folder(path: Path) -> bool:
     """Return whether a folder holds the runs of a sweep, or those of one that has just begun."""
-    empty = False
+    file = path / RUNS
+    if not os.path.exists(file):
+        return False
     with suppress(InputError):
-        for file in runs_files(path):
-            line = None
-            for line in read_lines(file):
-                if line.row is not None:
-                    return _flat(line.row) is not None
-            empty = empty or line is None
-    return empty
+        line = None
+        for line in read_lines(file):
+            if line.row is not None:
+                return _flat(line.row) is not None
+        return line is None
+    return False
 
 
 def read_sweep(folder: Path) -> Sweep:
@@ -178,34 +180,33 @@ class SweepReader:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._last: Sweep | None = None
+        self._inode = 0  # the number of the file that was read
         self._begin()
 
     def read(self) -> Sweep:
         """Return the runs that have ended so far; the same object as before where there is nothing new.
 
-        A file that was replaced, or is shorter than before, is read again with all others.
+        A file that was replaced, or is shorter than before, is read again.
 
         Raises InputError where a file cannot be read, the runs need more than memory may be used for, or
         pandas is not installed.
         """
         check_installed("pandas")
-        files = runs_files(self.folder)
-        states = {file: file.stat() for file in files if file.is_file()}
-        for file, (end, inode) in self._ends.items():
-            state = states.get(file)
-            if state is None or state.st_ino != inode or state.st_size < end:
-                self._begin()
-                break
-        before = dict(self._ends)
+        file = self.folder / RUNS
+        state = file.stat() if os.path.exists(file) else None
+        if state is None or state.st_ino != self._inode or state.st_size < self._end:
+            self._begin()
+        before = self._end
         try:
-            for file in files:
-                self._read_file(file, states[file].st_ino if file in states else 0)
+            if state is not None:
+                self._inode = state.st_ino
+                self._read_from(file, self._end)
         except InputError:
             self._begin()  # the rows so far are of no use, and may need much memory
             raise
         plan = _read_plan(self.folder)
         known = None if self._last is None else (self._last.planned, self._last.swept)
-        if self._last is None or (before, known) != (self._ends, plan):
+        if self._last is None or self._end != before or known != plan:
             self._last = self._arranged(*plan)
         return self._last
 
@@ -216,32 +217,29 @@ class SweepReader:
         """
         found = (part[part["key"] == key] for part in self._parts)
         place = next(places.iloc[-1] for places in found if len(places))
-        path = Path(place[FILE])
+        path = self.folder / RUNS
         line = next(read_lines(path, int(place[START])), None)
         row = None if line is None else line.row
-        flat = None if row is None or row["key"] != key else _flat(row)
-        if row is None or flat is None:
+        if row is None or row["key"] != key:
             raise InputError(f"{path}: the line of the run {key} is not there any more")
         reading = row.get("reading", {})
         if not isinstance(reading, dict):
             raise InputError(f"{path}: the reading options of the run {key} are no mapping")
-        return SweepRun(flat["sequence"], reading, flat["data"], settings_from_dict(row["settings"]))
+        return SweepRun(place["sequence"], reading, place["data"], settings_from_dict(row["settings"]))
 
     def _begin(self) -> None:
-        self._ends: dict[Path, tuple[int, int]] = {}  # what of each file was read, and the number of the file
+        self._end = 0  # what of the file was read, in bytes
         self._parts: list[pd.DataFrame] = []  # what was read; a single one after `_join`
         self._settings: dict[str, None] = {}  # names, in the order of their first run
         self._metrics: dict[str, None] = {}
         self._damaged = 0
         self._last = None
 
-    def _read_file(self, file: Path, inode: int) -> None:
-        """Read what was appended to a file, as parts of limited size."""
-        end, _ = self._ends.get(file, (0, 0))
+    def _read_from(self, file: Path, begin: int) -> None:
+        """Read what was appended to the file, as parts of limited size."""
         rows: list[dict[str, Any]] = []
-        begin = end
-        for line in read_lines(file, end):
-            end = line.end
+        for line in read_lines(file, begin):
+            self._end = line.end
             flat = None if line.row is None else _flat(line.row)
             if flat is None:
                 self._damaged += 1
@@ -254,12 +252,11 @@ class SweepReader:
                     f"{self.folder}: its runs have more than {MOST_COLUMNS} columns; accepted are "
                     f"{MOST_COLUMNS}"
                 )
-            rows.append(settings | metrics | flat | {FILE: str(file), START: line.start})
-            if end - begin > PART_BYTES:
+            rows.append(settings | metrics | flat | {START: line.start})
+            if line.end - begin > PART_BYTES:
                 self._add(rows)
-                rows, begin = [], end
+                rows, begin = [], line.end
         self._add(rows)
-        self._ends[file] = end, inode
 
     def _add(self, rows: list[dict[str, Any]]) -> None:
         """Add runs as a part, and refuse more than may be in memory."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -244,11 +244,6 @@ class SweepPlan:
         ]  # fmt: skip
         names = dict.fromkeys(name for row in rows for name in row)
         return (*varied, *(name for name in names if len({row.get(name) for row in rows}) > 1))
-
-    def shard(self, k: int, n: int) -> SweepPlan:
-        """Return the k-th of n shares, which are about equally long; k is from 1 to n."""
-        ordered = sorted(self.jobs, key=lambda job: (-job.cost, job.key))
-        return replace(self, jobs=tuple(ordered[k - 1 :: n]))
 
 
 def plan_sweep(

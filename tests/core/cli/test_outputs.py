@@ -65,7 +65,7 @@ TEXTS = {
     "sequence", "data", "--rotations", "--intrinsics", "--hide", "--scheduler",
     "--path", "--layout", "--tracks", "--visible", "--threshold", "--size", "--individual", "--columns",
     "--region", "--mirror", "--scale", "--weights", "--mode-weights", "--then", "--over", "--values",
-    "--object", "--camera", "--set", "--seeds", "--shard", "--table", "--by", "--where", "--sizes",
+    "--object", "--camera", "--set", "--seeds", "--table", "--by", "--where", "--sizes",
     *(f"--{option.name}" for method in METHODS.values() for option in method.options),
 }  # fmt: skip
 

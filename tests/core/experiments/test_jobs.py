@@ -145,7 +145,7 @@ def test_workers_are_those_of_the_context(folder, tmp_path):
 ENDINGS = """
 import os, time
 from dataclasses import dataclass
-from core.experiments import JobResult
+from core.experiments.jobs import JobResult
 
 @dataclass(frozen=True)
 class Ending:

@@ -1,4 +1,4 @@
-"""Sweeps: grids, runs that go on, torn lines, shards, retries, time limits, orders and tables."""
+"""Sweeps: grids, runs that go on, torn lines, retries, time limits, orders and tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from patience import PATIENCE
 
 from core import InputError, errors_of, load_result, read_sequence, simulate, write_csv
 from core.cli import main
-from core.cli.sweep import parse_seeds, parse_shard, parse_values
+from core.cli.sweep import parse_seeds, parse_values
 from core.evaluation import optimality
 from core.experiments.job_store import JobStore
 from core.experiments.sweep.rows import MEASURED_COLUMNS, SweepReader, is_sweep_folder, read_sweep, records_of
@@ -90,15 +90,11 @@ def test_what_lists_no_values_is_refused(text):
         parse_values(text)
 
 
-def test_seeds_and_shards_are_read():
+def test_seeds_are_read():
     assert parse_seeds("2:5") == ("2", "3", "4") and parse_seeds("7,1") == ("7", "1")
-    assert parse_shard("2/8") == (2, 8)
     for text in ("5:5", "x", "1:2:3", "-1:3", ""):
         with pytest.raises(InputError):
             parse_seeds(text)
-    for text in ("0/8", "9/8", "3", "1/0"):
-        with pytest.raises(InputError):
-            parse_shard(text)
 
 
 @pytest.mark.slow
@@ -135,7 +131,6 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
         (["--jobs", "-3"], "--jobs is -3"),
         (["--jobs", "1e3"], "invalid int value"),
         (["--timeout", "nan"], "--timeout is nan"),
-        (["--shard", "1/0"], "--shard is '1/0'"),
         (["--camera", "fisheye"], "--camera"),
         (["--path", "nowhere"], "--path is 'nowhere'"),
         (["--order", "random"], "--order"),
@@ -145,7 +140,6 @@ def test_numbers_that_a_penalty_does_not_have_are_left_out(folder, tmp_path, cap
         (["--jobs", "0"], "--jobs is 0"),
         (["--timeout", "0"], "--timeout is 0"),
         (["--backend", "dask"], "--backend dask and --scheduler ADDRESS are given together"),
-        (["--shard", "3/2"], "--shard is '3/2'"),
         (["--by", "rank"], "--by has no effect without --table"),
         (["--where", "rank=2"], "--where has no effect without --table"),
     ],
@@ -183,38 +177,17 @@ def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_and_shards_give_the_rows_of_one(data, swept, tmp_path, capsys):
-    assert main([*data, "--jobs", "2", "-o", str(tmp_path / "two")]) == 0
-    assert comparable(tmp_path / "two") == comparable(swept)
-    capsys.readouterr()
-    for k in (1, 2, 3):
-        assert main([*data, "--jobs", "1", "--shard", f"{k}/3", "-o", str(tmp_path / "shards")]) == 0
-    assert "2 of 8 runs of " in capsys.readouterr().out
-    sizes = [len(lines(tmp_path / "shards", f"runs-{k}-of-3.jsonl")) for k in (1, 2, 3)]
-    assert sorted(sizes) == [2, 3, 3]
-    assert comparable(tmp_path / "shards") == comparable(swept)
+def test_two_processes_give_the_rows_of_one(data, swept, tmp_path):
+    assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
+    assert comparable(tmp_path) == comparable(swept)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("loky")
 def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tmp_path):
-    """As Ray's is used: it has a backend of its own, which is not installed here."""
     with joblib.parallel_config("loky"):
         assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
     assert comparable(tmp_path) == comparable(swept)
-
-
-@pytest.mark.slow
-def test_the_tasks_of_an_array_of_slurm_share_the_runs(data, swept, tmp_path):
-    words = [sys.executable, "-m", "core", *data, "--jobs", "1", "-o", str(tmp_path)]
-    script = f"{shlex.join(words)} --shard $SLURM_ARRAY_TASK_ID/2"
-    tasks = [
-        subprocess.Popen(["sh", "-c", script], env=os.environ | {"SLURM_ARRAY_TASK_ID": str(k)})
-        for k in (1, 2)
-    ]
-    assert [task.wait(timeout=PATIENCE) for task in tasks] == [0, 0]
-    assert comparable(tmp_path) == comparable(swept)
-    assert not (tmp_path / "runs.jsonl").exists() and (tmp_path / "table.csv").is_file()
 
 
 def test_the_same_call_goes_on_and_repairs_a_torn_line(data, swept, tmp_path, capsys):
