@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..experiments import figures
 from ..experiments.benchmark import pyproximal
@@ -21,6 +21,7 @@ from ..experiments.benchmark.results import (
     growth_blocks,
     growth_panel,
     growth_table,
+    growth_title,
     write_benchmark_curves,
 )
 from ..experiments.benchmark.runs import run_benchmark
@@ -51,6 +52,8 @@ COMPARISON_FILES = BENCHMARK_ROWS, BENCHMARK_CURVES, BENCHMARK_PLOT = (
     "curves.csv",
     "benchmark.png",
 )
+EXCESS_LABELS = "CPU seconds", "loss / best loss - 1"
+GROWTH_LABELS = "size of the problem", "CPU seconds"
 GROWTH_FILES = GROWTH_ROWS, GROWTH_PLOT = "growth.csv", "growth.png"
 PYPROXIMAL_FILES = PYPROXIMAL_ROWS, PYPROXIMAL_CURVES, PYPROXIMAL_PLOT = (
     "pyproximal.csv",
@@ -164,8 +167,7 @@ def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | 
             _show(runs[shown:], line)
     if args.output is not None and runs:
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
-        panels = excess_panels(runs)
-        _draw(line, lambda: figures.draw_excess_curves(args.output / BENCHMARK_PLOT, panels, titles))
+        _draw(line, args.output / BENCHMARK_PLOT, excess_panels(runs), EXCESS_LABELS, titles=titles)
     return code
 
 
@@ -188,8 +190,8 @@ def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None
         import pandas as pd
 
         write_frame(args.output / GROWTH_ROWS, pd.concat(tables))
-        panels = [growth_panel(one) for one in tables]
-        _draw(line, lambda: figures.draw_growth(args.output / GROWTH_PLOT, panels))
+        panels = {growth_title(one): growth_panel(one) for one in tables}
+        _draw(line, args.output / GROWTH_PLOT, panels, GROWTH_LABELS, across=3, ticks=True)
     return code
 
 
@@ -222,7 +224,7 @@ def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
         pyproximal.write_pyproximal_curves(args.output / PYPROXIMAL_CURVES, curves)
         panels = {f"{args.pyproximal.name}, {size}": excess_panel(curves)}
         titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
-        _draw(line, lambda: figures.draw_excess_curves(args.output / PYPROXIMAL_PLOT, panels, titles))
+        _draw(line, args.output / PYPROXIMAL_PLOT, panels, EXCESS_LABELS, titles=titles)
     return code
 
 
@@ -257,11 +259,11 @@ def _stopped(line: ProgressLine) -> int:
     return INTERRUPTED
 
 
-def _draw(line: ProgressLine, draw: Callable[[], None]) -> None:
-    """Draw a figure; where matplotlib is not installed, print that: the tables are written without it."""
+def _draw(line: ProgressLine, path: Path, *what: Any, **how: Any) -> None:
+    """Draw curves; where matplotlib is not installed, print that: the tables are written without it."""
     line.write("drawing")
     try:
-        draw()
+        figures.draw_curves(path, *what, **how)
     except InputError as error:
         line.clear()
         print(f"nrsfm benchmark: {error}", file=sys.stderr)

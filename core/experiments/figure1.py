@@ -85,6 +85,8 @@ DEPTH_LOST = (
     "The paper chose its weights to give solutions of rank 3K + 1, so that it may have scaled its tracks "
     "differently from its description. The methods can be compared: they minimize one objective."
 )
+FIGURE_SIZE = 6.0, 3.6  # inches of a panel
+LEAST_LOSS = 1e-300  # a loss of 0 has no logarithm
 LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explains
 
 
@@ -385,13 +387,14 @@ def figure_blocks(
         blocks.append(Paragraph(f"Not available, and left out: {', '.join(left_out)}."))
     images = []
     for panel in shown:
-        curves = {
-            name: (panel.curves[name].arrays["curve"][0], panel.curves[name].arrays["curve"][1])
-            for name in CURVE_METHODS
-            if name in panel.curves
-        }
+        curves = {}
+        for name in (each for each in CURVE_METHODS if each in panel.curves):
+            spent, losses = panel.curves[name].arrays["curve"]
+            later = spent > 0  # on a logarithmic axis
+            curves[name] = spent[later], np.log10(np.maximum(losses[later], LEAST_LOSS))
         path = folder / f"{panel.file}.png"
-        width = figures.draw_loss_curves(path, curves, title=panel.title)
+        labels = "CPU seconds", "log$_{10}$ loss"
+        width = figures.draw_curves(path, {panel.title: curves}, labels, size=FIGURE_SIZE, powers=True)
         caption = f"{panel.title}: log10 loss against time"
         images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
     verdicts = BulletList(tuple(panel.verdict for panel in shown))

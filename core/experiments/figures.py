@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,16 +16,15 @@ if TYPE_CHECKING:
 
     from ..foundation.types import Floats
 
+Curves: TypeAlias = "Mapping[str, tuple[Floats, Floats]]"  # x (n,) and y (n,), by the name of the curve
 FIGURE_DPI = 120
 HALF_PAGE, FULL_PAGE = 580, 1176  # CSS pixels of an image in a report
 FULL_PAGE_FROM = 10.0  # inches
 TRUTH_COLOR, ESTIMATE_COLOR = "#c8202f", "#1f5fbf"
 LINK_COLOR = "#a8adb8"  # between a true point and its estimate
 OBSERVED_COLOR, REPROJECTED_COLOR = "#d62728", "#2ca02c"
-LOSS_COLORS = ("#e07b1a", "#7a4fb5", "#3a8f6b", "#1f5fbf", "#15213b", "#b03060")
 METHOD_COLORS = ("#1f5fbf", "#15213b", "#c8202f", "#e8928f", "#7a4fb5", "#3a8f6b", "#e07b1a", "#8a8a8a")
-LEAST_EXCESS = 1e-15  # what rounding cannot distinguish is drawn here
-EARLIEST_SECONDS = 1e-4
+PANEL_SIZE = 6.0, 4.0  # inches
 
 
 def _figure(width: float, height: float) -> Any:
@@ -109,90 +107,47 @@ def draw_reprojections(path: Path, observed: Floats, projected: Mapping[str, Flo
     return _write(figure, path)
 
 
-def draw_loss_curves(path: Path, curves: Mapping[str, tuple[Floats, Floats]], *, title: str) -> int:
-    """Draw log10 of losses against CPU seconds, a curve for every method; return the width.
+def draw_curves(
+    path: Path,
+    panels: Mapping[str, Curves],
+    labels: tuple[str, str],
+    *,
+    titles: Mapping[str, str] | None = None,
+    across: int = 2,
+    size: tuple[float, float] = PANEL_SIZE,
+    powers: bool = False,
+    ticks: bool = False,
+) -> int:
+    """Draw curves on logarithmic axes, a panel for each problem, and return the width.
 
-    `curves`: by method: seconds (n,) and losses (n,).
+    `panels`: by title: the curves (n,) and (n,) by name; `labels`: of the axes; `titles`: those of the curves
+    by name, in their order, for one legend below all panels, None for one in each panel; `across`: panels in
+    a row; `size`: inches of a panel; `powers`: whether y are logarithms already; `ticks`: whether the axis of
+    x has the numbers of the points. Raises InputError where matplotlib is not installed or the file cannot be
+    written.
     """
-    figure = _figure(6.0, 3.6)
-    axes = figure.add_subplot()
-    lows = [float(losses.min()) for _, losses in curves.values()]
-    highs = [float(losses[0]) for _, losses in curves.values()]
-    for color, (name, (seconds, losses)) in zip(LOSS_COLORS, curves.items(), strict=False):
-        shown = np.log10(np.maximum(losses, 1e-300))
-        (line,) = axes.plot(seconds, shown, color=color, linewidth=1.5, label=name)
-        axes.plot(seconds[-1:], shown[-1:], "o", color=line.get_color(), markersize=4)
-    positive = [float(s[s > 0].min()) for s, _ in curves.values() if (s > 0).any()]
-    axes.set_xscale("log")
-    if positive:
-        axes.set_xlim(left=min(positive))
-    low, high = np.log10(min(lows)), np.log10(max(highs))
-    axes.set_ylim(low - 0.06 * (high - low) - 1e-3, high + 0.06 * (high - low) + 1e-3)
-    axes.set_xlabel("CPU seconds", fontsize=9)
-    axes.set_ylabel("log$_{10}$ loss", fontsize=9)
-    axes.set_title(_title(title), fontsize=10)
-    axes.tick_params(labelsize=8)
-    axes.grid(alpha=0.25, linewidth=0.6)
-    axes.legend(fontsize=8, frameon=False)
-    return _write(figure, path)
-
-
-def draw_excess_curves(
-    path: Path, panels: Mapping[str, Mapping[str, tuple[Floats, Floats]]], titles: Mapping[str, str]
-) -> None:
-    """Draw excess against seconds on logarithmic axes, a panel for each problem and one legend for all.
-
-    `panels`: by title: the curves, by method: seconds (n,) and relative excess (n,). Raises InputError where
-    matplotlib is not installed or the file cannot be written.
-    """
-    across = min(len(panels), 2)
-    down = -(-len(panels) // 2)
-    figure = _figure(6.0 * across, 4.0 * down + 0.8)
-    color = dict(zip(titles, METHOD_COLORS, strict=False))
+    across = min(len(panels), across)
+    down = -(-len(panels) // across)
+    figure = _figure(size[0] * across, size[1] * down + (0.8 if titles else 0.0))
+    color = dict(zip(titles, METHOD_COLORS, strict=False)) if titles else {}
     lines: dict[str, Any] = {}
     for index, (title, curves) in enumerate(panels.items()):
         axes = figure.add_subplot(down, across, index + 1)
-        for method, (seconds, excess) in curves.items():
-            (line,) = axes.loglog(
-                np.maximum(seconds, EARLIEST_SECONDS),
-                np.maximum(excess, LEAST_EXCESS),
-                color=color[method],
-                marker=".",
-                markersize=4,
-            )
-            lines.setdefault(method, line)
-        axes.set(title=_title(title), xlabel="CPU seconds", ylabel="loss / best loss - 1")
+        for place, (name, (x, y)) in enumerate(curves.items()):
+            shown = color.get(name, METHOD_COLORS[place])
+            (lines[name],) = axes.plot(x, y, color=shown, marker=".", markersize=4, label=name)
+        axes.set(title=_title(title), xlabel=labels[0], ylabel=labels[1], xscale="log")
+        axes.set_yscale("linear" if powers else "log")
+        if ticks:
+            axes.set_xticks(x, [f"{each:g}" for each in x])
+            axes.set_xticks([], minor=True)
         axes.grid(alpha=0.3)
-    order = [method for method in titles if method in lines]
-    figure.legend(
-        [lines[m] for m in order], [titles[m] for m in order], loc="outside lower center", ncols=across
-    )
-    _write(figure, path)
-
-
-@dataclass(frozen=True, eq=False)
-class GrowthPanel:
-    """Curves of CPU seconds against a size of the problem."""
-
-    title: str
-    size_name: str
-    sizes: Floats  # (n,)
-    seconds: Mapping[str, Floats]  # (n,) each, by the label of the curve
-
-
-def draw_growth(path: Path, panels: list[GrowthPanel]) -> None:
-    """Draw CPU seconds against sizes on logarithmic axes, a panel for each size.
-
-    Raises InputError where matplotlib is not installed or the file cannot be written.
-    """
-    figure = _figure(4.6 * len(panels), 4.4)
-    for index, panel in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), index + 1)
-        for (label, seconds), color in zip(panel.seconds.items(), METHOD_COLORS, strict=False):
-            axes.loglog(panel.sizes, seconds, color=color, marker=".", label=label)
-        axes.set_xticks(panel.sizes, [f"{size:g}" for size in panel.sizes])
-        axes.set_xticks([], minor=True)
-        axes.set(title=panel.title, xlabel=panel.size_name, ylabel="CPU seconds")
-        axes.grid(alpha=0.3)
-        axes.legend()
-    _write(figure, path)
+        if not titles:
+            axes.legend(fontsize=8)
+    if titles:
+        order = [name for name in titles if name in lines]
+        figure.legend(
+            [lines[name] for name in order], [titles[name] for name in order],
+            loc="outside lower center", ncols=across,
+        )  # fmt: skip
+    return _write(figure, path)

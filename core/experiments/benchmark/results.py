@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..figures import GrowthPanel
 from ..report import Paragraph, ReportTable, format_significant, write_frame
 from .methods import BENCHMARK_METHODS
 from .problems import CASE_FIELDS
@@ -20,12 +19,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ...foundation.types import Floats
+    from ..figures import Curves
     from ..report import ReportBlock
     from .measurement import MethodCurve
     from .problems import BenchmarkCase
     from .runs import MethodRun
 
+LEAST_EXCESS, EARLIEST_SECONDS = 1e-15, 1e-4  # what is drawn of curves at least
 NONE = "-"  # what was not reached, or is not known
 BENCHMARK_TOLERANCES = (1e-3, 1e-6, 1e-10)  # relative, above the best loss of any method on the same problem
 COMPARED_TOLERANCE = 1e-6  # where the methods' times are compared
@@ -160,7 +160,7 @@ def _log10(value: float) -> str:
     return f"{math.log10(value):.6f}" if 0 < value < math.inf else NONE
 
 
-def excess_panels(runs: Iterable[MethodRun]) -> dict[str, dict[str, tuple[Floats, Floats]]]:
+def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
     """Return CPU seconds and the relative excess over the best loss, by problem and method."""
     groups: dict[str, list[MethodRun]] = {}
     for run in runs:
@@ -168,13 +168,16 @@ def excess_panels(runs: Iterable[MethodRun]) -> dict[str, dict[str, tuple[Floats
     return {title: excess_panel(group) for title, group in groups.items()}
 
 
-def excess_panel(runs: Sequence[MethodCurve]) -> dict[str, tuple[Floats, Floats]]:
-    """Return the CPU seconds of every curve, and its least loss so far relative to the best one, minus 1."""
+def excess_panel(runs: Sequence[MethodCurve]) -> Curves:
+    """Return the CPU seconds of every curve, and its least loss so far relative to the best one, minus 1.
+
+    Both are at least what is drawn on logarithmic axes.
+    """
     best = min(run.loss for run in runs)
     return {
         run.method: (
-            np.array([point.seconds for point in run.curve]),
-            np.minimum.accumulate([point.loss for point in run.curve]) / best - 1,
+            np.maximum([point.seconds for point in run.curve], EARLIEST_SECONDS),
+            np.maximum(np.minimum.accumulate([point.loss for point in run.curve]) / best - 1, LEAST_EXCESS),
         )
         for run in runs
         if run.curve
@@ -248,11 +251,10 @@ def growth_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     return [shown, Paragraph(f"slope in log-log: {slopes}")]
 
 
-def growth_panel(table: pd.DataFrame) -> GrowthPanel:
-    """Return the curves for `draw_growth`."""
-    labeled = {
-        f"{SERIES[name]}: slope {slope:.2f}": table[name].to_numpy()
+def growth_panel(table: pd.DataFrame) -> Curves:
+    """Return the curves of the series, named with their slopes."""
+    sizes = table["value"].to_numpy(float)
+    return {
+        f"{SERIES[name]}: slope {slope:.2f}": (sizes, table[name].to_numpy())
         for name, slope in growth_slopes(table).items()
     }
-    sizes = table["value"].to_numpy(float)
-    return GrowthPanel(growth_title(table), table["parameter"].iat[0], sizes, labeled)

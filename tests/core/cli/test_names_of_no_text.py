@@ -91,6 +91,6 @@ def test_reports_and_figures_hold_names_that_are_no_text_or_a_formula(place):
     assert "a\\udcff" in page.read_text(encoding="utf-8")
     curve = {"a method": (np.ones(3), np.ones(3))}
     picture = place / "a.png"
-    figures.draw_loss_curves(picture, curve, title=f"{NAME} $\\frac$")
-    figures.draw_excess_curves(picture, {"$x^$.npz": curve}, {"a method": "A method"})
+    figures.draw_curves(picture, {f"{NAME} $\\frac$": curve}, ("s", "loss"))
+    figures.draw_curves(picture, {"$x^$.npz": curve}, ("s", "loss"), titles={"a method": "A method"})
     assert picture.read_bytes().startswith(b"\x89PNG")
