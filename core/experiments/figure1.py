@@ -156,7 +156,7 @@ class RecoveryJob(ExperimentJob):
             "cut_loss": problem.loss(factors),
             "cpu_seconds": float(seconds[-1]),
             "iterations": last.progress.iteration,
-            "status": last.status.value if last.status.finished else "time limit",
+            "ended": last.status.value if last.status.finished else "time limit",
         }
         curve = _thin_curve(seconds, losses)
         return JobResult(facts, {"curve": curve, **self._image(problem, factors, facts)})
@@ -422,7 +422,7 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
                     TableCell(format_fixed(math.log10(lowest), 8), strong=strong),
                     f"{facts['cpu_seconds']:.2f}",
                     f"{facts['iterations']}",
-                    facts["status"],
+                    facts["ended"],
                     f"{facts['reprojection_px']:.3g}",
                 )
             rows.append((*place, method, *cells))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..data.sequence import CameraModel
 
@@ -61,3 +61,9 @@ def published_tables() -> PublishedTables:
     file = Path(__file__).with_name("published.json")
     numbers = json.loads(file.read_text(encoding="utf-8"))
     return PublishedTables(**numbers | {name: tuple(numbers[name]) for name in ("objects", "paths")})
+
+
+def in_printed_order(names: Iterable[str], printed: Sequence[str]) -> list[str]:
+    """Return names once each: those that the paper prints in its order, then others by the alphabet."""
+    known = set(names)
+    return [*(name for name in printed if name in known), *sorted(known.difference(printed))]

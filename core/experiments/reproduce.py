@@ -106,10 +106,10 @@ def reproduce_experiment(
         body: list[ReportBlock] = []
         summary: list[str] = []
         if table_data is not None:
-            entries = tables.table_entries(table_jobs, table_data, results)
+            entries = tables.table_entries(table_jobs, results)
             tables.write_numbers(entries, output / NUMBERS)
             summary.append(tables.tables_summary(entries))
-            body += _table_blocks(what, table_data, entries, table_jobs, results, pictures)
+            body += _table_blocks(what, entries, table_jobs, results, pictures)
         if tracks:
             shown = figure_panels(curve_jobs, results)
             summary.append(figure_summary(shown))
@@ -136,7 +136,7 @@ def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        TableJob(item.object_name, item.path_name, item.sequence, penalty)
+        TableJob(item, penalty)
         for item in table_data.items
         if not appendix or item.camera is CameraModel.PERSPECTIVE
         for penalty in TABLE_PENALTIES
@@ -146,7 +146,6 @@ def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
 
 def _table_blocks(
     what: str,
-    table_data: TableData,
     entries: pd.DataFrame,
     jobs: list[TableJob],
     results: Mapping[str, JobResult],
@@ -155,14 +154,14 @@ def _table_blocks(
     complete = what == "all"
     blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]
     if complete or what == "table1":
-        blocks += tables.loss_blocks(entries, table_data)
+        blocks += tables.loss_blocks(entries)
     if complete or what == "table2":
-        blocks += tables.error_blocks(entries, table_data)
+        blocks += tables.error_blocks(entries)
     if complete or what == "tableA1":
-        blocks += tables.appendix_blocks(entries, table_data, "tableA1", complete=complete)
+        blocks += tables.appendix_blocks(entries, "tableA1", complete=complete)
     if complete or what == "tableA2":
-        blocks += tables.appendix_blocks(entries, table_data, "tableA2", complete=complete)
-    blocks += tables.seconds_blocks(entries, table_data)
+        blocks += tables.appendix_blocks(entries, "tableA2", complete=complete)
+    blocks += tables.seconds_blocks(entries)
     if complete or what in ("table2", "tableA2"):
         blocks += shape_blocks(jobs, results, pictures)
     return [*blocks, *tables.settings_blocks(jobs, entries)]
@@ -228,7 +227,7 @@ def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder:
                 f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
                 for method in COMPARED_ROWS[camera]
             }
-            name, path_name = job.object_name, job.path_name
+            name, path_name = job.item.object_name, job.item.path_name
             path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
             width = figures.draw_shapes(path, end.arrays["truth"], estimates)
             caption = f"{name} {path_name}, {camera.value}"

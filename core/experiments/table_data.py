@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..foundation.exceptions import InputError
 from ..io.readers import list_sequences, read_sequence
 from ..io.readers.samples import PREFIX
-from .published import published_tables
+from .published import in_printed_order, published_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,18 +45,9 @@ class TableData:
         return all(item.real for item in self.items)
 
     @property
-    def objects(self) -> tuple[str, ...]:
-        """The objects: those of the paper in its order, then others by name."""
-        names = {item.object_name for item in self.items}
-        known = [name for name in published_tables().objects if name in names]
-        return (*known, *sorted(names.difference(known)))
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The camera paths, in the paper's order, then others by name."""
-        names = {item.path_name for item in self.items}
-        known = [name for name in published_tables().paths if name in names]
-        return (*known, *sorted(names.difference(known)))
+    def objects(self) -> list[str]:
+        """The objects in the paper's order, then others by name."""
+        return in_printed_order((item.object_name for item in self.items), published_tables().objects)
 
 
 def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:

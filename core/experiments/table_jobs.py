@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..data.sequence import CameraModel, Sequence
+from ..data.sequence import CameraModel
 from ..evaluation.metrics import errors_of, procrustes_mm, published_errors
 from ..foundation.linalg import procrustes
 from ..penalties import NuclearNorm, WeightedNuclearNorm
@@ -35,6 +35,7 @@ from .jobs import ExperimentJob, JobResult, job_key
 from .mocap import BMM_TAU
 
 if TYPE_CHECKING:
+    from ..data.sequence import Sequence
     from ..foundation.types import Floats
     from ..penalties import Penalty
     from ..problem.factors import Factors
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ..reconstruction.progress import Iterate
     from ..reconstruction.result import Result
     from ..solvers.solver import Algorithm
+    from .table_data import TableSequence
 
 TABLE_PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": WeightedNuclearNorm(xi=5e-3)}
 # The first-order method of every camera and penalty: its row, its name on the command line, itself. Its own
@@ -58,15 +60,18 @@ FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
 class TableJob(ExperimentJob):
     """All methods on one sequence. `penalty` is a key of `TABLE_PENALTIES`."""
 
-    object_name: str
-    path_name: str
-    sequence: Sequence
+    item: TableSequence
     penalty: str
+
+    @property
+    def sequence(self) -> Sequence:
+        """What is solved."""
+        return self.item.sequence
 
     @property
     def label(self) -> str:
         """Object, path, camera and penalty."""
-        return f"{self.object_name} {self.path_name} {self.sequence.camera.value} {self.penalty}"
+        return f"{self.item.object_name} {self.item.path_name} {self.item.camera.value} {self.penalty}"
 
     @property
     def cost(self) -> float:

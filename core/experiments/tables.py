@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.sequence import CameraModel
 from ..reconstruction.provenance import options_for
-from .published import published_tables
+from .published import in_printed_order, published_tables
 from .report import Heading, Paragraph, ReportTable, TableCell, format_fixed, write_frame
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from .jobs import JobResult
     from .report import ReportBlock
-    from .table_data import TableData
     from .table_jobs import TableJob
 
 TABLE_ROWS = {
     CameraModel.ORTHOGONAL: ("BMM", "Ours-NN", "Search-NN", "R-BMM", "Ours-WNN", "Search-WNN"),
     CameraModel.PERSPECTIVE: ("ADMM-NN", "Ours-NN", "Search-NN", "ADMM-WNN", "Ours-WNN", "Search-WNN"),
 }
+ALL_METHODS = [*dict.fromkeys(name for pair in zip(*TABLE_ROWS.values(), strict=True) for name in pair)]
 PERSPECTIVE_WNN = TABLE_ROWS[CameraModel.PERSPECTIVE][3:]
 LOSS_ROUNDING = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
 LOWER_LOSS = 1e-6  # relative difference from which one loss is called lower
@@ -71,22 +71,21 @@ ALL_ENTRIES = (
 )
 
 
-def table_entries(
-    jobs: Iterable[TableJob], data: TableData, results: Mapping[str, JobResult]
-) -> pd.DataFrame:
-    """Return the entries that the results of the jobs hold."""
+def table_entries(jobs: Iterable[TableJob], results: Mapping[str, JobResult]) -> pd.DataFrame:
+    """Return the entries that the results of the jobs hold; places and methods are in the order of tables."""
     import pandas as pd
 
-    real = {(item.object_name, item.path_name, item.camera): item.real for item in data.items}
     entries: list[dict[str, Any]] = []
     for job in jobs:
-        camera = job.sequence.camera
-        place = {
-            "object": job.object_name, "path": job.path_name, "camera": camera.value, "penalty": job.penalty,
-            "real": real[job.object_name, job.path_name, camera],
-        }  # fmt: skip
+        item = job.item
+        place: dict[str, Any] = {
+            "object": item.object_name,
+            "path": item.path_name,
+            "camera": item.camera.value,
+        }
+        place |= {"penalty": job.penalty, "real": item.real}
         found = {row["method"]: row for row in results[job.key].facts.get("rows", ())}
-        for method in (name for name in TABLE_ROWS[camera] if penalty_of(name) == job.penalty):
+        for method in (name for name in TABLE_ROWS[item.camera] if penalty_of(name) == job.penalty):
             row = found.get(method, {"errors": {}})
             numbers = {
                 "loss": row.get("loss"), "cpu_seconds": row.get("cpu_seconds"),
@@ -96,6 +95,14 @@ def table_entries(
             entries.append(place | {"method": method} | numbers | row["errors"] | ending)
     table = pd.DataFrame(entries).astype(dict.fromkeys(("loss", "before_cut", "cpu_seconds"), float))
     table["log10_loss"] = log10(table["loss"])
+    orders = {
+        "object": in_printed_order(table["object"], published_tables().objects),
+        "path": in_printed_order(table["path"], published_tables().paths),
+        "camera": [camera.value for camera in TABLE_ROWS],
+        "method": ALL_METHODS,
+    }
+    for name, order in orders.items():
+        table[name] = pd.Categorical(table[name], order, ordered=True)
     return table.reindex(columns=[*dict.fromkeys((*table.columns, *ERRORS))])
 
 
@@ -120,7 +127,6 @@ def write_numbers(entries: pd.DataFrame, path: Path) -> None:
 
 def methods_table(
     entries: pd.DataFrame,
-    data: TableData,
     caption: str,
     number: str,
     *,
@@ -135,49 +141,38 @@ def methods_table(
     (Tables 1 and 2 of the paper), or object and path (A.1 and A.2); `logarithm`: of the mean its logarithm;
     `table`: the published one, "" for none. Returns None where there is no such number.
     """
-    order = {"camera": [camera.value for camera in TABLE_ROWS], "object": data.objects, "path": data.paths}
     first, across = by
-    means = entries.groupby([first, across, "method"])[number].agg(lambda each: each.mean(skipna=False))
-    means = (log10(means) if logarithm else means).unstack(across).dropna(how="all")
+    grouped = entries.groupby([first, "method", across], observed=True)[number]
+    means = grouped.agg(lambda each: each.mean(skipna=False))
+    means = (log10(means) if logarithm else means).unstack(across).dropna(how="all").sort_index(axis=1)
     if means.empty:
         return None
-    columns = [name for name in order[across] if name in means]
     rows: list[tuple[TableCell, ...]] = []
     rules = []
-    for group in [name for name in order[first] if name in means.index]:
+    for group in means.index.unique(first):
         camera = CameraModel(group if first == "camera" else entries["camera"].iat[0])
         part = means.loc[group]
         penalty = ""
-        for method in [name for name in TABLE_ROWS[camera] if name in part.index]:
+        for method in part.index:
             if penalty_of(method) != penalty:
                 rules.append(len(rows))
             same = part[[penalty_of(name) == penalty_of(method) for name in part.index]]
             start = TableCell("" if penalty else group), TableCell(method)
             penalty = penalty_of(method)
-            cells = (_number_cell(part.at[method, name], same[name], digits) for name in columns)
-            rows.append((*start, *cells))
+            rows.append((*start, *(_number_cell(part.at[method, name], same[name], digits) for name in part)))
             printed = [
-                _published(entries, data, table, camera, method, dict(zip(by, (group, name), strict=True)))
-                for name in columns
+                _published(entries, table, camera, method, dict(zip(by, (group, name), strict=True)))
+                for name in part
             ]
             if any(value is not None for value in printed):
+                texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
                 start = TableCell(""), TableCell(f"{method}, published", muted=True)
-                cells = (
-                    TableCell(DASH if each is None else format_fixed(each, digits), muted=True)
-                    for each in printed
-                )
-                rows.append((*start, *cells))
-    header = (first, "method", *columns)
-    return ReportTable(caption, header, tuple(rows), labels=2, rules=frozenset(rules))
+                rows.append((*start, *(TableCell(text, muted=True) for text in texts)))
+    return ReportTable(caption, (first, "method", *means), tuple(rows), labels=2, rules=frozenset(rules))
 
 
 def _published(
-    entries: pd.DataFrame,
-    data: TableData,
-    table: str,
-    camera: CameraModel,
-    method: str,
-    place: dict[str, str],
+    entries: pd.DataFrame, table: str, camera: CameraModel, method: str, place: dict[str, str]
 ) -> float | None:
     """Return a published number, None where there is none, or it is of other sequences than ours."""
     name, path = place["object"], place.get("path")
@@ -260,7 +255,7 @@ def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportB
                 given = "" if settings is None else shlex.join(options_for(settings))
                 text = "from Python alone" if settings is None else f"`nrsfm solve … {given}`"
                 options[job.sequence.camera, method] = text
-    ends = entries.groupby(["camera", "method"])["status"].value_counts()
+    ends = entries.groupby(["camera", "method"], observed=True)["status"].value_counts()
     rows = []
     for camera, methods in TABLE_ROWS.items():
         for method in [name for name in methods if (camera.value, name) in ends.index]:
@@ -283,11 +278,10 @@ def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportB
     ]
 
 
-def loss_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
+def loss_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     """Return Table 1."""
     table = methods_table(
         entries,
-        data,
         "log10 of the mean loss over the paths of an object; the lowest under a penalty in bold, as far as "
         "it is printed",
         "loss",
@@ -297,7 +291,6 @@ def loss_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
     )
     before = methods_table(
         entries,
-        data,
         "ADMM before the cut to rank K: its matrix may have any rank, and so a lower loss than any of rank K",
         "before_cut",
         logarithm=True,
@@ -306,7 +299,7 @@ def loss_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
     return [Heading("Table 1: mean log loss"), *(made for made in (table, before) if made)]
 
 
-def error_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
+def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     """Return Table 2, and every other error in a table of its own."""
     blocks: list[ReportBlock] = [
         Heading("Table 2: mean errors"),
@@ -319,16 +312,15 @@ def error_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
     for name, (meaning, unit, digits) in ERRORS.items():
         caption = f"`{name}`{', ' * bool(unit)}{unit}: {meaning}"
         printed = "table2" if name == "procrustes_mm_reference" else ""
-        table = methods_table(entries, data, caption, name, digits=digits, table=printed)
+        table = methods_table(entries, caption, name, digits=digits, table=printed)
         blocks += [table] if table else []
     return blocks
 
 
-def seconds_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
+def seconds_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     """Return the mean CPU seconds, without the choice of rotations."""
     table = methods_table(
         entries,
-        data,
         "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes the "
         "first-order method that it starts from.",
         "cpu_seconds",
@@ -337,9 +329,7 @@ def seconds_blocks(entries: pd.DataFrame, data: TableData) -> list[ReportBlock]:
     return [Heading("CPU seconds"), *([table] if table else [])]
 
 
-def appendix_blocks(
-    entries: pd.DataFrame, data: TableData, table: str, *, complete: bool
-) -> list[ReportBlock]:
+def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> list[ReportBlock]:
     """Return Table A.1 or A.2; `complete` adds the other camera and penalty, which the paper omits.
 
     `table`: "tableA1" or "tableA2".
@@ -354,6 +344,6 @@ def appendix_blocks(
         part = entries[(entries["camera"] == camera.value) & entries["method"].isin(methods)]
         caption = f"{camera.value}, {penalty_of(methods[-1])}: {meaning}"
         by = "object", "path"
-        made = methods_table(part, data, caption, number, digits=digits, by=by, table=printed)
+        made = methods_table(part, caption, number, digits=digits, by=by, table=printed)
         blocks += [made] if made else []
     return blocks

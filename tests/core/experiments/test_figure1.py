@@ -22,6 +22,7 @@ def curves():
 def test_a_panel_reports_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     with JobStore(tmp_path) as store:
         run_jobs(curves, store)
+        assert all(store.has_result(job.key) for job in curves)  # also where its time has ended
         found = load_job_results(store, curves)
     (panel,) = figure_panels(curves, found)
     assert set(panel.curves) == set(CURVE_METHODS)

@@ -24,7 +24,7 @@ from core.cli import main
 from core.experiments.figure1 import RecoveryJob
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import JobResult, load_job_results, run_jobs, save_job_result
-from core.experiments.table_data import load_table_data
+from core.experiments.table_data import TableSequence, load_table_data
 from core.experiments.table_jobs import TableJob
 
 
@@ -90,7 +90,7 @@ def stop_after_one(standing):
 def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
-    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    jobs = [TableJob(i, "NN") for i in items]
     with (
         JobStore(tmp_path) as store,
         joblib.parallel_config(workers, n_jobs=2),
@@ -114,7 +114,7 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
 
     monkeypatch.setattr(joblib, "Parallel", Interrupted)
     items = load_table_data(folder).items
-    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    jobs = [TableJob(i, "NN") for i in items]
     with (
         JobStore(tmp_path) as store,
         joblib.parallel_config("threading", n_jobs=2),
@@ -130,7 +130,7 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
 @pytest.mark.slow
 def test_workers_are_those_of_the_context(folder, tmp_path):
     items = load_table_data(folder).items[:2]
-    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    jobs = [TableJob(i, "NN") for i in items]
     with JobStore(tmp_path / "one") as store:
         run_jobs(jobs, store)
         alone = load_job_results(store, jobs)
@@ -268,9 +268,9 @@ def test_keys_follow_data_and_settings(folder):
     items = load_table_data(folder).items
     sequence = items[0].sequence
     jobs = [
-        TableJob("balloon", "circle", sequence, "NN"),
-        TableJob("balloon", "circle", sequence, "WNN"),
-        TableJob("balloon", "circle", items[1].sequence, "NN"),
+        TableJob(items[0], "NN"),
+        TableJob(items[0], "WNN"),
+        TableJob(items[1], "NN"),
         *(
             RecoveryJob("a", sequence, "rigid", p, e, "ADMM", s)
             for p in ("NN", "TNN")
@@ -279,4 +279,5 @@ def test_keys_follow_data_and_settings(folder):
     ]
     assert len({job.key for job in jobs}) == len(jobs)
     file = folder / "balloon" / "sequence" / "perspective" / "circle.txt"
-    assert TableJob("other", "name", read_sequence(file), "NN").key in {job.key for job in jobs}
+    other = TableSequence("other", "name", read_sequence(file), real=True)
+    assert TableJob(other, "NN").key in {job.key for job in jobs}

@@ -154,7 +154,7 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
         figures, "draw_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
     )
     items = load_table_data(folder).items
-    shape_jobs = [TableJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
+    shape_jobs = [TableJob(item, "WNN") for item in items]
     with JobStore(report / "jobs") as store:
         found = load_job_results(store, shape_jobs)
     shape_blocks(shape_jobs, found, tmp_path)
