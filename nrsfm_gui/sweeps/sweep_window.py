@@ -20,7 +20,6 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.experiments.sweep.columns import number_names
 from core.experiments.sweep.filter import apply_filter
 from core.foundation import printable
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
@@ -335,7 +334,7 @@ class SweepWindow(QWidget):
         rows, problem, example = self._rows, "", ""
         self._kept = np.zeros(0, dtype=bool)
         if rows is not None:
-            found = apply_filter(rows.columns, rows.sweep, self.filter.text())
+            found = apply_filter(rows.sweep, self.filter.text())
             self._kept, problem, example = found.kept, found.problem, filter_example(rows)
         self.filter.setPlaceholderText(f"Filter: {example}" if example else "Filter")
         self._filter_problem.setText(problem)
@@ -384,7 +383,7 @@ class SweepWindow(QWidget):
     def _offer_choices(self) -> None:
         """Offer the numbers and settings of the sweep; what was chosen before stays where it is there."""
         rows = self._rows
-        numbers = () if rows is None else tuple(number_names(rows.sweep))
+        numbers = () if rows is None else tuple(rows.sweep.ordered_numbers)
         settings = () if rows is None else rows.sweep.varied
         if rows is None or (numbers, settings) == self._names:
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.experiments.sweep.columns import NUMBERS
+from core.experiments.sweep.frame import NUMBERS
 from core.experiments.sweep.tables import report_table, tabulate
 from nrsfm_gui.text.sweep_rows import (
     number_format,

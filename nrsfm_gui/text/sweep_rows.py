@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.experiments.report import ReportTable
-from core.experiments.sweep.columns import (
+from core.experiments.sweep.frame import (
     FAILURE,
     FIRST_NUMBERS,
     NUMBERS,
     STATUS,
     RunColumn,
     cell_text,
-    number_names,
-    run_columns,
+    without_missing,
 )
-from core.experiments.sweep.rows import without_missing
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from core.experiments.sweep.rows import Sweep
+    from core.experiments.sweep.frame import Sweep
     from core.foundation import Bools, Floats, Ints
 
 SHORT_DIGITS, MOST_DIGITS = 3, 17  # significant digits of a setting that is written as it is; of any number
@@ -163,7 +161,7 @@ def number_heading(name: str) -> str:
 def build_rows(sweep: Sweep) -> SweepRows:
     """Return the columns of a sweep as they are shown."""
     columns = []
-    for column in run_columns(sweep):
+    for column in sweep.columns:
         short = () if column.values is None else setting_texts(column.values)
         spec = number_format(column.numbers, column.unit) if column.values is None else ""
         known = (column.name, column.title, column.unit, column.tip, column.numbers, column.values)
@@ -254,7 +252,7 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
 
 def filter_example(rows: SweepRows) -> str:
     """Return a filter of settings and numbers of a sweep that keeps at least one run, "" without a run."""
-    number = next(iter(number_names(rows.sweep)), "")
+    number = next(iter(rows.sweep.ordered_numbers), "")
     numbers = None if not number else rows.column(number)
     known = np.zeros(0) if numbers is None else numbers.numbers[np.isfinite(numbers.numbers)]
     if not len(rows):

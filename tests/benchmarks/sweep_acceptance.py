@@ -34,7 +34,8 @@ from machine import Meanwhile
 from core import Settings, write_challenge
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import IN_FLIGHT, connect_to_dask, run_jobs
-from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
+from core.experiments.sweep.frame import records_of
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep
 from core.experiments.sweep.runs import find_sequences, plan_sweep
 
 WORKERS = (1, 2)

@@ -20,7 +20,8 @@ from kills import check_whole
 from processes import LONGEST, running
 from writings import VERSIONS
 
-from core.experiments.sweep.rows import read_sweep, records_of
+from core.experiments.sweep.frame import records_of
+from core.experiments.sweep.rows import read_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

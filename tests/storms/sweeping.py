@@ -13,7 +13,8 @@ import core.cli.sweep  # noqa: F401
 from core import InputError, write_challenge
 from core.cli import main
 from core.experiments.job_store import RUNS, JobStore, read_lines
-from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
+from core.experiments.sweep.frame import records_of
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

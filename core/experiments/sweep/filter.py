@@ -13,13 +13,13 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...io.files.variables import shortened
-from .columns import FAILURE, MISSING, RunColumn, run_columns, setting_column
+from .frame import FAILURE, MISSING, RunColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ...foundation.types import Bools, Floats
-    from .rows import Sweep
+    from .frame import Sweep
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt,
@@ -45,23 +45,23 @@ class FilterResult:
     problem: str  # why a part of the pattern cannot be understood, "" where all of it can
 
 
-def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> FilterResult:
+def apply_filter(sweep: Sweep, pattern: str) -> FilterResult:
     """Return which runs a filter keeps."""
     kept: Bools = np.ones(len(sweep), dtype=bool)
     problems: list[str] = []
     first, *rest = _SIGN.split(pattern.strip())
     words = first.split()
     for sign, text in zip(rest[::2], rest[1::2], strict=True):
-        column, others = _named(columns, sweep, words)
+        column, others = _named(sweep, words)
         found = _VALUE.match(text)
         name = shortened(words[-1] if words else "")
         for word in others:
-            kept &= _containing(columns, sweep, word)
+            kept &= _containing(sweep, word)
         words = text[found.end() :].split() if found else []
         if not name:
             problems.append(f"No name before {sign}, {EXAMPLE}")
         elif column is None:
-            problems.append(f"No column {name}{_suggestion(columns, sweep, name)}")
+            problems.append(f"No column {name}{_suggestion(sweep, name)}")
             kept &= False
         elif found is None:
             problems.append(f"No value after {name} {sign}")
@@ -74,8 +74,8 @@ def apply_filter(columns: Sequence[RunColumn], sweep: Sweep, pattern: str) -> Fi
                 problems.append(str(refusal))
                 kept &= False
     for word in words:
-        contained = _containing(columns, sweep, word)
-        if not contained.any() and len(sweep) and find_column(columns, sweep, word) is not None:
+        contained = _containing(sweep, word)
+        if not contained.any() and len(sweep) and find_column(sweep, word) is not None:
             problems.append(f"No value after {shortened(word)}, {EXAMPLE}")
         else:
             kept &= contained
@@ -87,7 +87,7 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
 
     Raises InputError where a part of the pattern cannot be understood, or no run is kept.
     """
-    found = apply_filter(run_columns(sweep), sweep, pattern)
+    found = apply_filter(sweep, pattern)
     if found.problem:
         raise InputError(f"the filter is {pattern!r}: {found.problem}")
     if not found.kept.any():
@@ -95,7 +95,7 @@ def filtered(sweep: Sweep, pattern: str) -> Sweep:
     return replace(sweep, runs=sweep.runs[found.kept].reset_index(drop=True))
 
 
-def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunColumn | None:
+def find_column(sweep: Sweep, name: str) -> RunColumn | None:
     """Return a column by its heading, its name or words of its heading, also a setting that all runs share.
 
     `name`: the unit, capitals, hyphens and underscores do not matter. Returns None where there is none; of
@@ -104,22 +104,20 @@ def find_column(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> RunCol
     wanted = _plain(name)
     if not wanted:
         return None
-    for column in columns:
+    for column in sweep.columns:
         if wanted == _plain(column.title) or (wanted == _plain(column.name) and column.name != FAILURE):
             return column
     shared = next((each for each in _shared_names(sweep) if _plain(each) == wanted), None)
     if shared is not None:
-        return setting_column(sweep, shared)
-    partly = [column for column in columns if f" {wanted} " in f" {_plain(column.title)} "]
+        return sweep.setting(shared)
+    partly = [column for column in sweep.columns if f" {wanted} " in f" {_plain(column.title)} "]
     return min(partly, key=lambda column: len(column.title), default=None)
 
 
-def _named(
-    columns: Sequence[RunColumn], sweep: Sweep, words: list[str]
-) -> tuple[RunColumn | None, list[str]]:
+def _named(sweep: Sweep, words: list[str]) -> tuple[RunColumn | None, list[str]]:
     """Return the column that the last words name, as many of them as possible, and the words before."""
     for start in range(max(len(words) - MOST_WORDS, 0), len(words)):
-        column = find_column(columns, sweep, " ".join(words[start:]))
+        column = find_column(sweep, " ".join(words[start:]))
         if column is not None:
             return column, words[:start]
     return None, words[:-1]
@@ -135,8 +133,8 @@ def _shared_names(sweep: Sweep) -> list[str]:
     return [name for name in (*SHARED, *sweep.settings) if name not in sweep.varied]
 
 
-def _suggestion(columns: Sequence[RunColumn], sweep: Sweep, name: str) -> str:
-    names = {_plain(each): each for each in (*_shared_names(sweep), *(c.title for c in columns))}
+def _suggestion(sweep: Sweep, name: str) -> str:
+    names = {_plain(each): each for each in (*_shared_names(sweep), *(c.title for c in sweep.columns))}
     close = get_close_matches(_plain(name), names, n=1)
     return f"; {shortened(names[close[0]])}?" if close else ""
 
@@ -205,11 +203,11 @@ def _rounded(numbers: Floats, value: float, digits: int) -> Bools:
         return np.isclose(np.round(numbers / step) * step, value, rtol=CLOSE, atol=0.0)
 
 
-def _containing(columns: Sequence[RunColumn], sweep: Sweep, word: str) -> Bools:
+def _containing(sweep: Sweep, word: str) -> Bools:
     """Return the runs of which a text contains a word; of shared settings only texts are looked at."""
     folded = word.casefold()
     found: Bools = np.zeros(len(sweep), dtype=bool)
-    for column in columns:
+    for column in sweep.columns:
         if column.labels is not None and column.codes is not None and len(sweep):
             found |= np.array([folded in label.casefold() for label in column.labels])[column.codes]
     for name in _shared_names(sweep):

@@ -1,4 +1,4 @@
-"""The runs of a sweep as a DataFrame, read from its folder."""
+"""The runs of a sweep, read from the lines of its folder into a DataFrame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +17,17 @@ from ...foundation.exceptions import InputError
 from ...io.readers import memory_limit, parse_json, read_bytes
 from ...reconstruction.meta_kinds import LARGEST_NUMBER
 from ...reconstruction.provenance import settings_from_dict
-from ..job_store import RESULTS, RUNS, WITHOUT_RESULT, read_lines
+from ..job_store import RUNS, WITHOUT_RESULT, read_lines
 from ..report import check_installed
+from .frame import RENAMED_SETTINGS, SEQUENCE_COLUMNS, Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from ...foundation.types import Bools
     from ...reconstruction.settings import Settings
 
-SEQUENCE_COLUMNS = ("object", "camera", "path", "sequence")
 ENDING_COLUMNS = ("status", "error")
 NUMBER_COLUMNS = ("loss", "log10_loss", "gradient", "iterations")
 ORIGIN_COLUMNS = ("data", "version", "command", "result", "key")
@@ -38,101 +36,11 @@ TEXT_COLUMNS = (*SEQUENCE_COLUMNS, *ENDING_COLUMNS, *ORIGIN_COLUMNS)
 START = "start"  # where the line of a run is
 KNOWN_COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, *MEASURED_COLUMNS, START)
 UNSHARED = ("error", "command", "result", "key")  # texts that every run has for itself
-RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
 PLAN = "plan.json"  # in the folder of a sweep: how many runs it has in the end, and what is varied
 PART_BYTES = 8_000_000  # of lines that are made a table at a time
 MOST_COLUMNS = 1000
 LARGEST_COUNT = 2**63  # of a whole number; it is written as a number of no more digits
 _KEY = re.compile("[0-9a-f]{32}")
-METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
-
-
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """The runs of a sweep, a row each, by sequence, then by settings; what a run does not have is missing.
-
-    The columns are the sequence (object, camera, path, sequence), all settings by their names on the command
-    line, how the run ended (status, error), its numbers (loss, log10_loss, gradient, iterations, and every
-    metric), where it is from (data, version, command, result, key), and seconds and memory_mb. Texts and
-    settings that runs share are categories in the order of tables.
-    """
-
-    folder: Path
-    runs: pd.DataFrame
-    settings: tuple[str, ...]  # the columns that are settings
-    numbers: tuple[str, ...]  # those that are numbers of results, and that any run has
-    damaged: int = 0  # lines that could not be read
-    planned: int | None = None  # runs that there are in the end, None where that is not known
-    swept: tuple[str, ...] = ()  # columns that have several values in the end
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def row(self, run: int) -> dict[str, Any]:
-        """Return a run by the names of the columns; what it does not have is None."""
-        return records_of(self.runs.iloc[[run]])[0]
-
-    @cached_property
-    def failed(self) -> Bools:
-        """(R,) whether a run has no result."""
-        failed: Bools = self.runs["status"].isin(WITHOUT_RESULT).to_numpy()
-        return failed
-
-    @cached_property
-    def varied(self) -> tuple[str, ...]:
-        """The columns of sequences and settings that have more than one value, or will have.
-
-        Where the program or a sequence was changed between runs, `version` and `data` are among them.
-        """
-        names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
-        varied = [name for name in names if name in self.swept or self.runs[name].nunique(dropna=False) > 1]
-        return (*varied, *self.changed)
-
-    @cached_property
-    def changed(self) -> tuple[str, ...]:
-        """Of `version` and `data` what was changed between runs of the same sequence."""
-        contents = self.runs.groupby("sequence", observed=True)["data"].nunique()
-        several = {"version": self.runs["version"].nunique() > 1, "data": (contents > 1).any()}
-        return tuple(name for name, changed in several.items() if changed)
-
-    def result(self, run: int) -> Path | None:
-        """Return the result file of a run, None where there is none: it failed, or results were left out."""
-        path = self.folder / RESULTS / f"{self.runs['key'].iat[run]}.npz"
-        return path if self.runs["result"].iat[run] and path.is_file() else None
-
-    def number_name(self, name: str) -> str:
-        """Return the name of a column of numbers. Raises InputError where no run has it."""
-        found = METRIC_ALIASES.get(name, name)
-        if found not in self.numbers:
-            known = ", ".join(self.numbers) or "none"
-            failed = ", because none of them has a result" if self.failed.all() else ""
-            raise InputError(f"the number is {name!r}; the runs of {self.folder} have {known}{failed}")
-        return found
-
-    def setting_name(self, name: str) -> str:
-        """Return the name of a column of sequences or settings, given with dashes or underscores.
-
-        Raises InputError where there is none.
-        """
-        found = name.replace("-", "_")
-        found = RENAMED_SETTINGS.get(found, found)
-        if found not in (*SEQUENCE_COLUMNS, *self.settings, "version", "data"):
-            varied = ", ".join(self.varied) or "none"
-            raise InputError(
-                f"{name!r} is no setting of the runs of {self.folder}; several values have {varied}"
-            )
-        return found
-
-
-def without_missing(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of Python's own values, None where one is missing."""
-    return runs.astype(object).where(runs.notna(), None)
-
-
-def records_of(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table by the names of its columns, None where a value is missing."""
-    records: list[dict[str, Any]] = without_missing(runs).to_dict("records")
-    return records
 
 
 def is_sweep_folder(path: Path) -> bool:

@@ -27,7 +27,8 @@ from ...reconstruction.reconstruct import reconstruct
 from ...reconstruction.result import save_result
 from ..job_store import RESULTS
 from ..jobs import ExperimentJob, JobResult, LongestFirst, ResultNotWritten, job_key
-from .rows import SEQUENCE_COLUMNS, flat_settings
+from .frame import SEQUENCE_COLUMNS
+from .rows import flat_settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -13,8 +13,7 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError, printable
 from ..report import ReportTable, TableCell, format_significant, write_frame
-from .columns import MISSING, cell_text, setting_column
-from .rows import Sweep, without_missing
+from .frame import MISSING, Sweep, cell_text, without_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +60,7 @@ def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "
     names = tuple(sweep.setting_name(name) for name in by)
     if not names or len(set(names)) < len(names):
         raise InputError(f"the settings are {', '.join(by) or 'none'}; accepted are one or more, each once")
-    settings = [setting_column(sweep, name) for name in names]
+    settings = [sweep.setting(name) for name in names]
     codes = [column.codes for column in settings if column.codes is not None]
     lines, line = np.unique(codes[:-1] or [np.zeros(len(sweep), int)], axis=1, return_inverse=True)
     heads, head = np.unique(codes[-1], return_inverse=True)

@@ -13,7 +13,8 @@ import pytest
 from dask_processes import DEADLINE, DaskProcesses, wait_for
 
 from core.cli import main
-from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep, records_of
+from core.experiments.sweep.frame import records_of
+from core.experiments.sweep.rows import MEASURED_COLUMNS, read_sweep
 
 pytestmark = [
     pytest.mark.slow,

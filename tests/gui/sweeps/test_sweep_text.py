@@ -8,9 +8,9 @@ import io
 import numpy as np
 import pytest
 
-from core.experiments.sweep.columns import NUMBERS
 from core.experiments.sweep.filter import apply_filter as core_filter
 from core.experiments.sweep.filter import find_column
+from core.experiments.sweep.frame import NUMBERS
 from core.experiments.sweep.rows import read_sweep
 from core.experiments.sweep.tables import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
@@ -37,16 +37,13 @@ def rows(swept):
 
 
 def apply_filter(rows, pattern):
-    return core_filter(rows.columns, rows.sweep, pattern)
+    return core_filter(rows.sweep, pattern)
 
 
 def test_columns_are_what_varied_then_numbers_then_how_runs_ended(rows):
     names = [column.name for column in rows.columns]
     assert names[:4] == ["rank", "eta", "seed", "procrustes_mm"] and names[-2:] == ["status", "error"]
-    assert (
-        find_column(rows.columns, rows.sweep, "3-d error").heading == "3-D error (mm)"
-        and rows.failed.sum() == 1
-    )
+    assert find_column(rows.sweep, "3-d error").name == "procrustes_mm" and rows.failed.sum() == 1
     assert "penalty wnn" in common_settings(rows) and "rank" not in common_settings(rows)
 
 

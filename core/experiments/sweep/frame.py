@@ -1,0 +1,213 @@
+"""The runs of a sweep as a table: a DataFrame, and its columns as a person sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from ..job_store import RESULTS, WITHOUT_RESULT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from ...foundation.types import Bools, Floats, Ints
+
+SEQUENCE_COLUMNS = ("object", "camera", "path", "sequence")
+RENAMED_SETTINGS = {"loss": "loss_function"}  # because the loss is a number of a result
+METRIC_ALIASES = {"mean_mm": "procrustes_mm"}
+# Title, unit and tip of the numbers of a run; of any other one the name is the title.
+NUMBERS = {
+    "procrustes_mm": (
+        "3-D error",
+        "mm",
+        "Mean distance from the ground truth, each frame aligned by a similarity",
+    ),
+    "procrustes_mm_reference": ("3-D error, reference", "mm", "3-D error at the reference frame only"),
+    "procrustes_mm_mirror": (
+        "3-D error, mirror",
+        "mm",
+        "3-D error where the mirror image of the shape counts as right, too",
+    ),
+    "procrustes_mm_inliers": ("3-D error, inliers", "mm", "3-D error without the outliers of the truth"),
+    "reprojection_px": ("reprojection", "px", "RMS distance of reprojections and tracks"),
+    "reprojection_px_projective": (
+        "reprojection, projective",
+        "px",
+        "RMS distance of the tracks and the reprojections before the metric upgrade",
+    ),
+    "challenge_v02": ("Challenge", "mm", "Score of the NRSfM Challenge at the reference frame"),
+    "e3d_global": ("e3D, global", "", "Error of published tables: one alignment of all frames, no scaling"),
+    "frobenius_relative": ("relative", "", "Relative Frobenius error of published tables"),
+    "loss": ("loss", "", "Loss of the bilinear problem at the end of the run"),
+    "log10_loss": ("log10 loss", "", "Logarithm of the loss to base 10"),
+    "gradient": ("gradient", "", "Relative gradient at the end of the run: 0 at a minimum"),
+    "iterations": ("iterations", "", "Iterations of the run"),
+    "seconds": ("time", "s", "Seconds that the run took"),
+    "memory_mb": ("memory", "MB", "Highest memory of its process"),
+}
+# In this order; what is not named comes between the reprojection and the loss.
+FIRST_NUMBERS = ("procrustes_mm", "reprojection_px", "challenge_v02")
+LAST_NUMBERS = ("loss", "log10_loss", "gradient", "iterations", "seconds", "memory_mb")
+STATUS = "status"  # the column that says how a run ended
+FAILURE = "error"  # the column that says why a run has no result
+VARIED_TIP = "Varied in this sweep"
+TIPS = {
+    STATUS: "How the run ended",
+    FAILURE: "Why a run has no result",
+    "version": "Version of the program that made the run: the sweep has runs of several",
+    "data": "Hash of the sequence: it was changed between runs",
+}
+MISSING = "–"  # what a run does not have
+DATA_DIGITS = 8  # of the hash of a sequence in a table
+
+
+@dataclass(frozen=True, eq=False)
+class RunColumn:
+    """One column of the runs of a sweep; R rows."""
+
+    name: str  # as on the command line
+    title: str
+    unit: str  # "" where there is none
+    tip: str
+    numbers: Floats  # (R,) NaN of what is no number
+    values: tuple[Any, ...] | None  # of a setting, each once, in their order; None of numbers
+    codes: Ints | None  # (R,) the value of every row
+
+    @cached_property
+    def labels(self) -> tuple[str, ...] | None:
+        """The values as text."""
+        return None if self.values is None else tuple(map(cell_text, self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The runs of a sweep, a row each, by sequence, then by settings; what a run does not have is missing.
+
+    The columns are the sequence (object, camera, path, sequence), all settings by their names on the command
+    line, how the run ended (status, error), its numbers (loss, log10_loss, gradient, iterations, and every
+    metric), where it is from (data, version, command, result, key), and seconds and memory_mb. Texts and
+    settings that runs share are categories in the order of tables.
+    """
+
+    folder: Path
+    runs: pd.DataFrame
+    settings: tuple[str, ...]  # the columns that are settings
+    numbers: tuple[str, ...]  # those that are numbers of results, and that any run has
+    damaged: int = 0  # lines that could not be read
+    planned: int | None = None  # runs that there are in the end, None where that is not known
+    swept: tuple[str, ...] = ()  # columns that have several values in the end
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def row(self, run: int) -> dict[str, Any]:
+        """Return a run by the names of the columns; what it does not have is None."""
+        return records_of(self.runs.iloc[[run]])[0]
+
+    @cached_property
+    def columns(self) -> tuple[RunColumn, ...]:
+        """What a person sees: settings that vary first, then numbers, then how runs ended."""
+        columns = [self.setting(name, TIPS.get(name, VARIED_TIP)) for name in self.varied]
+        for name in self.ordered_numbers:
+            title, unit, tip = NUMBERS.get(name, (name, "", name))
+            numbers = self.runs[name].to_numpy(float, na_value=np.nan)
+            columns.append(RunColumn(name, title, unit, tip, numbers, None, None))
+        columns.append(self.setting(STATUS, TIPS[STATUS]))
+        if self.failed.any():
+            columns.append(replace(self.setting(FAILURE, TIPS[FAILURE]), title="failure"))
+        return tuple(columns)
+
+    def setting(self, name: str, tip: str = "") -> RunColumn:
+        """Return a column of values that are numbers, texts or missing, in the order of tables."""
+        given = self.runs[name].astype("category").cat.remove_unused_categories().cat
+        values, codes = [*given.categories], given.codes.to_numpy(int)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, len(values), codes)
+            values.append(None)
+        if name == "data":
+            values = [value[:DATA_DIGITS] for value in values]
+        known = [value if isinstance(value, int | float) else np.nan for value in values]
+        numbers = np.array(known, dtype=float)[codes]
+        return RunColumn(name, name, "", tip, numbers, tuple(values), codes)
+
+    @property
+    def ordered_numbers(self) -> list[str]:
+        """The numbers, errors first."""
+        ends = (*FIRST_NUMBERS, *LAST_NUMBERS)
+        others = [name for name in self.numbers if name not in ends]
+        return [name for name in (*FIRST_NUMBERS, *others, *LAST_NUMBERS) if name in self.numbers]
+
+    @cached_property
+    def failed(self) -> Bools:
+        """(R,) whether a run has no result."""
+        failed: Bools = self.runs["status"].isin(WITHOUT_RESULT).to_numpy()
+        return failed
+
+    @cached_property
+    def varied(self) -> tuple[str, ...]:
+        """The columns of sequences and settings that have more than one value, or will have.
+
+        Where the program or a sequence was changed between runs, `version` and `data` are among them.
+        """
+        names = (*SEQUENCE_COLUMNS[:-1], *self.settings)
+        varied = [name for name in names if name in self.swept or self.runs[name].nunique(dropna=False) > 1]
+        return (*varied, *self.changed)
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """Of `version` and `data` what was changed between runs of the same sequence."""
+        contents = self.runs.groupby("sequence", observed=True)["data"].nunique()
+        several = {"version": self.runs["version"].nunique() > 1, "data": (contents > 1).any()}
+        return tuple(name for name, changed in several.items() if changed)
+
+    def result(self, run: int) -> Path | None:
+        """Return the result file of a run, None where there is none: it failed, or results were left out."""
+        path = self.folder / RESULTS / f"{self.runs['key'].iat[run]}.npz"
+        return path if self.runs["result"].iat[run] and path.is_file() else None
+
+    def number_name(self, name: str) -> str:
+        """Return the name of a column of numbers. Raises InputError where no run has it."""
+        found = METRIC_ALIASES.get(name, name)
+        if found not in self.numbers:
+            known = ", ".join(self.numbers) or "none"
+            failed = ", because none of them has a result" if self.failed.all() else ""
+            raise InputError(f"the number is {name!r}; the runs of {self.folder} have {known}{failed}")
+        return found
+
+    def setting_name(self, name: str) -> str:
+        """Return the name of a column of sequences or settings, given with dashes or underscores.
+
+        Raises InputError where there is none.
+        """
+        found = name.replace("-", "_")
+        found = RENAMED_SETTINGS.get(found, found)
+        if found not in (*SEQUENCE_COLUMNS, *self.settings, "version", "data"):
+            varied = ", ".join(self.varied) or "none"
+            raise InputError(
+                f"{name!r} is no setting of the runs of {self.folder}; several values have {varied}"
+            )
+        return found
+
+
+def without_missing(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Python's own values, None where one is missing."""
+    return runs.astype(object).where(runs.notna(), None)
+
+
+def records_of(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table by the names of its columns, None where a value is missing."""
+    records: list[dict[str, Any]] = without_missing(runs).to_dict("records")
+    return records
+
+
+def cell_text(value: Any) -> str:
+    """Return a setting as text; what a run does not have is a dash. `value`: a number, a text, or None."""
+    if value is None or value == "":
+        return MISSING
+    return f"{value:g}" if isinstance(value, float) else str(value)
