@@ -32,7 +32,7 @@ def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.split())
     assert "core.reconstruction.reconstruct" in loaded
-    for name in (*GRAPHICS, "scipy.io", "h5py", "matplotlib"):
+    for name in (*GRAPHICS, "scipy.io", "h5py", "matplotlib", "pandas"):
         assert not any(module == name or module.startswith(name + ".") for module in loaded), name
 
 

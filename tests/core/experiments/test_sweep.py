@@ -280,6 +280,14 @@ def test_a_table_of_runs_without_a_result_says_so(swept, tmp_path, capsys):
     assert "the number is 'mean_mm'" in found and "because none of them has a result" in found
 
 
+def test_a_table_without_pandas_says_what_to_install(swept, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert main(["sweep", str(swept), "--table", "mean_mm", "--by", "rank"]) == 2
+    said = capsys.readouterr().err
+    assert "pandas" in said and "nrsfm-gui[experiments]" in said and said.count("\n") == 1
+    assert is_sweep_folder(swept)  # which is asked of every folder that is opened
+
+
 def test_two_commands_do_not_write_the_same_file(swept):
     with JobStore(swept), pytest.raises(InputError, match="is being written by another process"):
         JobStore(swept)
