@@ -158,8 +158,6 @@ class Appearance:
         try:
             if "layers" in given:
                 given["layers"] = frozenset(given["layers"])
-            if given.get("mesh_source") == "file":  # of files written before meshes were found
-                given["mesh_source"] = "automatic"
             if given.get("limits") is not None:
                 low, high = given["limits"]
                 given["limits"] = float(low), float(high)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +38,15 @@ PLAIN = (1e-3, 1e6)  # numbers from the first to below the second are written wi
 class SweepColumn(RunColumn):
     """One column as it is shown; R rows."""
 
-    short: tuple[str, ...] = ()  # the values as they are shown
-    spec: str = ""  # format of all numbers
+    @cached_property
+    def short(self) -> tuple[str, ...]:
+        """The values as they are shown."""
+        return setting_texts(self.values or ())
+
+    @cached_property
+    def spec(self) -> str:
+        """The format of all numbers."""
+        return number_format(self.numbers, self.unit)
 
     @property
     def is_number(self) -> bool:
@@ -160,13 +168,8 @@ def number_heading(name: str) -> str:
 
 def build_rows(sweep: Sweep) -> SweepRows:
     """Return the columns of a sweep as they are shown."""
-    columns = []
-    for column in sweep.columns:
-        short = () if column.values is None else setting_texts(column.values)
-        spec = number_format(column.numbers, column.unit) if column.values is None else ""
-        known = (column.name, column.title, column.unit, column.tip, column.numbers, column.values)
-        columns.append(SweepColumn(*known, column.codes, short, spec))
-    return SweepRows(sweep, tuple(columns))
+    columns = ([getattr(column, entry.name) for entry in fields(column)] for column in sweep.columns)
+    return SweepRows(sweep, tuple(SweepColumn(*values) for values in columns))
 
 
 def run_title(rows: SweepRows, run: int, *, sequence: bool = True) -> str:

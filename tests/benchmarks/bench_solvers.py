@@ -57,19 +57,19 @@ def row(case: BenchmarkCase, method: Algorithm[Any]) -> str:
     """Measure one method at one size."""
     pose = case.posing()
     set_up, problem = least(pose)
-    cold, done = least(lambda: solve_incrementally(problem, method))
-    factors = method.factors(problem, done.end.state)
+    cold, (first, done) = least(lambda: solve_incrementally(problem, method))
+    factors = method.factors(problem, done.state)
     heavier = problem.with_weights(1.2 * problem.weights)
     eager = replace(method, damping=WARM_DAMPING)
     warm, end = least(lambda: solve(heavier, eager, factors))
     tracemalloc.start()
     again = pose()
-    method.step(again, method.init(again, done.start))
+    method.step(again, method.init(again, first))
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
-    steps = f"{done.end.progress.iteration} / {end.progress.iteration}"
+    steps = f"{done.progress.iteration} / {end.progress.iteration}"
     times = f"{1e3 * set_up:.1f} | {1e3 * cold:.1f} | {1e3 * warm:.1f}"
-    loss = np.log10(done.end.progress.loss)
+    loss = np.log10(done.progress.loss)
     return f"| {case.size} | {type(method).__name__} | {times} | {steps} | {peak:.0f} | {loss:.6f} |"
 
 

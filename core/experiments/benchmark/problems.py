@@ -128,23 +128,18 @@ def growth_cases() -> dict[str, list[BenchmarkCase]]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class IncrementalSolution:
-    """The start and the end of the last rank of `solve_incrementally`."""
+def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> tuple[Factors, Snapshot[Any]]:
+    """Solve at rank 1 from a rigid shape, then at each rank with one more small random column.
 
-    start: Factors
-    end: Snapshot[Any]
-
-
-def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> IncrementalSolution:
-    """Solve at rank 1 from a rigid shape, then at each rank with one more small random column."""
+    Returns the start and the end of the last rank.
+    """
     factors = rigid_start(problem)
     for rank in range(1, problem.rank + 1):
         smaller = problem.of_rank(rank)
         start = with_rank(factors, rank, np.random.default_rng(rank))
         end = solve(smaller, method, start)
         factors = method.factors(smaller, end.state)
-    return IncrementalSolution(start, end)
+    return start, end
 
 
 def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
@@ -156,7 +151,8 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
     if start == "grown" and rank > 1:
         lower = problem.of_rank(rank - 1)
         method = VariableProjection()
-        factors = method.factors(lower, solve_incrementally(lower, method).end.state)
+        _, end = solve_incrementally(lower, method)
+        factors = method.factors(lower, end.state)
     tries = [with_rank(factors, rank, np.random.default_rng(seed)) for seed in range(RANDOM_TRIES)]
     return min((_with_best_shapes(problem, one) for one in tries), key=problem.loss)
 
