@@ -16,7 +16,6 @@ import time
 import tracemalloc
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -180,14 +179,6 @@ def test_the_command_of_a_row_makes_it_again(swept, tmp_path):
 @pytest.mark.slow
 def test_two_processes_give_the_rows_of_one(data, swept, tmp_path):
     assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
-    assert comparable(tmp_path) == comparable(swept)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("loky")
-def test_another_backend_of_joblib_gives_the_rows_of_one_process(data, swept, tmp_path):
-    with joblib.parallel_config("loky"):
-        assert main([*data, "--jobs", "2", "-o", str(tmp_path)]) == 0
     assert comparable(tmp_path) == comparable(swept)
 
 
