@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, protecting
 from ..io.readers import named_path
-from ..io.writers import ALIGNMENTS, COLORS, INTERPOLATIONS, KINDS, WRITERS, ExportOptions, export, writer_for
+from ..io.writers import (
+    ALIGNMENTS,
+    COLORS,
+    COORDINATES,
+    INTERPOLATIONS,
+    KINDS,
+    WRITERS,
+    ExportOptions,
+    export,
+    writer_for,
+)
 from ..reconstruction.result import load_result
 from .console import print_lines
 
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
 OPTIONS = {
     "frame": "--frame",
     "frames": "--all-frames or --stacked",
-    "coordinates": "--camera-frame",
+    "coordinates": "--coordinates",
     "align": "--align",
     "mirror": "--mirror",
     "text": "--text",
@@ -66,12 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write all frames into one file (ply)",
     )
     parser.add_argument(
-        "--camera-frame",
-        dest="coordinates",
-        action="store_const",
-        const="camera",
-        default="object",
-        help="camera coordinates Y = R S + t in place of the object's own",
+        "--coordinates",
+        choices=list(COORDINATES),
+        default="upright",
+        help="; ".join(f"{name}: {meaning}" for name, meaning in COORDINATES.items()),
     )
     parser.add_argument(
         "--align",
@@ -89,6 +97,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help="a length that is known, which gives the shapes their units where they are not aligned: "
         "3-17=85mm, the distance of two points counted from 1, or size=200mm (default: that of solve)",
+    )
+    parser.add_argument(
+        "--upright",
+        metavar="RULE",
+        help="how the shapes stand: up=X,Y,Z and front=X,Y,Z in the axes of the first camera, and "
+        "floor=12:3-5-9, points 3, 5 and 9 of frame 12 (default: that of solve, or as the pictures)",
     )
     parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
     parser.add_argument(
@@ -124,6 +138,8 @@ def run(args: argparse.Namespace) -> None:
     check_outputs([("-o", path) for path in args.output], inputs)
     if args.scale is not None:
         result = result.with_scale(args.scale)
+    if args.upright is not None:
+        result = result.with_upright(args.upright)
     for path in args.output:
         with protecting(inputs):
             written = export(result, path, **given)

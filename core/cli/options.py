@@ -203,6 +203,7 @@ METAVARS = dict.fromkeys(SOURCES, "SOURCE") | {
     "mirror": "FRAMES",
     "hide": "ENTRIES",
     "scale": "RULE",
+    "upright": "RULE",
 }  # of texts
 
 

@@ -289,6 +289,18 @@ def align_all(
     return Similarity(known.scale[nearest], known.rotation[nearest], known.translation[nearest])
 
 
+def truth_axes(points: Floats, truth: GroundTruth | None, *, mirror: bool) -> Floats | None:
+    """Return the axes (3, 3), rows, of the coordinates of a truth in those of points (F, 3, P).
+
+    `mirror`: whether the points may be a mirror image. None where no frame has three points with a truth.
+    """
+    if truth is None or not (known_points(truth.points).sum(axis=1) >= MIN_ALIGNED).any():
+        return None
+    alignment = Alignment(Kind.SEQUENCE, Mirror.AUTOMATIC if mirror else Mirror.OFF)
+    axes: Floats = align_all(points, truth, alignment).rotation[0]
+    return axes
+
+
 def is_mirrored(similarity: Similarity) -> bool:
     """Return whether similarities that `align` gave mirror the estimate."""
     return bool(np.linalg.det(similarity.rotation.reshape(-1, 3, 3)[0]) < 0)

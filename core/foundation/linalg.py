@@ -50,6 +50,12 @@ class Similarity:
         moved: Floats = scale * (self.rotation @ points) + self.translation[..., :, None]
         return moved
 
+    def after(self, first: Similarity) -> Similarity:
+        """Return the similarity that moves points as `first` does, and then as this one."""
+        scale, rotation = np.asarray(self.scale), self.rotation
+        moved = scale[..., None] * np.einsum("...ab,...b->...a", rotation, first.translation)
+        return Similarity(scale * first.scale, rotation @ first.rotation, moved + self.translation)
+
     def inverse(self) -> Similarity:
         """Return the similarity that undoes this one, NaN where it moves all points to one."""
         size = np.asarray(self.scale, dtype=float)

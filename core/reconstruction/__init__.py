@@ -3,6 +3,7 @@
 from .diagnostics import NEGLIGIBLE, is_collapsed, remarks
 from .geometry import Geometry, Projective, geometry_of
 from .low_rank_pipeline import ENOUGH_AGREEING
+from .orientation import Orientation, UprightRule, orient, parse_upright
 from .pipeline import CONTINUED
 from .progress import (
     BILINEAR_START,
@@ -79,6 +80,7 @@ __all__ = [
     "Geometry",
     "HistoryEntry",
     "Iterate",
+    "Orientation",
     "Point",
     "Projective",
     "Provenance",
@@ -88,6 +90,7 @@ __all__ = [
     "Settings",
     "SolveStep",
     "StartReport",
+    "UprightRule",
     "Verdict",
     "chosen_objective",
     "command_for",
@@ -104,7 +107,9 @@ __all__ = [
     "mode_weights_by",
     "nearest_preset",
     "options_for",
+    "orient",
     "parse_scale",
+    "parse_upright",
     "penalty_from_dict",
     "penalty_to_dict",
     "phases_to_list",

@@ -67,6 +67,7 @@ META_KINDS: dict[str, Any] = {
     "intrinsics": ({"source": _text, "remark": _text},),
     "low_rank": ({"metric": _flag, "metric_rms": (_float,), "projective_rms": (_float,), "reason": _text},),
     "refinement": ({"noise_px": _number},),
+    "upright": _text,
     "scale": {"rule": _text, "factor": _positive, "unit": _text},
 }
 

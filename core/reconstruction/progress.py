@@ -22,10 +22,10 @@ from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
     as_provenance,
     command_for,
-    in_units_of,
     preset_name,
     python_for,
     settings_to_dict,
+    shown_as,
     steps_to_list,
 )
 from .result import Result, log_loss
@@ -426,6 +426,8 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
         robust_weights=observation_weights(last.best),
         **refined,
     )
+    if settings.upright is not None:
+        result = result.with_upright(settings.upright)
     metric = (meta.get("low_rank") or {}).get("metric", True)
     return result if settings.scale is None or not metric else result.with_scale(settings.scale)
 
@@ -462,7 +464,7 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
     """
     status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
-    made = in_units_of(known or as_provenance(settings), settings)
+    made = shown_as(known or as_provenance(settings), settings)
     steered: dict[str, Any] = {} if made.plain else {"steps": steps_to_list(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:

@@ -144,11 +144,12 @@ def preset_name(settings: Settings) -> str | None:
     return next((name for name, preset in PRESETS.items() if preset == settings), None)
 
 
-def in_units_of(how: Provenance, settings: Settings) -> Provenance:
-    """Return the same steps, the last of which gives its result the units that some settings ask for."""
-    if how.settings.scale == settings.scale:
+def shown_as(how: Provenance, settings: Settings) -> Provenance:
+    """Return the same steps, the last of which shows its result as some settings ask for."""
+    shown = how.settings.shown_as(settings)
+    if shown == how.settings:
         return how
-    last = replace(how.steps[-1], settings=how.settings.with_changes(scale=settings.scale))
+    last = replace(how.steps[-1], settings=shown)
     return replace(how, steps=(*how.steps[:-1], last))
 
 

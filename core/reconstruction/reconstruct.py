@@ -18,6 +18,7 @@ from ..problem.nonrigid import Problem
 from ..solvers.solver import iterate as iterate_problem
 from ..solvers.solver import single_threaded
 from . import low_rank_pipeline, nonrigid_pipeline, self_calibration
+from .orientation import parse_upright
 from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
 from .scale import parse_scale
@@ -168,6 +169,8 @@ def iterate_sequence(
         raise InputError(refusal)
     if settings.scale is not None:
         parse_scale(settings.scale).check(sequence.point_count)
+    if settings.upright is not None:
+        parse_upright(settings.upright).check(sequence.frame_count, sequence.point_count)
     low_rank = settings.problem == "lowrank"
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):

@@ -70,6 +70,7 @@ from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_da
 from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
 from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
+from .orientation import UprightRule, parse_upright
 from .scale import METERS, parse_scale
 from .verdicts import worth_of
 
@@ -312,6 +313,24 @@ class Result:
         factor = known.factor(self.points)
         scale = {"rule": str(known), "factor": factor, "unit": known.unit}
         return replace(self, meta=self.meta | {"scale": scale})
+
+    @property
+    def upright(self) -> UprightRule | None:
+        """What was said about how it stands, None where nothing was."""
+        rule = self.meta.get("upright")
+        return None if rule is None else parse_upright(rule)
+
+    def with_upright(self, rule: str) -> Result:
+        """Return the result standing as a rule has it: "up=0,-0.8,0.6 front=0.5,0,-1 floor=12:3-5-9".
+
+        Raises
+        ------
+        InputError
+            where the text is no rule, or names frames or points that the result does not have.
+        """
+        known = parse_upright(rule)
+        known.check(self.frame_count, self.point_count)
+        return replace(self, meta=self.meta | {"upright": str(known)})
 
     def with_mesh(self) -> Result:
         """Return the result with what is found in its shapes where it has neither edges nor faces.

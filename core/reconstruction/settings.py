@@ -20,6 +20,7 @@ from ..foundation.representation import one_line_repr
 from ..penalties import ExplicitWeights, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
+from .orientation import parse_upright
 from .scale import parse_scale
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class SettingsFields(TypedDict, total=False):
     smallest_movement: float
     mirror: str | None
     scale: str | None
+    upright: str | None
     hide: str | None
     loss: str
     loss_scale: float | None
@@ -148,6 +150,8 @@ class Settings:
         a multiple of the median residual, or of the noise where that is larger.
     scale
         a length that is known, see `core.reconstruction.scale`: the units of the result.
+    upright
+        how the result stands, see `core.reconstruction.orientation`; None: as the pictures.
 
     Raises
     ------
@@ -337,6 +341,16 @@ class Settings:
         optional=True,
         absent="none: calibrated units",
     )
+    # Likewise, how it stands in the 3-D view and in exports.
+    upright: str | None = parameter(
+        None,
+        "How the result stands: up=X,Y,Z and front=X,Y,Z in the axes of the first camera, and floor=FRAME:"
+        "POINTS, such as floor=12:3-5-9. Without it the pictures are upright, and the first shows the front.",
+        section="Data",
+        text=True,
+        optional=True,
+        absent="as the pictures",
+    )
 
     __repr__ = one_line_repr
 
@@ -362,6 +376,8 @@ class Settings:
             object.__setattr__(self, "hide", normalize_hidden(self.hide))
         if self.scale is not None:
             object.__setattr__(self, "scale", str(parse_scale(self.scale)))
+        if self.upright is not None:
+            object.__setattr__(self, "upright", str(parse_upright(self.upright)))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
@@ -386,6 +402,10 @@ class Settings:
         if (problem, method) != (self.problem, self.method) and not gives_depths(method, problem):
             changes.setdefault("objective", WNN)
         return replace(self, **changes)
+
+    def shown_as(self, other: Settings) -> Settings:
+        """Return these with what changes no number of a run: the units and the orientation of others."""
+        return self.with_changes(scale=other.scale, upright=other.upright)
 
     def _suited_objective(self) -> str:
         """Return the objective of the parameters that are not the default ones, where they are of one."""

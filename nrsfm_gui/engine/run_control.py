@@ -161,7 +161,7 @@ class RunControl(QObject):
         """Show a run with its parameters. It can be undone, and no run follows it."""
         session = self._session
         before = session.shown, session.settings, session.moment
-        settings = run.settings.with_changes(mirror=None, scale=session.settings.scale)
+        settings = run.settings.shown_as(session.settings).with_changes(mirror=None)
         self.show(run, settings)
         if settings != before[1]:
             entry = UndoEntry(

@@ -221,7 +221,7 @@ class ExportController(QObject):
         def make() -> Result:
             from core import finish
 
-            settings = run.settings.with_changes(scale=self._session.settings.scale)
+            settings = run.settings.shown_as(self._session.settings)
             return finish(run.sequence, settings, last, run.history.records)
 
         return make

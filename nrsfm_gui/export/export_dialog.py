@@ -123,7 +123,14 @@ class ExportForm(Form):
         self.range = PairField("to", ("First frame, counted from 1", "Last frame"))
         self.seconds = NumberField()
         self.seconds.set_value(6.0)
-        self.coordinates = Choice(COORDINATES, titles={"object": "of the object", "camera": "of each camera"})
+        self.coordinates = Choice(
+            COORDINATES,
+            titles={
+                "upright": "upright, y up",
+                "object": "of the solver or the truth",
+                "camera": "of each camera",
+            },
+        )
         self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
         self.mirror = QCheckBox("use it where it is nearer to the truth")
         self.text = QCheckBox("readable text, not binary")

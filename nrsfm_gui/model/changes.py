@@ -93,10 +93,10 @@ def live_settings(run: Settings, requested: Settings) -> Settings:
 def unapplied(run: Settings, requested: Settings) -> tuple[str, ...]:
     """Return the names of the requested settings that a run was not made with.
 
-    That a run has mirrored frames asks for nothing: the next one mirrors none. Nor does a scale, in which
-    all runs are shown.
+    That a run has mirrored frames asks for nothing: the next one mirrors none. Nor do the units and the
+    orientation, in which all runs are shown.
     """
-    run = run.with_changes(scale=requested.scale)
+    run = run.shown_as(requested)
     if requested.mirror is None:
         run = run.with_changes(mirror=None)
     return tuple(dict.fromkeys(difference.name for difference in differences(run, requested)))

@@ -1,7 +1,8 @@
 """A result as named arrays: the result file itself, and MATLAB's level 5 file with the same variables.
 
 Frames come first in both: `points(f, :, :)` is 3 x P. Indices (edges, faces, truth_frames, truth_reference)
-stay 0-based; `meta` is JSON text for `jsondecode`.
+stay 0-based; coordinates are those of the solver, y down, whatever is up (`meta.upright` is what was said
+about it); `meta` is JSON text for `jsondecode`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Tables in long format, one row per frame and point, both counted from 0.
 
-Shapes: frame, point, x, y, z (the shape), visible (0 or 1), u, v (the measured track, empty where hidden),
-u_fit, v_fit (the reprojection), the last four in the units of the tracks; where the result has them std_x,
-std_y, std_z, the standard deviations along the axes of the camera in the unit of x, y, z.
+Shapes: frame, point, x, y, z (the shape, y up from the floor unless other coordinates are chosen), visible
+(0 or 1), u, v (the measured track, empty where hidden), u_fit, v_fit (the reprojection), the last four in the
+units of the tracks; where the result has them std_x, std_y, std_z, the standard deviations along the axes of
+the camera in the unit of x, y, z.
 
 Trajectories: frame, point; x, y, z; visible (0 or 1); reprojection_error, the distance of the reprojection
 and the track, empty where hidden; error_3d, the distance to the ground truth after the alignment, empty where

@@ -33,6 +33,7 @@ KINDS = {
     "shapes": "Meshes and points",
     "table": "Table",
 }
+Y_UP = frozenset({"scene", "page"})  # kinds whose axes are given
 MESHED = frozenset({"scene", "page", "shapes"})  # kinds that show edges or faces
 
 
@@ -156,7 +157,7 @@ def export(
     *,
     frame: int | None = None,
     frames: str = "one",
-    coordinates: str = "object",
+    coordinates: str = "upright",
     align: str = "none",
     mirror: bool = False,
     text: bool = False,
@@ -167,10 +168,10 @@ def export(
 ) -> list[Path]:
     """Write a result in the format that the suffix of `path` names, and return the files written.
 
-    `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
-    `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf`
-    and `.glb` the deformation and the cameras as an animation, and `.html` is a page that plays it. `.pvd` is
-    a list of `.vtp` files, one for every frame.
+    `.npz` and `.mat` hold all of the result, in the coordinates of the solver; all others stand upright.
+    `.csv` is a table of shapes, tracks and reprojections, `.trajectories.csv` one of trajectories with their
+    errors; `.ply` and `.obj` hold shapes, `.usda`, `.gltf` and `.glb` the deformation and the cameras as an
+    animation, and `.html` is a page that plays it. `.pvd` is a list of `.vtp` files, one for every frame.
 
     Scenes, pages and shapes have the edges and faces of the result; where it has none, those that are found
     in its shapes (`core.data.connectivity`), as the window shows them.
@@ -185,7 +186,10 @@ def export(
         "one"; "numbered", a file for every frame, counted from 1 as the window does (`name_0001.ply`); or
         "stacked", all frames in one ply file with a property `frame`.
     coordinates
-        "object", the S of every frame; or "camera", Y = R S + t.
+        "upright", standing on a floor at y = 0, y up and z towards the side that the first camera sees
+        (`core.reconstruction.orientation`); "object", the S of the solver, or in the coordinates of the truth
+        that they are aligned with; or "camera", Y = R S + t. Scenes and pages turn the last two so that y is
+        up.
     align
         "none", calibrated units; "scale", multiplied by the one factor that fits the sizes of the ground
         truth; "truth", every frame that has a ground truth moved onto it by a similarity (trajectories and
@@ -240,6 +244,7 @@ def export(
         interpolation=interpolation,
         color=color,
         progress=progress,
+        y_up=writer.kind in Y_UP,
     )
     progress(0, 1)
     return writer.write(result.with_mesh() if writer.kind in MESHED else result, path, options)

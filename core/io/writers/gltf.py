@@ -37,7 +37,6 @@ from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
-    TURN,
     cameras_of,
     color_values,
     colors_of,
@@ -71,7 +70,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     else:
         points = np.stack([chosen for _frame, chosen in shapes(result, options)])
     unit = unit_of(result, options)
-    points = METERS.get(unit, 1.0) * TURN[:, None] * points
+    points = METERS.get(unit, 1.0) * points
     require_finite(points, path, "glTF")
     asset = _Asset()
     values = _value_by_point(result, path, options)
@@ -83,7 +82,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": fps,
-        "coordinates": f"{options.coordinates}, turned about x by 180 degrees: y up",
+        "coordinates": f"{options.coordinates}, y up",
         "alignment": options.alignment,
         "unit": f"meters, from {unit}" if unit in METERS else unit or "calibrated units",
     }

@@ -1,4 +1,4 @@
-"""Points with triangles where they are known, else with skeleton edges: Wavefront OBJ and PLY.
+"""Points with triangles where they are known, else with skeleton edges: Wavefront OBJ and PLY, y up.
 
 OBJ counts indices from 1.  PLY is binary (little-endian) or text. Its points have `visible`, and where the
 result has them `std_x`, `std_y`, `std_z`: standard deviations along the axes of the camera. Stacked PLY files
@@ -16,7 +16,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import reprojection_errors, shapes, std_of, unit_of, with_progress, write_each
+from .options import COORDINATES, reprojection_errors, shapes, std_of, unit_of, with_progress, write_each
 from .scene import compare
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _write_ply_file(
     lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"
-    lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment: {options.alignment}")
+    lines.append(f"comment {frames}, alignment: {options.alignment}")
+    lines.append(f"comment coordinates: {COORDINATES[options.coordinates]}")
     lines.append(f"comment x, y, z in {unit_of(result, options) or 'calibrated units'}")
     lines.append(f"comment reprojection_error in {result.meta.get('units', 'px')}")
     if compared is not None:

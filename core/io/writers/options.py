@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ...data.masks import common_size, known_points
-from ...data.sequence import check_frame_rate
-from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all
+from ...data.sequence import CameraModel, check_frame_rate
+from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all, truth_axes
 from ...foundation.atomic import replacing, replacing_many
 from ...foundation.exceptions import InputError
 from ...foundation.linalg import Similarity
 from ...foundation.outputs import check_writable
+from ...reconstruction.orientation import orient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,8 @@ FRAMES = {
     "stacked": "all frames in one file, with the frame as a property of every point",
 }
 COORDINATES = {
-    "object": "the object's own coordinates, S",
+    "upright": "standing on a floor at y = 0: y up, z towards the side that the first camera sees",
+    "object": "the coordinates of the solver, S, or those of the ground truth that it is aligned with",
     "camera": "the camera's coordinates, Y = R S + t",
 }
 ALIGNMENTS = {
@@ -55,6 +57,7 @@ COLORS = {
     "std": "by the standard deviation of every point; glTF shows its root mean square over all frames",
     "error": "by the distance of every point to the ground truth; glTF shows the root mean square",
 }
+TURN = np.array([1.0, -1.0, -1.0])  # x right, y down, z forward -> x right, y up, z backward
 DEFAULT_FPS = 15.0  # of a sequence whose frame rate is unknown
 
 
@@ -85,7 +88,7 @@ class ExportOptions:
 
     frame: int | None = None  # 0-based
     frames: str = "one"  # a key of FRAMES
-    coordinates: str = "object"  # a key of COORDINATES
+    coordinates: str = "upright"  # a key of COORDINATES
     align: str = "none"  # a key of ALIGNMENTS
     mirror: bool = False
     text: bool = False
@@ -95,6 +98,8 @@ class ExportOptions:
     progress: Callable[[int, int], None] = field(
         default=ignore_progress, compare=False, repr=False
     )  # (done, total)
+    # Whether y is up in all coordinates, as the axes of the format have it; `export` sets it.
+    y_up: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, table in (
@@ -151,17 +156,44 @@ def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
     Raises InputError where an alignment is asked for and there is no ground truth, or not enough of it.
     """
     points = unaligned_shapes(result, options)
-    if options.align == "none" and not result.scale[1]:
+    if (
+        options.align == "none"
+        and not result.scale[1]
+        and options.coordinates != "upright"
+        and not options.y_up
+    ):
         return points
     return placement(result, options).apply(points)
 
 
 def unaligned_shapes(result: Result, options: ExportOptions) -> Floats:
-    """Return all frames (F, 3, P) in the coordinates chosen, in calibrated units."""
-    return result.points if options.coordinates == "object" else result.camera_points
+    """Return all frames (F, 3, P) of the solver, or of the cameras, in calibrated units."""
+    return result.camera_points if options.coordinates == "camera" else result.points
 
 
 def placement(result: Result, options: ExportOptions) -> Similarity:
+    """Return the similarities, with a leading axis of size F, that move frames to where they are written.
+
+    Raises InputError as `aligned_shapes`.
+    """
+    return standing(result, options).after(alignment(result, options))
+
+
+def standing(result: Result, options: ExportOptions) -> Similarity:
+    """Return the one motion that gives aligned shapes the axes that are chosen."""
+    if options.coordinates != "upright":
+        return Similarity(np.array(1.0), np.diag(TURN) if options.y_up else np.eye(3), np.zeros(3))
+    aligned, points = alignment(result, options), result.points
+    placed = aligned.apply(points)
+    if options.align in ("truth", "sequence"):
+        axes: Floats | None = np.eye(3)
+    else:  # depth and its mirror image have the same orthogonal picture
+        axes = truth_axes(points, result.truth, mirror=result.camera is CameraModel.ORTHOGONAL)
+    rotations = result.rotations @ np.swapaxes(aligned.rotation, 1, 2)
+    return orient(placed, rotations, result.upright, axes=axes).placement
+
+
+def alignment(result: Result, options: ExportOptions) -> Similarity:
     """Return the similarities, with a leading axis of size F, that the alignment chosen moves frames by.
 
     Raises InputError as `aligned_shapes`.

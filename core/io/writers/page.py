@@ -8,7 +8,7 @@ value is n / 65534 of the largest; 65535 is an unknown one. Of consecutive frame
 are kept, all low bytes before all high ones, compressed by zlib, as base64. The depth of a point, from the
 mean of its frame along the axis of the camera, is computed by the page.
 
-The axes are those of the first camera, y up, so that the page opens upright.
+The axes are those of `core.reconstruction.orientation`, so that the page opens upright, seen from the front.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from .options import (
+    TURN,
     ExportOptions,
     aligned_shapes,
     frame_rate,
@@ -36,7 +37,7 @@ from .options import (
     unit_of,
     with_progress,
 )
-from .scene import TURN, VIRIDIS, cameras_of, compare, require_finite
+from .scene import VIRIDIS, cameras_of, compare, require_finite
 from .shading import FLOOR, ON_SURFACE, SHADING, sphere_diameter, typical_radius
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 TEMPLATE = Path(__file__).with_name("page.html")
 UNKNOWN = 65535  # of a number of 16 bits
 OFTEN = 0.4  # share of frames with a ground truth from which on a page opens with the 3-D error
-LOWEST = 0.02  # share of the frames that may reach below the floor
 COMMON = 0.99  # share of the values that the colors cover: few outliers leave them as they are
 
 
@@ -92,7 +92,7 @@ def shape_page(result: Result, *, play: bool = False) -> str:
     >>> core.shape_page(result).startswith("<!DOCTYPE html>")
     True
     """
-    return _page(result.with_mesh(), ExportOptions(), "the page", play=play)
+    return _page(result.with_mesh(), ExportOptions(y_up=True), "the page", play=play)
 
 
 def _page(result: Result, options: ExportOptions, path: object, *, play: bool) -> str:
@@ -113,19 +113,16 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         points = np.stack([each for _frame, each in shapes(result, options)])
     require_finite(points, path, "a page")
     compared, cameras = compare(result, options), cameras_of(result, options)
-    turns = np.tile(np.eye(3), (len(frames), 1, 1)) if cameras is None else cameras.rotations[frames]
-    upright = TURN[:, None] * turns[0]
-    drawn = upright @ points
-    over = None if compared is None else upright @ compared.points[frames]
+    over = None if compared is None else compared.points[frames]
     layers = _layers(result, options, frames, points, compared)
-    corner, step = _grid(drawn, over)
-    blocks = {"shape": _steps(drawn, corner, step), "visible": result.visible[frames].astype(np.int64)}
+    corner, step = _grid(points, over)
+    blocks = {"shape": _steps(points, corner, step), "visible": result.visible[frames].astype(np.int64)}
     if over is not None:
         blocks["truth"] = _steps(over, corner, step)
     blocks |= {layer["title"]: _shares(layer["values"], layer["largest"]) for layer in layers}
     packed = {name: _pack(numbers) for name, numbers in with_progress(list(blocks.items()), options)}
-    center = (drawn.min(axis=(0, 2)) + drawn.max(axis=(0, 2))) / 2
-    radius = float(np.linalg.norm(drawn - center[:, None], axis=1).max())
+    center = (points.min(axis=(0, 2)) + points.max(axis=(0, 2))) / 2
+    radius = float(np.linalg.norm(points - center[:, None], axis=1).max())
     hidden = int((~result.visible[frames]).sum())
     names = result.meta.get("point_names")
     return {
@@ -141,16 +138,16 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
         "step": step,
         "center": center.tolist(),
         "radius": radius or 1.0,
-        "ball": sphere_diameter(result.point_count, typical_radius(drawn)) / 2,
+        "ball": sphere_diameter(result.point_count, typical_radius(points)) / 2,
         "onSurface": ON_SURFACE,
         "shading": asdict(SHADING) | {"halfway": SHADING.halfway},
-        "floor": asdict(FLOOR) | _floor(drawn),
+        "floor": asdict(FLOOR) | _floor(points, options),
         "shape": packed["shape"],
         "truth": packed.get("truth"),
         "truthName": "ground truth" if compared is None else compared.name,
         "visible": packed["visible"],
         "layers": [layer | {"values": packed[layer["title"]]} for layer in layers],
-        "cameras": None if cameras is None else _flat(TURN[:, None] * turns @ upright.T),
+        "cameras": None if cameras is None else _flat(TURN[:, None] * cameras.rotations[frames]),
         "faces": [] if result.faces is None else result.faces.tolist(),
         "edges": [] if result.edges is None else result.edges.tolist(),
         "names": None if names is None else [str(name) for name in names],
@@ -159,13 +156,10 @@ def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any
     }
 
 
-def _floor(drawn: Floats) -> dict[str, float]:
-    """Return the level and the radius of a floor below shapes (F, 3, P), y up.
-
-    A few frames that reach farther down do not move it.
-    """
-    size = float(np.linalg.norm(np.ptp(drawn, axis=(0, 2))))
-    lowest = float(np.quantile(drawn[:, 1].min(axis=1), LOWEST))
+def _floor(points: Floats, options: ExportOptions) -> dict[str, float]:
+    """Return the level and the radius of the floor below shapes (F, 3, P), y up."""
+    size = float(np.linalg.norm(np.ptp(points, axis=(0, 2))))
+    lowest = 0.0 if options.coordinates == "upright" else float(points[:, 1].min())
     return {"level": lowest - FLOOR.below * size, "radius": FLOOR.reach * size or 1.0}
 
 

@@ -1,11 +1,9 @@
 r"""What files for other 3-D programs share: units, axes, the cameras, the ground truth and the colors.
 
-Axes.  Here y points down and z into the picture, as cameras have it. Scenes have y up:
-
-    (x, y, z)  ->  (x, -y, -z),
-
-a half turn about x, T = diag(1, -1, -1). Units of a ground truth (mm, cm, m) are lengths; any other unit is
-one meter.
+Axes.  Scenes have y up, and stand as `core.reconstruction.orientation` has it. In coordinates that are chosen
+otherwise y points down and z into the picture, as cameras have it; scenes turn them, and the axes of cameras,
+by half a turn about x, T = diag(1, -1, -1). Units of a ground truth (mm, cm, m) are lengths; any other unit
+is one meter.
 
 Cameras.  A frame is written as X' = s Q X + q, where X are the shapes S that Y = R S + t belongs to, or Y
 themselves, with R = I and t = 0. So X = Q' (X' - q) / s, and
@@ -40,14 +38,13 @@ from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_
 from ...foundation.exceptions import InputError
 from ...foundation.linalg import Similarity
 from ...foundation.representation import one_line_repr
-from .options import alignment_of, placement, unaligned_shapes
+from .options import TURN, alignment, alignment_of, placement, standing, unaligned_shapes
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats
     from ...reconstruction.result import Result
     from .options import ExportOptions
 
-TURN = np.array([1.0, -1.0, -1.0])  # x right, y down, z forward -> x right, y up, z backward
 DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
 CLIPPING = 0.1  # the nearest clipping plane, in distances of the nearest point
 MARGIN = 1.05  # of a picture of unknown size around the tracks
@@ -85,24 +82,24 @@ def compare(result: Result, options: ExportOptions) -> Comparison | None:
     frames, points = truth.frames, unaligned_shapes(result, options)
     onto_truth = options.align in ("truth", "sequence")
     if onto_truth:
-        alignment = alignment_of(options)
+        kind = alignment_of(options)
     else:  # depth and its mirror image have the same orthogonal picture
         mirror = options.mirror or result.camera is CameraModel.ORTHOGONAL
-        alignment = Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC if mirror else Mirror.OFF)
-    fitted = align_all(points, truth, alignment)
+        kind = Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC if mirror else Mirror.OFF)
+    fitted = align_all(points, truth, kind)
     fitted = Similarity(fitted.scale[frames], fitted.rotation[frames], fitted.translation[frames])
     errors = np.full((result.frame_count, result.point_count), np.nan)
     errors[frames] = np.linalg.norm(fitted.apply(points[frames]) - truth.points, axis=1)
     laid = truth.points
     if not onto_truth:
-        factor = placement(result, options).scale[frames]
+        factor = alignment(result, options).scale[frames]
         laid = factor[:, None, None] * fitted.inverse().apply(laid)
     over = np.full((result.frame_count, 3, result.point_count), np.nan)
-    over[frames] = laid
+    over[frames] = standing(result, options).apply(laid)
     return Comparison(
         over,
         errors,
-        alignment.label(is_mirrored(fitted)),
+        kind.label(is_mirrored(fitted)),
         str(result.meta.get("truth_units", "mm")),
         str(result.meta.get("truth_name") or "ground truth"),
     )
@@ -126,12 +123,11 @@ class SceneCameras:
     def transforms(self, unit: float = 1.0) -> tuple[Floats, Floats]:
         """Return the rotations (F, 3, 3) and positions (F, 3) of cameras in a scene with y up.
 
-        They move the axes of a camera, which looks along -z, to those of the scene.
+        They move the axes of a camera, which looks along -z, y up, to those of the scene.
 
         `unit`: one unit of the shapes in those of the scene.
         """
-        R = TURN[:, None] * self.rotations * TURN
-        back = np.swapaxes(R, 1, 2)
+        back = np.swapaxes(TURN[:, None] * self.rotations, 1, 2)
         return back, -unit * np.einsum("fab,fb->fa", back, TURN * self.translations)
 
 
@@ -141,7 +137,7 @@ def cameras_of(result: Result, options: ExportOptions) -> SceneCameras | None:
     Returns None where the shapes are mirrored, and the camera is perspective.
     """
     placed, points = placement(result, options), unaligned_shapes(result, options)
-    own = options.coordinates == "object"
+    own = options.coordinates != "camera"
     R = result.rotations if own else np.tile(np.eye(3), (result.frame_count, 1, 1))
     t = result.translations if own else np.zeros((result.frame_count, 3))
     # As for reprojections: where the affine term is all that was solved, depth is not known.

@@ -35,7 +35,6 @@ from ...reconstruction.scale import METERS
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
-    TURN,
     cameras_of,
     color_values,
     colors_of,
@@ -88,7 +87,7 @@ class _Stage:
     ) -> None:
         self.result, self.options = result, options
         self.frames = frames
-        self.points = TURN[:, None] * points  # (N, 3, P)
+        self.points = points  # (N, 3, P)
         self.values = color_values(result, options, path)
         self.unit = METERS.get(unit_of(result, options), 1.0)  # meters per unit
         extent = float(np.ptp(points, axis=2).max())
@@ -107,7 +106,7 @@ class _Stage:
         described = {
             "displayName": name,
             "alignment": self.options.alignment,
-            "coordinates": f"{self.options.coordinates}, turned about x by 180 degrees: y up",
+            "coordinates": f"{self.options.coordinates}, y up",
             "unit": unit_of(self.result, self.options) or "calibrated units",
         }
         if compared is not None:
@@ -188,7 +187,7 @@ class _Stage:
         return _prim("BasisCurves", "edges", lines)
 
     def _truth(self, compared: Comparison) -> list[str]:
-        over = TURN[:, None] * compared.points[self.frames]
+        over = compared.points[self.frames]
         known = known_points(over)
         seen = known.sum(axis=1) > 0
         there = np.flatnonzero(seen)

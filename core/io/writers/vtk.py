@@ -9,7 +9,7 @@ Time is the number of the frame, from 1. Every point has
     std                   standard deviation along x, y, z of the camera
 
 the last three where the result has them, NaN where they are unknown. Cells are triangles where faces are
-known, else lines and vertices, or vertices alone. Axes are those of the result: y points down.
+known, else lines and vertices, or vertices alone. y points up.
 
 Arrays are binary, inside the XML: base64 of the number of bytes (UInt64) and the bytes, together.
 """

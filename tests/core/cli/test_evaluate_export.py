@@ -206,7 +206,7 @@ def test_evaluate_accepts_another_truth(solved, tmp_path, capsys):
 
 def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
     words = ["export", str(solved), "-o", str(tmp_path / "a.ply"), "-o", str(tmp_path / "a.obj")]
-    assert main([*words, "--all-frames", "--camera-frame", "--align", "truth"]) == 0
+    assert main([*words, "--all-frames", "--coordinates", "camera", "--align", "truth"]) == 0
     assert len(list(tmp_path.glob("a_*.ply"))) == len(list(tmp_path.glob("a_*.obj"))) == 14
     assert "wrote" in capsys.readouterr().err
     assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "3"]) == 0

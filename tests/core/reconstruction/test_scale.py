@@ -76,13 +76,13 @@ def test_a_run_has_the_same_numbers_with_and_without(scene, result):
 
 
 def test_files_are_in_the_units_of_the_rule(result, tmp_path):
-    (path,) = core.export(result, tmp_path / "shape.ply", frame=2, text=True)
+    (path,) = core.export(result, tmp_path / "shape.ply", frame=2, text=True, coordinates="object")
     lines = path.read_text().splitlines()
     first = lines[lines.index("end_header") + 1].split()
     np.testing.assert_allclose(
         [float(value) for value in first[:3]], result.scale[0] * result.points[2, :, 0]
     )
-    (table,) = core.export(result, tmp_path / "shape.csv", frame=2)
+    (table,) = core.export(result, tmp_path / "shape.csv", frame=2, coordinates="object")
     row = table.read_text().splitlines()[1].split(",")
     np.testing.assert_allclose([float(value) for value in row[2:5]], result.scale[0] * result.points[2, :, 0])
     (aligned,) = core.export(result, tmp_path / "aligned.ply", frame=2, text=True, align="truth")

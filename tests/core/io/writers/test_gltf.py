@@ -2,70 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import struct
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from shape_files import array, read_gltf, shape_at
 
 from core import CameraModel, ExportOptions, InputError, export
 from core.io.writers.gltf import morph_targets
 from core.io.writers.options import aligned_shapes
 
-COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 PER_ITEM = {0: 1, 1: 2, 4: 3}  # vertices of a point, a line, a triangle
-
-
-def read_gltf(path):
-    """Return tree and buffer of a .gltf or .glb file, as the specification lays them out."""
-    content = path.read_bytes()
-    if path.suffix == ".gltf":
-        tree = json.loads(content)
-        head, data = tree["buffers"][0]["uri"].split(",", 1)
-        assert head == "data:application/octet-stream;base64"
-        buffer = base64.b64decode(data, validate=True)
-        assert len(buffer) == tree["buffers"][0]["byteLength"]
-        return tree, buffer
-    magic, version, length = struct.unpack_from("<4sII", content)
-    assert (magic, version, length) == (b"glTF", 2, len(content))
-    size, kind = struct.unpack_from("<I4s", content, 12)
-    assert kind == b"JSON" and size % 4 == 0
-    text = content[20 : 20 + size]
-    assert text == text.rstrip(b" ") + b" " * (len(text) - len(text.rstrip(b" ")))
-    tree = json.loads(text)
-    body, kind = struct.unpack_from("<I4s", content, 20 + size)
-    assert kind == b"BIN\0" and body % 4 == 0 and 20 + size + 8 + body == len(content)
-    assert "uri" not in tree["buffers"][0]
-    used = tree["buffers"][0]["byteLength"]
-    assert used <= body <= used + 3
-    return tree, content[28 + size :][:used]
-
-
-def array(tree, buffer, index):
-    """Decode an accessor, checking its bounds, its alignment and what it says of itself."""
-    accessor = tree["accessors"][index]
-    view = tree["bufferViews"][accessor["bufferView"]]
-    kind = np.dtype(COMPONENTS[accessor["componentType"]])
-    width, offset = SIZES[accessor["type"]], accessor.get("byteOffset", 0)
-    assert view["buffer"] == 0 and "byteStride" not in view
-    assert (view.get("byteOffset", 0) + offset) % kind.itemsize == 0
-    needed = accessor["count"] * width * kind.itemsize
-    assert accessor["count"] >= 1 and offset + needed <= view["byteLength"]
-    assert view.get("byteOffset", 0) + view["byteLength"] <= len(buffer)
-    if view.get("target") == 34962:
-        assert kind.itemsize * width % 4 == 0
-    start = view.get("byteOffset", 0) + offset
-    values = np.frombuffer(buffer[start : start + needed], kind).reshape(-1, width)
-    if "min" in accessor:
-        assert np.array_equal(values.min(axis=0), np.array(accessor["min"], dtype=kind))
-        assert np.array_equal(values.max(axis=0), np.array(accessor["max"], dtype=kind))
-    if kind.kind == "f":
-        assert np.isfinite(values).all()
-    return values if width > 1 else values[:, 0]
 
 
 def check(tree, buffer):
@@ -115,23 +63,6 @@ def check(tree, buffer):
                 assert ((quaternions[1:] * quaternions[:-1]).sum(axis=1) >= 0).all()  # along the short way
 
 
-def shape_at(tree, buffer, seconds):
-    """Return the (P, 3) shape that a viewer shows at a time: base and weighted targets."""
-    (mesh,) = tree["meshes"]
-    primitive = mesh["primitives"][0]
-    sampler = tree["animations"][0]["samplers"][0]
-    times = array(tree, buffer, sampler["input"]).astype(float)
-    weights = array(tree, buffer, sampler["output"]).astype(float).reshape(len(times), -1)
-    if sampler["interpolation"] == "STEP":
-        now = weights[np.searchsorted(times, seconds, side="right") - 1]
-    else:
-        now = np.array([np.interp(seconds, times, column) for column in weights.T])
-    shape = array(tree, buffer, primitive["attributes"]["POSITION"]).astype(float)
-    for weight, target in zip(now, primitive["targets"], strict=True):
-        shape = shape + weight * array(tree, buffer, target["POSITION"]).astype(float)
-    return shape
-
-
 def turned(points):
     """(..., 3, P) in the coordinates of cameras, y down -> (..., P, 3) in those of glTF, y up."""
     return np.swapaxes(points, -1, -2) @ np.diag([1.0, -1.0, -1.0])
@@ -154,9 +85,9 @@ def test_files_follow_the_specification(small_result, tmp_path, suffix, drawn):
 
 @pytest.mark.parametrize("align", ["none", "sequence", "truth"])
 def test_every_frame_is_shown_at_its_time(small_result, tmp_path, align):
-    (path,) = export(small_result, tmp_path / "a.glb", fps=10, align=align)
+    (path,) = export(small_result, tmp_path / "a.glb", fps=10, align=align, coordinates="object")
     tree, buffer = read_gltf(path)
-    expected = turned(aligned_shapes(small_result, ExportOptions(align=align)))
+    expected = turned(aligned_shapes(small_result, ExportOptions(align=align, coordinates="object")))
     expected *= 1.0 if align == "none" else 1e-3  # the truth is in millimeters, glTF in meters
     size = np.abs(expected).max()
     for frame in range(5):
@@ -176,7 +107,7 @@ def test_no_weight_leaves_the_interval_that_programs_clamp_to(small_result, tmp_
 
 
 def test_steps_hold_a_frame_until_the_next(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.gltf", fps=4, interpolation="step")
+    (path,) = export(small_result, tmp_path / "a.gltf", fps=4, interpolation="step", coordinates="object")
     tree, buffer = read_gltf(path)
     check(tree, buffer)
     assert np.allclose(shape_at(tree, buffer, 0.49), turned(small_result.points[1]), atol=1e-6)
@@ -201,7 +132,9 @@ def test_frames_that_do_not_share_a_basis_are_reproduced_too():
 def test_a_constant_shape_has_no_animation(small_result, tmp_path):
     still = replace(small_result, B=np.ones((5, 2)))
     for name, options in (("a.glb", {}), ("b.glb", {"frame": 3})):
-        (path,) = export(still if name == "a.glb" else small_result, tmp_path / name, **options)
+        (path,) = export(
+            still if name == "a.glb" else small_result, tmp_path / name, **options, coordinates="object"
+        )
         tree, buffer = read_gltf(path)
         check(tree, buffer)
         targets = [channel["target"] for each in tree.get("animations", []) for channel in each["channels"]]
@@ -270,10 +203,10 @@ def test_the_camera_sees_the_shape_as_the_tracks_are(small_result, tmp_path, mod
 )
 def test_only_units_of_length_become_meters(small_result, tmp_path, unit, size, said):
     result = replace(small_result, meta=small_result.meta | {"truth_units": unit})
-    (path,) = export(result, tmp_path / "a.glb", frame=0, align="sequence")
+    (path,) = export(result, tmp_path / "a.glb", frame=0, align="sequence", coordinates="object")
     tree, buffer = read_gltf(path)
     got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
-    laid_over = aligned_shapes(result, ExportOptions(align="sequence"))[0]
+    laid_over = aligned_shapes(result, ExportOptions(align="sequence", coordinates="object"))[0]
     assert np.allclose(got, turned(size * laid_over), rtol=1e-6, atol=1e-7 * np.abs(size * laid_over).max())
     assert tree["asset"]["extras"]["unit"] == said
 
@@ -289,10 +222,12 @@ def test_values_that_are_not_finite_are_refused(small_result, tmp_path):
 @pytest.mark.parametrize("suffix", [".gltf", ".glb"])
 def test_another_library_loads_the_mesh(small_result, tmp_path, suffix):
     trimesh = pytest.importorskip("trimesh")
-    (path,) = export(small_result, tmp_path / f"a{suffix}", align="truth")
+    (path,) = export(small_result, tmp_path / f"a{suffix}", align="truth", coordinates="object")
     scene = trimesh.load(path, process=False)
     (mesh,) = scene.geometry.values()
-    expected = 1e-3 * turned(aligned_shapes(small_result, ExportOptions(align="truth"))[0])
+    expected = 1e-3 * turned(
+        aligned_shapes(small_result, ExportOptions(align="truth", coordinates="object"))[0]
+    )
     assert np.array_equal(mesh.faces, small_result.faces)
     assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()
 
@@ -315,16 +250,18 @@ def test_points_are_colored_by_their_standard_deviation(refined_result, tmp_path
 def test_points_are_colored_by_their_error(small_result, tmp_path):
     moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
     result = replace(small_result, truth=replace(small_result.truth, points=moved))
-    (path,) = export(result, tmp_path / "a.glb", color="error", frame=1)
+    (path,) = export(result, tmp_path / "a.glb", color="error", frame=1, coordinates="object")
     tree, buffer = read_gltf(path)
     check(tree, buffer)
-    fitted = aligned_shapes(result, ExportOptions(align="truth"))[1]
+    fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[1]
     errors = np.linalg.norm(fitted - moved[0], axis=0)
     assert tree["asset"]["extras"]["largestError"] == pytest.approx(errors.max())
     primitive = tree["meshes"][0]["primitives"][0]
     colors = array(tree, buffer, primitive["attributes"]["COLOR_0"]).astype(float)
     assert np.array_equal(np.argsort(colors @ [0.2126, 0.7152, 0.0722]), np.argsort(errors))
-    (path,) = export(result, tmp_path / "b.glb", color="error", frame=0)  # a frame without a truth
+    (path,) = export(
+        result, tmp_path / "b.glb", color="error", frame=0, coordinates="object"
+    )  # a frame without a truth
     colors = array(*read_gltf(path), primitive["attributes"]["COLOR_0"])
     assert np.ptp(colors) < 1e-6
 

@@ -459,10 +459,10 @@ def test_a_notebook_does_not_get_more_than_it_can_draw(small_result, monkeypatch
 
 
 def test_positions_in_the_page_are_exact_to_sixteen_bits(small_result, tmp_path):
-    """Decoded here as the module describes it, in the axes of the first camera."""
+    """Decoded here as the module describes it, y up."""
     import zlib
 
-    (path,) = export(small_result, tmp_path / "a.html")
+    (path,) = export(small_result, tmp_path / "a.html", coordinates="object")
     text = path.read_text(encoding="utf-8")
     data = json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
 
@@ -471,16 +471,15 @@ def test_positions_in_the_page_are_exact_to_sixteen_bits(small_result, tmp_path)
         low, high = planes.reshape(2, -1)
         return np.cumsum((low | high << 8).reshape(-1, width), axis=0, dtype=np.uint16)
 
-    R = small_result.rotations[0]
-    upright = np.diag([1.0, -1.0, -1.0]) @ R
     steps = unpack(data["shape"], 21).reshape(5, 7, 3)
     assert steps.max() <= 65534
     got = steps * data["step"] + data["corner"]
-    expected = (upright @ aligned_shapes(small_result, ExportOptions())).transpose(0, 2, 1)
+    shapes = aligned_shapes(small_result, ExportOptions(coordinates="object"))
+    expected = shapes.transpose(0, 2, 1) * [1.0, -1.0, -1.0]
     assert np.abs(got - expected).max() <= 0.51 * data["step"]
     assert data["step"] < 2e-5 * np.ptp(expected)
     over = unpack(data["truth"], 21).reshape(5, 7, 3)
-    known = np.isfinite(compare(small_result, ExportOptions()).points).all(axis=1)
+    known = np.isfinite(compare(small_result, ExportOptions(coordinates="object")).points).all(axis=1)
     assert np.array_equal((over < 65535).all(axis=2), known)
     assert np.array_equal(unpack(data["visible"], 7), small_result.visible)
 

@@ -148,7 +148,7 @@ def test_surface_or_skeleton_moves_with_the_points(seen, tmp_path):
 
 @pytest.mark.parametrize("align", ["none", "scale", "truth", "sequence"])
 def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, align):
-    _stage, root = opened(seen, tmp_path / "a.usda", align=align)
+    _stage, root = opened(seen, tmp_path / "a.usda", align=align, coordinates="object")
     truth, estimate = child(root, "ground_truth"), child(root, "estimate")
     visible = [UsdGeom.Imageable(truth).ComputeVisibility(frame + 1) for frame in range(5)]
     assert visible == ["invisible", "inherited", "invisible", "inherited", "invisible"]
@@ -163,7 +163,7 @@ def test_the_ground_truth_lies_over_the_shape_where_it_is_known(seen, tmp_path, 
         assert np.allclose(points_at(truth, 1), Y_UP * seen.truth.at(1), rtol=1e-6)
     assert not child(root, "true_surface")  # a point of it is unknown
     full = replace(seen.truth, points=np.nan_to_num(seen.truth.points))
-    _stage, root = opened(replace(seen, truth=full), tmp_path / "b.usda", align=align)
+    _stage, root = opened(replace(seen, truth=full), tmp_path / "b.usda", align=align, coordinates="object")
     assert np.array_equal(
         points_at(child(root, "true_surface"), 3), points_at(child(root, "ground_truth"), 3)
     )
@@ -174,10 +174,10 @@ def test_errors_are_distances_in_the_unit_of_the_truth(seen, tmp_path):
     moved[0, 0, 2] += 40.0
     result = replace(seen, truth=replace(seen.truth, points=moved))
     for align in ("none", "truth"):
-        stage, root = opened(result, tmp_path / "a.usda", align=align, color="error")
+        stage, root = opened(result, tmp_path / "a.usda", align=align, color="error", coordinates="object")
         primvars = UsdGeom.PrimvarsAPI(child(root, "estimate"))
         errors = np.array(primvars.GetPrimvar("error").Get(2))
-        fitted = aligned_shapes(result, ExportOptions(align="truth"))[1]
+        fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[1]
         assert np.allclose(errors, np.linalg.norm(fitted - moved[0], axis=0), rtol=1e-5)
         assert np.isnan(primvars.GetPrimvar("error").Get(1)).all()
         assert "3-D error in mm" in stage.GetRootLayer().customLayerData["error"]
@@ -190,7 +190,7 @@ def test_a_truth_laid_over_the_shape_is_as_far_from_it_as_the_errors(seen, tmp_p
     """By another way: the distance in the picture's unit, times the size of a unit."""
     moved = seen.truth.points + 3 * np.random.default_rng(5).standard_normal(seen.truth.points.shape)
     result = replace(seen, truth=replace(seen.truth, points=moved))
-    compared = compare(result, ExportOptions())
+    compared = compare(result, ExportOptions(coordinates="object"))
     far = np.linalg.norm(compared.points - result.points, axis=1)
     sizes = compared.errors[1] / far[1]
     assert sizes == pytest.approx(np.full(7, sizes[0])) and 230 < sizes[0] < 270
@@ -212,7 +212,7 @@ def test_names_are_written_so_that_they_are_read_back(seen, tmp_path):
 
 
 def test_one_frame_keeps_its_number(seen, tmp_path):
-    stage, root = opened(seen, tmp_path / "a.usda", frame=3)
+    stage, root = opened(seen, tmp_path / "a.usda", frame=3, coordinates="object")
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (4, 4)
     assert np.allclose(points_at(child(root, "estimate"), 3), Y_UP * seen.points[3], rtol=1e-6)
     assert child(root, "camera").GetAttribute("xformOp:transform").GetTimeSamples() == [4]
@@ -227,7 +227,7 @@ def test_the_frame_rate_is_that_of_the_sequence_unless_another_is_chosen(seen, t
 
 def test_a_known_length_gives_the_unit(seen, tmp_path):
     result = seen.with_scale("size=200mm")
-    stage, root = opened(result, tmp_path / "a.usda")
+    stage, root = opened(result, tmp_path / "a.usda", coordinates="object")
     factor, unit = result.scale
     assert unit == "mm" and UsdGeom.GetStageMetersPerUnit(stage) == 1e-3
     assert np.allclose(points_at(child(root, "estimate"), 2), factor * Y_UP * seen.points[2], rtol=1e-5)

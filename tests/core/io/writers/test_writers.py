@@ -2,58 +2,18 @@ from __future__ import annotations
 
 import csv
 import json
-import struct
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.io import loadmat
+from shape_files import read_ply
 
 from core import WRITERS, ExportOptions, InputError, export, load_result, shape_page
 from core.data import connect
 from core.foundation import procrustes
 from core.io.writers.options import aligned_shapes, common_scale
 from core.reconstruction.result import arrays_of
-
-
-def read_ply(path):
-    """Read a PLY file as the format's specification describes it: the header says all."""
-    content = path.read_bytes()
-    header, _, body = content.partition(b"end_header\n")
-    lines = header.decode("ascii").splitlines()
-    assert lines[0] == "ply"
-    binary = lines[1] == "format binary_little_endian 1.0"
-    assert binary or lines[1] == "format ascii 1.0"
-    codes = {"double": "d", "float": "f", "int": "i", "uchar": "B"}
-    elements = {}
-    for line in lines[2:]:
-        words = line.split()
-        if words[0] == "element":
-            elements[words[1]] = (int(words[2]), [])
-        elif words[0] == "property":
-            list(elements.values())[-1][1].append(words[1:])
-    read, rows, offset = {}, body.decode("ascii").splitlines() if not binary else [], 0
-    for name, (count, properties) in elements.items():
-        table = []
-        for _ in range(count):
-            if not binary:
-                words = rows.pop(0).split()
-                table.append(
-                    [float(word) for word in words[1:]]
-                    if properties[0][0] == "list"
-                    else [*map(float, words)]
-                )
-            elif properties[0][0] == "list":
-                size = body[offset]
-                table.append(struct.unpack_from(f"<{size}i", body, offset + 1))
-                offset += 1 + 4 * size
-            else:
-                form = "<" + "".join(codes[words[0]] for words in properties)
-                table.append(struct.unpack_from(form, body, offset))
-                offset += struct.calcsize(form)
-        read[name] = np.array(table)
-    assert offset == len(body) if binary else not rows
-    return read
 
 
 def test_the_table_names_every_format_of_the_command_line():
@@ -99,7 +59,7 @@ def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
 
 
 def test_csv_has_a_row_per_frame_and_point(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.csv")
+    (path,) = export(small_result, tmp_path / "a.csv", coordinates="object")
     with path.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 5 * 7
@@ -127,7 +87,7 @@ def test_csv_of_one_frame(small_result, tmp_path):
 
 @pytest.mark.parametrize("text", [False, True])
 def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, text):
-    (path,) = export(small_result, tmp_path / "a.ply", frame=2, text=text)
+    (path,) = export(small_result, tmp_path / "a.ply", frame=2, text=text, coordinates="object")
     read = read_ply(path)
     assert set(read) == {"vertex", "face"}
     assert np.array_equal(read["vertex"][:, :3], small_result.points[2].T)
@@ -154,7 +114,7 @@ def test_a_result_without_a_mesh_is_written_with_what_its_shapes_show(small_resu
 
 
 def test_stacked_ply_holds_the_frame_of_every_point(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.ply", frames="stacked")
+    (path,) = export(small_result, tmp_path / "a.ply", frames="stacked", coordinates="object")
     read = read_ply(path)
     assert np.array_equal(read["vertex"][:, 4], np.repeat(np.arange(5), 7))
     assert np.array_equal(read["vertex"][:, :3], small_result.points.transpose(0, 2, 1).reshape(-1, 3))
@@ -181,14 +141,16 @@ def test_numbered_files_of_a_longer_export_are_not_mixed_with_new_ones(small_res
 
 
 def test_obj_counts_from_one(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.obj", frame=1)
+    (path,) = export(small_result, tmp_path / "a.obj", frame=1, coordinates="object")
     lines = [line.split() for line in path.read_text().splitlines()]
     vertices = np.array([[float(word) for word in line[1:]] for line in lines if line[0] == "v"])
     assert np.array_equal(vertices, small_result.points[1].T)
     assert [[int(word) for word in line[1:]] for line in lines if line[0] == "f"] == [[1, 2, 3], [3, 4, 5]]
-    (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj")
+    (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj", coordinates="object")
     assert [line for line in path.read_text().splitlines() if line[0] == "l"] == ["l 1 2", "l 2 3", "l 6 7"]
-    (path,) = export(replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.obj")
+    (path,) = export(
+        replace(small_result, faces=None, edges=np.zeros((0, 2))), tmp_path / "c.obj", coordinates="object"
+    )
     assert path.read_text().splitlines()[-1] == "p 1 2 3 4 5 6 7"
 
 
@@ -205,7 +167,7 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
 
 
 def test_scale_alignment_multiplies_by_the_size_of_the_truth(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.ply", frame=0, align="scale")
+    (path,) = export(small_result, tmp_path / "a.ply", frame=0, align="scale", coordinates="object")
     assert np.allclose(read_ply(path)["vertex"][:, :3], 250.0 * small_result.points[0].T, rtol=1e-12)
 
 
@@ -235,7 +197,9 @@ def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result
     far = [
         np.nanmean(np.linalg.norm(aligned_shapes(each, options)[frames] - small_result.truth.points, axis=1))
         for each in (small_result, mirrored)
-        for options in (ExportOptions(align=align, mirror=mirror) for mirror in (False, True))
+        for options in (
+            ExportOptions(align=align, mirror=mirror, coordinates="object") for mirror in (False, True)
+        )
     ]
     assert far[1] == far[0] < far[2] * 0.999
     assert far[3] == pytest.approx(far[0])
@@ -306,13 +270,13 @@ def test_alignment_ignores_true_frames_without_enough_points(small_result, tmp_p
     points = small_result.truth.points.copy()
     points[0] = np.nan
     partial = replace(small_result, truth=replace(small_result.truth, points=points))
-    (path,) = export(partial, tmp_path / "a.ply", frame=0, align="scale")
+    (path,) = export(partial, tmp_path / "a.ply", frame=0, align="scale", coordinates="object")
     assert np.allclose(read_ply(path)["vertex"][:, :3], 250.0 * small_result.points[0].T, rtol=1e-12)
     with pytest.raises(InputError, match="only 0 points of the frame"):
-        export(partial, tmp_path / "b.ply", frame=1, align="truth")
+        export(partial, tmp_path / "b.ply", frame=1, align="truth", coordinates="object")
     nothing = replace(small_result, truth=replace(small_result.truth, points=np.full((2, 3, 7), np.nan)))
     with pytest.raises(InputError, match="no frame of the ground truth"):
-        export(nothing, tmp_path / "b.ply", align="scale")
+        export(nothing, tmp_path / "b.ply", align="scale", coordinates="object")
 
 
 def rows_of(path):
@@ -321,7 +285,7 @@ def rows_of(path):
 
 
 def test_trajectories_hold_positions_and_both_errors(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="truth")
+    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="truth", coordinates="object")
     rows = rows_of(path)
     assert len(rows) == 5 * 7
     assert list(rows[0]) == [
@@ -344,7 +308,7 @@ def test_trajectories_hold_positions_and_both_errors(small_result, tmp_path):
 
 
 def test_a_three_d_error_is_the_distance_after_the_alignment_that_was_chosen(small_result, tmp_path):
-    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="sequence")
+    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="sequence", coordinates="object")
     seen = [row for row in rows_of(path) if row["error_3d_mm"]]
     assert len(seen) == 7 + 6
     for row in seen:
@@ -391,20 +355,20 @@ def test_ply_holds_standard_deviations(refined_result, tmp_path, text):
 def test_ply_holds_errors_and_indices_of_points(small_result, tmp_path, text):
     moved = small_result.truth.points + 3 * np.random.default_rng(5).standard_normal((2, 3, 7))
     result = replace(small_result, truth=replace(small_result.truth, points=moved))
-    fitted = aligned_shapes(result, ExportOptions(align="truth"))[3]
+    fitted = aligned_shapes(result, ExportOptions(align="truth", coordinates="object"))[3]
     expected = np.linalg.norm(fitted - moved[1], axis=0)
     for align in ("none", "truth"):  # the number is the same: without an alignment, each frame has its own
-        (path,) = export(result, tmp_path / "a.ply", frame=3, text=text, align=align)
+        (path,) = export(result, tmp_path / "a.ply", frame=3, text=text, align=align, coordinates="object")
         index, far, error = read_ply(path)["vertex"].T[4:]
         assert np.array_equal(index, np.arange(7))
         tracks = np.linalg.norm(result.observations()[3] - result.reprojections()[3], axis=0)
         assert np.allclose(far, tracks, atol=1e-6)
         assert np.allclose(error, expected, rtol=1e-6, equal_nan=True) and np.isnan(error).sum() == 1
         assert b"comment error in mm, per-frame similarity\n" in path.read_bytes()
-    (path,) = export(result, tmp_path / "b.ply", frame=2)  # no truth; point 4 is hidden
+    (path,) = export(result, tmp_path / "b.ply", frame=2, coordinates="object")  # no truth; point 4 is hidden
     _index, far, error = read_ply(path)["vertex"].T[4:]
     assert np.isnan(error).all() and np.flatnonzero(np.isnan(far)).tolist() == [4]
-    (path,) = export(replace(result, truth=None), tmp_path / "c.ply")
+    (path,) = export(replace(result, truth=None), tmp_path / "c.ply", coordinates="object")
     assert read_ply(path)["vertex"].shape == (7, 6)
 
 
