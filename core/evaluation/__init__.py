@@ -13,6 +13,7 @@ from .alignment import (
     align,
     align_all,
     is_mirrored,
+    truth_axes,
 )
 from .cross_validation import (
     FOLDS,
@@ -103,6 +104,7 @@ __all__ = [
     "suggest_range",
     "suggest_values",
     "sweep",
+    "truth_axes",
     "value_text",
     "values_in_range",
     "values_outside",

@@ -116,6 +116,7 @@ class Orientation:
     rotation: Floats  # (3, 3) rows: unit vectors to the right, up, and towards who sees the front
     floor: float  # x . up of the points x of the floor
     middle: Floats  # (3,) of the object
+    first: Floats  # (3, 3) rotation of the first camera, in whose axes a rule is
 
     @property
     def up(self) -> Floats:
@@ -161,7 +162,7 @@ def orient(
     heights = np.tensordot(up, points, axes=(0, 1))  # (F, P)
     known = heights[np.isfinite(heights)]
     if not known.size:
-        return Orientation(np.stack([np.cross(up, front), up, front]), 0.0, np.zeros(3))
+        return Orientation(np.stack([np.cross(up, front), up, front]), 0.0, np.zeros(3), first)
     low, high = np.percentile(known[:: max(1, known.size // SAMPLED)], ROBUST)
     floor = float(known[known >= low - STRAY * (high - low)].min())
     if rule.floor is not None:
@@ -170,7 +171,7 @@ def orient(
         floor = float(np.nanmean(own)) if np.isfinite(own).any() else floor
     some = points[:, :, :: max(1, points.size // SAMPLED)]
     middle = np.nanmedian(some.transpose(1, 0, 2).reshape(3, -1), axis=1)
-    return Orientation(np.stack([np.cross(up, front), up, front]), floor, middle)
+    return Orientation(np.stack([np.cross(up, front), up, front]), floor, middle, first)
 
 
 def _mean_up(rotations: Floats, axes: Floats | None) -> Floats:

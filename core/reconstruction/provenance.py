@@ -141,7 +141,7 @@ def nearest_preset(settings: Settings) -> str:
 
 def preset_name(settings: Settings) -> str | None:
     """Return the name of the preset that the settings equal, or None."""
-    return next((name for name, preset in PRESETS.items() if preset == settings), None)
+    return next((name for name, preset in PRESETS.items() if preset.shown_as(settings) == settings), None)
 
 
 def shown_as(how: Provenance, settings: Settings) -> Provenance:

@@ -277,10 +277,10 @@ class Session(QObject):
     def transferable_settings(self) -> Settings:
         """The settings without what suits one sequence only.
 
-        That is mirrored frames, hidden observations, the camera model, a given K and explicit weights; the
-        penalty before these takes their place.
+        That is mirrored frames, hidden observations, how it stands, the camera model, a given K and explicit
+        weights; the penalty before these takes their place.
         """
-        changes: dict[str, Any] = {"mirror": None, "hide": None, "camera_model": "auto"}
+        changes: dict[str, Any] = {"mirror": None, "hide": None, "upright": None, "camera_model": "auto"}
         if isinstance(self.settings.penalty, ExplicitWeights):
             changes["penalty"] = self._derived_penalty
         if isinstance(self.settings.intrinsics, tuple):

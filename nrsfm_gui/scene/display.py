@@ -228,6 +228,7 @@ class Display(QObject):
             session.alignment,
             session.seen_compared,
             session.settings.scale,
+            session.settings.upright,
         )
 
     @property
@@ -418,9 +419,9 @@ class _SceneDispatch(QObject):
             self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS)
 
 
-def _drawn(settings: Settings) -> tuple[str | None, str | None]:
-    """Return what is drawn of settings before a run has them: marks of what is hidden, and the scale."""
-    return settings.hide, settings.scale
+def _drawn(settings: Settings) -> tuple[str | None, ...]:
+    """Return what is drawn of settings before a run has them: what is hidden, the scale, what is up."""
+    return settings.hide, settings.scale, settings.upright
 
 
 class Connections(QObject):

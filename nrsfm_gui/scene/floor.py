@@ -45,7 +45,7 @@ class Floor:
         """Return the floor below the object as it is in a frame."""
         size = float(np.linalg.norm(framing.box[1] - framing.box[0]))
         middle = framing.box.mean(axis=0) + framing.displacements[frame]
-        level = framing.level - FLOOR.below * size
+        level = framing.orientation.floor - FLOOR.below * size
         radius = FLOOR.reach * size
         center = middle + (level - middle @ framing.up) * framing.up
         return cls(center, framing.up, level, nice_step(2.0 * radius, CELLS), radius)

@@ -24,24 +24,23 @@ frame is cut, and what does not need the camera to move does not move it. Each f
 ones before and after it need as well, and the course is smoothed over them. A view that is not to follow
 stays where nearly all frames are inside.
 
-Direction.  Up is where the cameras have it: the mean of their upward axes. In the coordinates of a truth it
-is the axis next to that. No coordinates in use have -z upwards: tracks of motion capture whose y points up
-seem to show that, and z is up in them. Without a truth the axes mean nothing, and up is the mean itself. The
-default view is a three-quarter one from the cameras' side. It is another one where the object would be seen
-too nearly edge-on: with C the mean covariance of the points of a frame and P the projection on the picture,
+Direction.  What is up, and which side is the front, is known from `core.reconstruction.orientation`. The
+default view is a three-quarter one from the front. It is another one where the object would be seen too
+nearly edge-on: with C the mean covariance of the points of a frame and P the projection on the picture,
 sqrt(det(P C P')) measures the area that is seen.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.foundation import read_only
-from nrsfm_gui.scene.orbit_camera import DEFAULT_UP, MIN_DISTANCE, Orbit, as_triple, upright
+from core.reconstruction import Orientation, orient
+from nrsfm_gui.scene.orbit_camera import MIN_DISTANCE, Orbit, as_triple, upright
 
 if TYPE_CHECKING:
     from core.foundation import Bools, Floats, Ints
@@ -59,10 +58,8 @@ SLACK = 0.35  # of their distance: farther outside, a point is a stray
 TAILS = 0.05  # of the points of a frame to each side do not move its center
 SMOOTH = 5.0  # frames: standard deviation of the Gaussian that a path is smoothed by
 GAIN = 1.2  # times that an object must be larger in its view for the view to follow it
-SNAP = 35.0  # degrees from an axis of the coordinates that passes for up
-TOGETHER = 0.3  # length of a mean of unit vectors below which they have no common direction
 ELEVATIONS = (18.0, 35.0, 55.0)  # degrees above the floor, the best first
-TURNS = (30.0, -30.0, 15.0, -15.0, 45.0, -45.0, 0.0, 60.0, -60.0, 75.0, -75.0, 90.0)  # from the cameras
+TURNS = (30.0, -30.0, 15.0, -15.0, 45.0, -45.0, 0.0, 60.0, -60.0, 75.0, -75.0, 90.0)  # from the front
 BROAD = 0.75  # of the largest area that is seen from any side; a view with less is too nearly edge-on
 THICK = 0.1  # of the box's longest side: the least of the others
 
@@ -79,10 +76,11 @@ class Framing:
     farthest: Floats  # (N, 3) of all frames, with the displacements
     box: Floats  # (2, 3) lowest and highest corner of the outline
     spread: Floats  # (3, 3) covariance of the points of a frame
-    up: Floats = field(default_factory=lambda: np.array(DEFAULT_UP))  # (3,) unit vector
+    orientation: Orientation
     azimuth: float = 0.0  # of the default view, degrees
     elevation: float = 0.0
     by_cameras: bool = False  # whether the direction follows from cameras, and is not a guess
+    upright: str | None = None  # what was said about it, a setting
 
     @property
     def moves(self) -> bool:
@@ -90,29 +88,28 @@ class Framing:
         return bool(self.displacements.any())
 
     @property
-    def level(self) -> float:
-        """No point x of any frame but strays has x . up below it."""
-        return float((self.farthest @ self.up).min())
+    def up(self) -> Floats:
+        """(3,) unit vector."""
+        return self.orientation.up
+
+    @property
+    def front(self) -> float:
+        """The azimuth of a view of the front, degrees."""
+        aside, _, ahead = -upright(self.up) @ self.orientation.front
+        return float(np.degrees(np.arctan2(-aside, ahead)))
 
     @property
     def aim(self) -> Orbit:
         """The default direction; center and distance are to be fitted."""
         return Orbit(azimuth=self.azimuth, elevation=self.elevation, up=as_triple(self.up))
 
-    def aimed(self, rotations: Floats | None, *, snaps: bool = True) -> Framing:
-        """Return it with the default direction that suits cameras (F, 3, 3); None where they are unknown.
-
-        `snaps`: an axis of the coordinates passes for up where it is near, as in those of a truth.
-        """
-        up = _up(rotations, snaps=snaps)
-        azimuth, elevation = _default_view(self.spread, up, rotations)
-        return replace(
-            self,
-            up=read_only(up),
-            azimuth=azimuth,
-            elevation=elevation,
-            by_cameras=rotations is not None,
-        )
+    def aimed(
+        self, orientation: Orientation, *, by_cameras: bool = True, upright: str | None = None
+    ) -> Framing:
+        """Return it with the default direction of an object that stands in some way."""
+        stood = replace(self, orientation=orientation, by_cameras=by_cameras, upright=upright)
+        azimuth, elevation = _default_view(self.spread, stood.up, stood.front)
+        return replace(stood, azimuth=azimuth, elevation=elevation)
 
     def fit(self, orbit: Orbit, width: int, height: int, frame: int, *, follow: bool = True) -> Orbit:
         """Return the orbit that shows a frame large, from the same direction, in a picture of a size.
@@ -132,10 +129,10 @@ class Framing:
         return orbit.around(outline, width, height)
 
 
-def frame_points(points: Floats) -> Framing | None:
+def frame_points(points: Floats, orientation: Orientation | None = None) -> Framing | None:
     """Return what a view must show of points (F, 3, P), None where none is known.
 
-    NaN is for those that are unknown or outliers. The default direction is that without cameras.
+    NaN is for those that are unknown or outliers. Without an orientation it is that without cameras.
     """
     chosen = _spread(len(points), MOST_FRAMES)
     some = points[chosen][:, :, _spread(points.shape[2], MOST_POINTS)]
@@ -148,7 +145,7 @@ def frame_points(points: Floats) -> Framing | None:
         moved = _Reach.of(cloud - path[chosen, None])
     if in_space.size < GAIN * moved.size:
         path, moved = np.zeros_like(path), in_space
-    outline = moved.outline(REACHED)
+    outline, stands = moved.outline(REACHED), orientation or orient(points, None)
     return Framing(
         displacements=read_only(path),
         outline=read_only(outline),
@@ -158,7 +155,8 @@ def frame_points(points: Floats) -> Framing | None:
         farthest=read_only(in_space.outline(1.0)),
         box=read_only(_thickened(np.stack([outline.min(axis=0), outline.max(axis=0)]))),
         spread=read_only(_mean_covariance(moved.cloud)),
-    ).aimed(None)
+        orientation=stands,
+    ).aimed(stands, by_cameras=orientation is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,40 +321,18 @@ def _thickened(box: Floats) -> Floats:
     return np.stack([box[0] - thin / 2, box[1] + thin / 2])
 
 
-def _up(rotations: Floats | None, *, snaps: bool) -> Floats:
-    """Return the unit vector of what is up in the pictures of cameras (F, 3, 3)."""
-    if rotations is None:
-        return np.array(DEFAULT_UP)
-    mean = -rotations[:, 1].mean(axis=0)
-    if np.linalg.norm(mean) < TOGETHER:
-        mean = -rotations[0, 1]
-    mean = mean / np.linalg.norm(mean)
-    axis = int(np.abs(mean).argmax())
-    if snaps and abs(mean[axis]) > np.cos(np.radians(SNAP)):
-        mean = np.sign(mean[axis]) * np.eye(3)[axis] + 0.0  # no minus zero
-        mean[2] = abs(mean[2])
-    up: Floats = mean
-    return up
-
-
-def _default_view(spread: Floats, up: Floats, rotations: Floats | None) -> tuple[float, float]:
+def _default_view(spread: Floats, up: Floats, front: float) -> tuple[float, float]:
     """Return azimuth and elevation in degrees of the default view of points with a covariance (3, 3)."""
-    level = upright(up)
-    ahead = np.array([0.0, 0.0, 1.0])
-    if rotations is not None:
-        seen = [level @ rotations[:, 2].mean(axis=0), level @ rotations[0, 2]]
-        ahead = next((each for each in seen if np.hypot(each[0], each[2]) > TOGETHER), ahead)
-    cameras = float(np.degrees(np.arctan2(-ahead[0], ahead[2])))
     area = {
         (elevation, turn): _seen_area(
-            spread, Orbit(azimuth=cameras + turn, elevation=elevation, up=as_triple(up))
+            spread, Orbit(azimuth=front + turn, elevation=elevation, up=as_triple(up))
         )
         for elevation in ELEVATIONS
         for turn in TURNS
     }
     enough = BROAD * max(area.values())
     elevation, turn = next(view for view, seen_area in area.items() if seen_area >= enough)
-    return (cameras + turn + 180.0) % 360.0 - 180.0, elevation
+    return (front + turn + 180.0) % 360.0 - 180.0, elevation
 
 
 def _mean_covariance(cloud: Floats) -> Floats:

@@ -23,7 +23,7 @@ FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (20.0, 46.0, 20.0, 46.0)  # pixels left, above (labels), right, below (buttons) a fitted object
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
-NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
+NEAR, FAR = 1e-3, 1e3  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
 MIN_DISTANCE = 1e-6  # of an orbit from its center
 DEFAULT_UP = (0.0, -1.0, 0.0)
@@ -141,10 +141,28 @@ class Orbit:
         """Enlarge by a factor."""
         return replace(self, distance=float(np.clip(self.distance / factor, MIN_DISTANCE, 1e9)))
 
-    def preset(self, name: str) -> Orbit:
-        """Look along an axis; `name` is a key of PRESETS."""
+    def preset(self, name: str, front: float = 0.0) -> Orbit:
+        """Look along an axis; `name` is a key of PRESETS, `front` the azimuth of the front."""
         azimuth, elevation = PRESETS[name]
-        return replace(self, azimuth=azimuth, elevation=elevation)
+        return replace(self, azimuth=(azimuth + front + 180.0) % 360.0 - 180.0, elevation=elevation)
+
+    def about(self, up: Floats) -> Orbit:
+        """Look in the same direction, and turn about another axis."""
+        level = upright(up)
+        _, down, sight = (level @ axis for axis in self.rotation)
+        elevation = float(np.degrees(np.arcsin(np.clip(sight[1], -1.0, 1.0))))
+        across = sight if np.hypot(sight[0], sight[2]) > 1e-6 else -np.sign(sight[1]) * down
+        azimuth = float(np.degrees(np.arctan2(-across[0], across[2])))
+        return replace(self, azimuth=azimuth, elevation=elevation, up=as_triple(up))
+
+    def holding(self, points: Floats, width: int, height: int) -> Orbit:
+        """Go back as far as it takes for points (N, 3) to be inside the free part of a picture."""
+        low, high = free_area(width, height)
+        half = np.array([width, height]) / 2
+        view = (points - np.array(self.center)) @ self.rotation.T
+        room = np.where(view[:, :2] > 0, high - half, half - low) / _focal(height)
+        needed = np.abs(view[:, :2]) / room - (0.0 if self.orthographic else view[:, 2:])
+        return replace(self, distance=max(self.distance, float(needed.max())))
 
     def fitted(self, points: Floats, width: int, height: int) -> Orbit:
         """Move so that points (N, 3) fill the picture but for its margins, seen from the same direction.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nrsfm_gui.scene.comparison import RunComparison, compare_shapes
@@ -25,6 +25,7 @@ class SceneRequest:
     alignment: Alignment
     compared: Iterate | None = None
     scale: str | None = None  # a length that is known, see `core.reconstruction.scale`
+    upright: str | None = None  # how it stands, see `core.reconstruction.orientation`
 
     def shapes_as(self, other: SceneRequest) -> bool:
         """Whether the same shapes show it, with any second run."""
@@ -42,7 +43,8 @@ class SceneRequest:
         return before.sequence is self.sequence and self._placed_as(before)
 
     def _placed_as(self, other: SceneRequest) -> bool:
-        return (self.alignment, self.scale) == (other.alignment, other.scale)
+        own = self.alignment, self.scale, self.upright
+        return own == (other.alignment, other.scale, other.upright)
 
 
 def _point(iterate: Iterate | None) -> tuple[int, int]:
@@ -97,7 +99,7 @@ def make_picture(request: SceneRequest, before: Picture | None = None) -> Pictur
     """Compute what is drawn, reusing what an earlier picture has in common."""
     compared = None
     if request.compared is not None:
-        other = SceneRequest(request.sequence, request.compared, request.alignment, scale=request.scale)
+        other = replace(request, iterate=request.compared, compared=None)
         known = None if before is None else before.compared
         compared = known if known is not None and known.of.same_as(other) else _picture_of(other)
     if before is not None and before.of.shapes_as(request):
@@ -119,4 +121,4 @@ def find_quality(request: SceneRequest) -> Quality:
 
 
 def _shapes_of(request: SceneRequest) -> Shapes:
-    return build_shapes(request.sequence, request.iterate, request.alignment, request.scale)
+    return build_shapes(request.sequence, request.iterate, request.alignment, request.scale, request.upright)

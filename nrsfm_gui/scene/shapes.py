@@ -30,10 +30,11 @@ from core.evaluation import (
     e3d_global,
     find_truth_outliers,
     is_mirrored,
+    truth_axes,
 )
 from core.foundation import Similarity, object_size, read_only
 from core.io.writers import typical_radius
-from core.reconstruction import parse_scale
+from core.reconstruction import orient, parse_scale, parse_upright
 from nrsfm_gui.model.excluded import excluded
 from nrsfm_gui.scene.cameras import Cameras, moved_cameras, project
 from nrsfm_gui.scene.framing import Framing, frame_points
@@ -142,13 +143,15 @@ def build_shapes(
     source: Iterate | Result | None,
     alignment: Alignment = PER_FRAME,
     scale: str | None = None,
+    upright: str | None = None,
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 
-    `source`: an iterate of the solver (its best point is shown), a result, or None before any reconstruction.
+    `source`: an iterate of the solver (its best point is shown), a result, or None before any reconstruction;
+    `scale`, `upright`: settings.
     """
     if source is None:
-        return _without_estimate(sequence, alignment)
+        return _without_estimate(sequence, alignment, upright)
     background = _background(sequence)
     truth = background.truth
     found = solver_geometry(sequence, source)
@@ -178,7 +181,7 @@ def build_shapes(
         residuals=read_only(residuals),
         unit=unit,
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
-        framing=_framing(background if aligned else None, Q, cameras),
+        framing=_framing(sequence, Q, cameras, upright, aligned=aligned),
         image_extent=background.image_extent,
         figures=found.figures,
         still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
@@ -224,7 +227,7 @@ def residuals_of(reprojected: Floats, tracks: Floats) -> Floats:
     return np.where(distances < NEGLIGIBLE, 0.0, distances)
 
 
-def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
+def _without_estimate(sequence: Sequence, alignment: Alignment, upright: str | None) -> Shapes:
     background = _background(sequence)
     truth = background.truth
     cameras = _true_cameras(sequence) if truth is not None else None
@@ -237,7 +240,7 @@ def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
         residuals=None,
         unit=sequence.truth_units,
         alignment=alignment,
-        framing=_framing(background, None, cameras),
+        framing=_framing(sequence, None, cameras, upright, aligned=True),
         image_extent=background.image_extent,
         outliers=background.outliers,
         truth_size=None if truth is None else _truth_size(sequence),
@@ -332,7 +335,7 @@ def _background(sequence: Sequence) -> _FixedGeometry:
     if known_points(truth).any(axis=1).all():
         framing = frame_points(kept)
         if framing is not None and sequence.rotations is not None:
-            framing = framing.aimed(sequence.rotations)
+            framing = framing.aimed(orient(kept, sequence.rotations, axes=np.eye(3)))
     return _FixedGeometry(truth, outliers, kept, framing, image_extent)
 
 
@@ -383,14 +386,27 @@ def _padded(spans: Floats) -> Floats:
 
 
 def _framing(
-    background: _FixedGeometry | None, points: Floats | None, cameras: Cameras | None
+    sequence: Sequence, points: Floats | None, cameras: Cameras | None, upright: str | None, *, aligned: bool
 ) -> Framing | None:
-    """Return what a view must show: the truth where every frame has one, else truth and estimate."""
-    truth = None if background is None else background.kept
-    framing = None if background is None else background.framing
-    if framing is None:
-        shown = [each for each in (points, truth) if each is not None]
-        framing = frame_points(np.concatenate(shown, axis=2)) if shown else None
-    if framing is None or framing.by_cameras or cameras is None:
+    """Return what a view must show: the truth where every frame has one, else truth and estimate.
+
+    `aligned`: whether the points are in the coordinates of the truth.
+    """
+    background = _background(sequence)
+    framing, truth = (background.framing, background.kept) if aligned else (None, None)
+    if framing is not None and framing.by_cameras and upright is None:
         return framing
-    return framing.aimed(cameras.R, snaps=truth is not None)
+    shown = [each for each in (points if framing is None else None, truth) if each is not None]
+    if not shown:
+        return None
+    drawn = np.concatenate(shown, axis=2) if len(shown) > 1 else shown[0]
+    R = None if cameras is None else cameras.R
+    if framing is not None and sequence.rotations is not None:
+        R = sequence.rotations
+    axes: Floats | None = np.eye(3)
+    if truth is None and points is not None:
+        axes = truth_axes(points, sequence.truth, mirror=cameras is not None and cameras.orthogonal)
+    rule = None if upright is None else parse_upright(upright)
+    stands = orient(drawn, R, rule, axes=axes)
+    framing = framing or frame_points(drawn, stands)
+    return None if framing is None else framing.aimed(stands, by_cameras=R is not None, upright=upright)

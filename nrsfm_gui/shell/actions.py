@@ -96,6 +96,7 @@ playable = Condition(lambda s: s.frames, "Open a sequence of several frames firs
 
 STEP = " › "  # between a menu and the menu in it
 BACK = f"&Run{STEP}&Back in time"
+UPRIGHT = f"&View{STEP}What is &up"
 SWEEP = f"&Run{STEP}S&weep"
 
 
@@ -233,6 +234,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
                    separated=name == "front")
         for name, key in (("front", "1"), ("side", "2"), ("top", "3"), ("iso", "4"))
     ),
+    ActionSpec("this_is_up", UPRIGHT, "This is &up",
+               "Let what is upwards in the 3-D view be up: in Top, Front and Side, and in all exports",
+               "scene_view_controller.set_up", (), with_sequence),
+    ActionSpec("this_is_front", UPRIGHT, "This is &front",
+               "Let the side that the 3-D view shows be the front", "scene_view_controller.set_front", (),
+               with_sequence),
+    ActionSpec("stand_on_points", UPRIGHT, "Floor through the selected &points",
+               "Put the floor through three or more selected points of this frame; two give what is up",
+               "scene_view_controller.stand_on_points", (), with_sequence),
+    ActionSpec("stand_as_pictures", UPRIGHT, "As the pic&tures",
+               "Up is as in the pictures, the first camera sees the front, and the floor is below the object",
+               "scene_view_controller.stand_as_pictures", (), with_sequence),
     ActionSpec("orthographic", "&View", "&Orthographic", "Parallel rays in the 3-D view",
                "scene_view.set_orthographic", ("5",), checkable=True, separated=True),
     ActionSpec("camera_lock", "&View", "Lock to the &camera",

@@ -20,6 +20,7 @@ DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable
 MISFIT = 1.3  # times that an object may be too large or too small before it is fitted again
 OFF_CENTER = 0.06  # of the distance: how far its center may be from that of the view
+SLACK = 1.02  # of the distance: what is inside may reach so far out of the free part of a picture
 GESTURE_RESTS = 400  # milliseconds after the last turn of the wheel
 TICK = 16  # milliseconds between two of its pictures
 
@@ -173,10 +174,17 @@ class ViewCamera(QObject):
             return framing.fit_around(orbit, width, height, follow=follow)
         return framing.fit(orbit, width, height, frame, follow=follow)
 
-    def preset(self, name: str, up: tuple[float, float, float]) -> None:
-        """Look along an axis; `name` is a key of `orbit_camera.PRESETS`, `up` a unit vector."""
+    def preset(self, name: str, framing: Framing | None) -> None:
+        """Look along an axis; `name` is a key of `orbit_camera.PRESETS`."""
         self.stop()
-        self._move(replace(self.orbit.preset(name), up=up), aimed=False)
+        orbit = self.orbit.preset(name)
+        if framing is not None:
+            orbit = replace(self.orbit.preset(name, framing.front), up=framing.aim.up)
+        self._move(orbit, aimed=False)
+
+    def stand(self, up: Floats) -> None:
+        """Turn about another axis from now on, and look in the same direction. Emits no `orbit_changed`."""
+        self._change(orbit=self.orbit.about(up))
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
@@ -201,9 +209,14 @@ class ViewCamera(QObject):
             self._timer.stop()
         self.turning_changed.emit(on)
 
-    def turn(self, right: float, down: float) -> None:
-        """Follow a drag, in pixels."""
+    def turn(self, right: float, down: float, held: Floats | None, width: int, height: int) -> None:
+        """Follow a drag, in pixels; points (N, 3) that are inside a picture of a size remain so."""
         turned = self.orbit.turned(right * DEGREES_PER_PIXEL, down * DEGREES_PER_PIXEL)
+        if (
+            held is not None
+            and self.orbit.holding(held, width, height).distance < SLACK * self.orbit.distance
+        ):
+            turned = turned.holding(held, width, height)
         self._move(turned, aimed=False)
 
     def pan(self, right: float, down: float, height: int) -> None:

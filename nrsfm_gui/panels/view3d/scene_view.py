@@ -15,7 +15,6 @@ from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidge
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
-from nrsfm_gui.scene.orbit_camera import DEFAULT_UP
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
@@ -23,7 +22,7 @@ from nrsfm_gui.widgets.picture_labels import paint_message
 from nrsfm_gui.widgets.point_view import PointView, nearest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from PyQt6.QtGui import QContextMenuEvent, QPaintEvent, QResizeEvent
 
@@ -216,9 +215,10 @@ class CameraMouse(QObject):
     left = pyqtSignal()  # it is not over the widget any more
     double_clicked = pyqtSignal()  # emitted on a double click
 
-    def __init__(self, surface: QWidget, camera: ViewCamera) -> None:
+    def __init__(self, surface: QWidget, camera: ViewCamera, held: Callable[[], Floats | None]) -> None:
         super().__init__(surface)
         self._surface, self._camera = surface, camera
+        self._held = held  # what stays in the picture while it turns
         self._pressed: QPointF | None = None
         self._last = QPointF()
         self._dragging = False
@@ -275,7 +275,8 @@ class CameraMouse(QObject):
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
             self._camera.pan(delta.x(), delta.y(), self._surface.height())
         elif buttons & Qt.MouseButton.LeftButton:
-            self._camera.turn(delta.x(), delta.y())
+            size = self._surface.width(), self._surface.height()
+            self._camera.turn(delta.x(), delta.y(), self._held(), *size)
 
 
 class SceneView(PointView):
@@ -331,7 +332,7 @@ class SceneView(PointView):
         self._camera.locked_changed.connect(self.camera_locked_changed)
         self._camera.turning_changed.connect(self.turntable_changed)
         self._camera.turning_changed.connect(lambda _on: self._show_controls())
-        self._mouse = CameraMouse(self, self._camera)
+        self._mouse = CameraMouse(self, self._camera, self._outline)
         self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
         self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
         self._mouse.left.connect(lambda: self._hover(-1))
@@ -509,13 +510,13 @@ class SceneView(PointView):
         """Show the object large, seen from the default direction."""
         with self._gesture("Reset the view"):
             self._camera.stop()
-            if self._framing is not None:
-                self._camera.aim(self._framing)
+            if self.framing is not None:
+                self._camera.aim(self.framing)
             self._fit()
 
     def fit_cameras(self) -> None:
         """Show the object and the centers of all cameras, seen from the same direction."""
-        framing, scene = self._framing, self._scene
+        framing, scene = self.framing, self._scene
         if framing is not None and scene is not None and scene.path is not None:
             points = np.concatenate([framing.outline_in_space, scene.path])
             with self._gesture("Show the cameras"):
@@ -525,9 +526,9 @@ class SceneView(PointView):
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
-        framing = self._framing
+        framing = self.framing
         with self._gesture("Look from the " + PRESETS[name][0].lower()):
-            self._camera.preset(name, DEFAULT_UP if framing is None else framing.aim.up)
+            self._camera.preset(name, framing)
             self._fit()
 
     def set_orbit(self, orbit: Orbit) -> None:
@@ -546,7 +547,7 @@ class SceneView(PointView):
 
     def orbit_for(self, width: int, height: int) -> Orbit:
         """Return the orbit of a picture of another size: fitted to it where this view is fitted."""
-        framing, scene = self._framing, self._scene
+        framing, scene = self.framing, self._scene
         if framing is None or scene is None or not self._camera.fitted:
             return self._camera.orbit
         return self._camera.orbit_for(framing, width, height, scene.frame, follow=self._follows)
@@ -577,7 +578,7 @@ class SceneView(PointView):
         self._camera.report(before, text)
 
     def _fit(self) -> None:
-        self._fitted_to = framing = self._framing
+        self._fitted_to = framing = self.framing
         if framing is not None and self._scene is not None:
             self._camera.fit(framing, self.width(), self.height(), self._scene.frame, follow=self._follows)
 
@@ -588,6 +589,9 @@ class SceneView(PointView):
             return
         camera, follow = self._camera, scene.appearance.follow
         shown = self.width(), self.height(), scene.frame
+        another = old is not None and old.subject != scene.subject and not camera.aimed
+        if before is not None and (another or framing.upright != before.upright):
+            camera.stand(framing.up)
         if old is None or before is None or old.subject[0] != scene.subject[0]:
             self._fitted_to = framing
             camera.show_framing(framing, *shown, follow=follow, aim=True)
@@ -612,8 +616,21 @@ class SceneView(PointView):
             )
 
     @property
-    def _framing(self) -> Framing | None:
+    def framing(self) -> Framing | None:
+        """What is to be seen of the scene; None without one."""
         return None if self._scene is None else self._scene.shapes.framing
+
+    def _outline(self) -> Floats | None:
+        """Return the outermost points (N, 3) of the object, where the orbit sees them."""
+        framing = self.framing
+        if framing is None:
+            return None
+        return framing.outline if self._follows else framing.outline_in_space
+
+    @property
+    def rotation(self) -> Floats:
+        """(3, 3) from the scene to what is seen: x right, y down, z into the picture."""
+        return self._projection().R
 
     @property
     def _follows(self) -> bool:

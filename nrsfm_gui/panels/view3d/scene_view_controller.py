@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PyQt6.QtCore import QObject
 
+from core.reconstruction import UprightRule, parse_upright
 from nrsfm_gui.model.appearance import Appearance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core import Alignment
+    from core.foundation import Floats
+    from core.reconstruction import Orientation
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.view3d.camera import Viewpoint
     from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -83,6 +87,51 @@ class SceneViewController(QObject):
         """Let a gesture be undone; a second view follows the first one."""
         if not self._is_resetting:
             self._session.record_view_change("viewpoint", text, before, after, self._view.set_viewpoint)
+
+    # -- how it stands: a setting ---------------------------------------------------------------------------
+
+    def set_up(self) -> None:
+        """Make what is upwards in the view up."""
+        self._say(lambda stands, view: {"up": stands.first @ -view[1]}, "Up is as in this view")
+
+    def set_front(self) -> None:
+        """Make the side that is seen the front."""
+        self._say(lambda stands, view: {"front": stands.first @ -view[2]}, "This side is the front")
+
+    def stand_on_points(self) -> None:
+        """Put the floor through the selected points of this frame; of two, the upward axis."""
+        scene, session = self._display.scene, self._session
+        points = None if scene is None else scene.truth if scene.estimate is None else scene.estimate
+        places = np.zeros((3, 0)) if points is None else points[list(session.selection)].T
+        chosen = np.array(session.selection)[np.isfinite(places).all(axis=0)].tolist() if places.size else []
+        if len(chosen) < 2:
+            session.notifier.show_status("Select two points above each other, or three or more on the floor")
+            return
+        places = places[:, np.isfinite(places).all(axis=0)]
+        axis = np.linalg.svd(places - places.mean(axis=1, keepdims=True))[0][:, 0 if len(chosen) == 2 else 2]
+
+        def said(stands: Orientation, _view: Floats) -> dict[str, Any]:
+            up = {"up": stands.first @ (axis if axis @ stands.up >= 0 else -axis)}
+            return up if len(chosen) == 2 else up | {"floor": (session.frame, tuple(chosen))}
+
+        self._say(said, f"Up is along the {'two points' if len(chosen) == 2 else 'normal of the points'}")
+
+    def stand_as_pictures(self) -> None:
+        """Let it stand as the pictures do."""
+        self._session.set_settings(self._session.settings.with_changes(upright=None))
+
+    def _say(self, found: Callable[[Orientation, Floats], dict[str, Any]], sentence: str) -> None:
+        """Change what was said about how it stands; directions are in the axes of the first camera."""
+        session, framing = self._session, self._view.framing
+        if framing is None or not framing.by_cameras:
+            session.notifier.show_status("No camera is known yet: run the solver first (Ctrl+R)")
+            return
+        said = found(framing.orientation, self._view.rotation)
+        said |= {name: tuple(value.tolist()) for name, value in said.items() if isinstance(value, np.ndarray)}
+        known = session.settings.upright
+        rule = replace(UprightRule() if known is None else parse_upright(known), **said)
+        session.set_settings(session.settings.with_changes(upright=str(rule)))
+        session.notifier.show_status(f"{sentence}; Ctrl+Z undoes it")
 
     def show_cameras(self) -> None:
         """Look at all cameras and the object from outside."""

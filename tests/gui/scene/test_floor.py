@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.reconstruction import orient
 from nrsfm_gui.scene.floor import Floor
 from nrsfm_gui.scene.framing import frame_points
 
@@ -22,7 +23,7 @@ def framing(request):
     ahead = np.cross(up, [0.0, 1.0, 0.1])
     ahead /= np.linalg.norm(ahead)
     rotation = np.stack([np.cross(-up, ahead), -up, ahead])
-    found = frame_points(points).aimed(np.repeat(rotation[None], 30, axis=0))
+    found = frame_points(points, orient(points, rotation[None]))
     return points, found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.foundation import rotation_from_vector
+from core.reconstruction import orient
 from nrsfm_gui.scene.framing import frame_points
 from nrsfm_gui.scene.orbit_camera import Orbit, free_area, upright
 from nrsfm_gui.scene.scene import build_scene
@@ -107,7 +108,7 @@ def test_an_outlier_changes_neither_the_size_nor_the_floor():
     points[7, :, 3] = 1e4
     after = frame_points(points)
     np.testing.assert_allclose(after.box, before.box, atol=2.0)
-    assert after.level == pytest.approx(before.level, abs=2.0)
+    assert after.orientation.floor == pytest.approx(before.orientation.floor, abs=2.0)
 
 
 def test_an_object_that_walks_is_followed_and_keeps_its_size():
@@ -149,19 +150,18 @@ def test_frames_without_points_are_bridged():
 
 
 def test_up_is_that_of_the_cameras_and_an_axis_where_one_is_near():
-    framing = frame_points(bodies())
+    points = bodies()
     z_up = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # y of the camera points against z of the object
     tilted = rotation_from_vector(np.array([0.3, 0.0, 0.0])) @ z_up
-    found = framing.aimed(np.repeat(tilted[None], 5, axis=0))
+    cameras = np.repeat(tilted[None], 5, axis=0)
+    found = orient(points, cameras, axes=np.eye(3))
     assert found.up.tolist() == [0.0, 0.0, 1.0]
-    assert found.by_cameras and not framing.by_cameras
-    exact = framing.aimed(np.repeat(tilted[None], 5, axis=0), snaps=False)  # in coordinates without a truth
-    np.testing.assert_allclose(exact.up, -tilted[1])
+    assert frame_points(points, found).by_cameras and not frame_points(points).by_cameras
+    np.testing.assert_allclose(orient(points, cameras).up, -tilted[1])  # in coordinates without a truth
     turned = np.diag([-1.0, -1.0, 1.0]) @ z_up  # of tracks whose y points up
-    assert framing.aimed(turned[None]).up.tolist() == [0.0, 0.0, 1.0]
+    assert orient(points, turned[None], axes=np.eye(3)).up.tolist() == [0.0, 0.0, 1.0]
     oblique = rotation_from_vector(np.array([0.0, 0.0, np.pi / 4]))
-    found = framing.aimed(np.repeat(oblique[None], 5, axis=0))
-    np.testing.assert_allclose(found.up, -oblique[1])
+    np.testing.assert_allclose(orient(points, oblique[None], axes=np.eye(3)).up, -oblique[1])
 
 
 @pytest.mark.parametrize("normal", [0, 1, 2])
@@ -177,8 +177,34 @@ def test_the_default_view_is_from_the_side_of_the_cameras():
     framing = frame_points(bodies(size=(50.0, 50.0, 50.0)))
     for angle in (0.0, 1.0, 2.5, -2.0):
         R = rotation_from_vector(np.array([0.0, angle, 0.0]))
-        sight = framing.aimed(np.repeat(R[None], 3, axis=0)).aim.rotation[2]
-        assert sight @ R[2] > 0.7
+        seen = framing.aimed(orient(bodies(), R[None]))
+        assert seen.aim.rotation[2] @ R[2] > 0.7
+        np.testing.assert_allclose(seen.aim.preset("front", seen.front).rotation, R, atol=1e-12)
+
+
+def test_an_orbit_about_another_axis_looks_in_the_same_direction():
+    rng = np.random.default_rng(3)
+    for azimuth, elevation in ((30.0, 20.0), (-100.0, -60.0), (0.0, 90.0)):
+        orbit = Orbit(azimuth=azimuth, elevation=elevation, up=(0.0, 0.6, 0.8))
+        for up in (orbit.up, tuple(orbit.rotation[1] * -1.0), *rng.normal(size=(3, 3))):
+            up = np.array(up) / np.linalg.norm(up)
+            found = orbit.about(up)
+            np.testing.assert_allclose(found.rotation[2], orbit.rotation[2], atol=1e-6)
+            assert found.rotation[0] @ up == pytest.approx(0.0, abs=1e-6)  # the horizon is level
+        np.testing.assert_allclose(orbit.about(-orbit.rotation[1]).rotation, orbit.rotation, atol=1e-6)
+
+
+def test_what_is_inside_a_picture_stays_inside_as_it_turns():
+    long = np.random.default_rng(0).uniform(-1, 1, (50, 3)) * [0.2, 0.2, 5.0]
+    for orthographic in (False, True):
+        orbit = Orbit(orthographic=orthographic).preset("front").fitted(long, *SIZE)
+        for turn in range(0, 360, 15):
+            turned = orbit.turned(turn, 5.0)
+            kept = turned.holding(long, *SIZE)
+            assert kept.distance >= orbit.distance
+            pixels, _ = kept.projection(*SIZE).pixels(long)
+            low, high = free_area(*SIZE)
+            assert (pixels > low - 1e-6).all() and (pixels < high + 1e-6).all()
 
 
 def test_an_upright_base_is_a_rotation_that_turns_up_upwards():
