@@ -123,6 +123,11 @@ class Framing:
         centers, distances = _course(self, direction, width, height)
         return replace(orbit, center=as_triple(centers[frame]), distance=float(distances[frame]))
 
+    def outline_at(self, frame: int, *, follow: bool = True) -> Floats:
+        """Return the outermost points (M, 3) of a frame, or of the nearest one that is looked at."""
+        found: Floats = self.outlines[np.abs(self.outlined - frame).argmin()]
+        return found if follow else found + self.displacements[frame]
+
     def fit_around(self, orbit: Orbit, width: int, height: int, *, follow: bool = True) -> Orbit:
         """Return the orbit that can turn about the upright axis with the object inside the picture."""
         outline = self.outline if follow else self.outline_in_space

@@ -5,8 +5,10 @@
 The interpreter named has Blender's module (`pip install bpy==5.0.1` in an environment of its own; it needs
 Python 3.11). This program writes the files and what they should hold, and that interpreter runs this file
 again to import them. It prints the largest deviations: of positions in sizes of the shape, of errors
-relative, of the picture in the units of the tracks. It ends with an error where one is too large. The scale
-of an orthogonal camera is set first: Blender 5.0.1 reads it ten times too large, and without metersPerUnit.
+relative, of the picture in the units of the tracks; and the angle between Blender's upward axis and the mean
+one of the pictures, and the height of the lowest point above its floor. It ends with an error where one is
+too large. The scale of an orthogonal camera is set first: Blender 5.0.1 reads it ten times too large, and
+without metersPerUnit.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ SIZE = (1920, 1080)
 FPS = 24
 RELATIVE = 1e-5  # accepted deviation of positions, of the size of the shape: Blender computes in float32
 PIXELS = 0.05
+LEANING = 35.0  # degrees: up is the axis of the truth next to that of the pictures
 
 
 def write_files(folder: Path) -> list[dict[str, object]]:
@@ -43,19 +46,18 @@ def write_files(folder: Path) -> list[dict[str, object]]:
         result = replace(result, meta=result.meta | {"frame_rate": FPS})
         for align in ("none", "sequence"):
             for suffix in (".usda", ".glb"):
-                options = ExportOptions(align=align, mirror=model == "orthogonal")
+                options = ExportOptions(align=align, mirror=model == "orthogonal", y_up=True)
                 (path,) = core.export(
                     result, folder / f"{model}_{align}{suffix}", align=align, mirror=options.mirror
                 )
                 meters = 1.0 if align == "none" else METERS[str(result.meta["truth_units"])]
                 compared = compare(result, options)
                 assert compared is not None
-                turn = np.array([1.0, -1.0, -1.0])[:, None] * meters
                 cases.append(
                     {
                         "path": str(path),
-                        "points": (turn * aligned_shapes(result, options)).tolist(),
-                        "truth": (turn * compared.points).tolist(),
+                        "points": (meters * aligned_shapes(result, options)).tolist(),
+                        "truth": (meters * compared.points).tolist(),
                         "errors": compared.errors.tolist(),
                         "pixels": result.reprojections().tolist(),
                         "bounds": picture_bounds(result),
@@ -90,7 +92,7 @@ def check(case: dict) -> bool:
     def compare_with(name, got, expected):
         far[name] = max(far[name], float(np.abs(got - expected).max()))
 
-    scales = None
+    scales, ups, lowest = None, [], np.inf
     for frame in FRAMES:
         scene.frame_set(frame + 1 if usd else frame)  # glTF begins at time 0
         graph = bpy.context.evaluated_depsgraph_get()
@@ -103,6 +105,9 @@ def check(case: dict) -> bool:
             world = np.array(item.matrix_world)
             return flat @ world[:3, :3].T + world[:3, 3]
 
+        camera = objects["camera"].evaluated_get(graph)
+        ups.append(np.array(camera.matrix_world)[:3, 1])
+        lowest = min(lowest, positions("estimate" if usd else "shape")[:, 2].min() / np.ptp(points))
         expected = points[frame].T[:, [0, 2, 1]] * [1, -1, 1]  # z up
         if not usd:
             compare_with("position", positions("shape"), expected)
@@ -113,7 +118,6 @@ def check(case: dict) -> bool:
         cloud = objects["estimate"].evaluated_get(graph).data
         errors = np.array([entry.value for entry in cloud.attributes["error"].data])
         compare_with("error", errors / case["errors"][frame], 1.0)
-        camera = objects["camera"].evaluated_get(graph)
         left, top, right, bottom = case["bounds"]
         set_aspect(scene, camera.data)
         if camera.data.type == "ORTHO":
@@ -131,7 +135,11 @@ def check(case: dict) -> bool:
     good = max(far[name] for name in ("position", "surface", "truth")) < RELATIVE
     good = good and far["error"] < 1e-4 and far["picture"] < PIXELS
     good = good and (not usd or frames == (1, len(points)))
+    up = np.mean(ups, axis=0)
+    angle = float(np.degrees(np.arccos(up[2] / np.linalg.norm(up))))
+    good = good and angle < LEANING and -0.01 < lowest < 0.5
     told = ", ".join(f"{name} {value:.1e}" for name, value in far.items())
+    told += f"; up {angle:.1f} degrees from the pictures, lowest point {lowest:.3f} above the floor"
     print(f"{Path(case['path']).name:26} {'ok' if good else 'WRONG':5} frames {frames}; {told}")
     return good
 

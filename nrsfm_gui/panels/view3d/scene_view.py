@@ -621,11 +621,11 @@ class SceneView(PointView):
         return None if self._scene is None else self._scene.shapes.framing
 
     def _outline(self) -> Floats | None:
-        """Return the outermost points (N, 3) of the object, where the orbit sees them."""
-        framing = self.framing
-        if framing is None:
+        """Return the outermost points (N, 3) of the frame, where the orbit sees them."""
+        framing, scene = self.framing, self._scene
+        if framing is None or scene is None:
             return None
-        return framing.outline if self._follows else framing.outline_in_space
+        return framing.outline_at(scene.frame, follow=self._follows)
 
     @property
     def rotation(self) -> Floats:

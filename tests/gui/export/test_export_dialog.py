@@ -84,7 +84,7 @@ def test_every_editor_has_a_tip_and_a_name(dialog):
 def test_shapes_are_asked_for_with_their_options(dialog):
     dialog.choose("shapes")
     options = dialog.request().options
-    assert options.pop("align") == "truth" and options.pop("coordinates") == "object"
+    assert options.pop("align") == "truth" and options.pop("coordinates") == "upright"
     assert options == {"mirror": False, "frames": "one", "frame": 2, "text": False}
     dialog.form.frames.set_key("stacked")
     dialog.form.format.set_key(".obj")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -188,3 +189,38 @@ def test_a_result_is_still_replaced_by_the_next_one(qtbot, opened, tmp_path):
             window.export_controller.save_reconstruction(path)
         qtbot.waitUntil(lambda: not window.export_controller.busy)
     assert load_result(path).loss > 0
+
+
+def test_window_and_command_line_export_the_same_upright_shape_also_after_the_session_is_opened(
+    qtbot, opened, make_window, tmp_path
+):
+    from core.cli import main
+
+    window, _path = opened
+    window.scene_view.set_axis_preset("side")
+    window.toolbars.actions["this_is_up"].trigger()
+    window.scene_view.set_axis_preset("top")
+    window.toolbars.actions["this_is_up"].trigger()
+    window.toolbars.actions["this_is_front"].trigger()
+    rule = window.session.settings.upright
+    saved = tmp_path / "said.nrsfm"
+    window.session_saver.save_to(saved)
+    qtbot.waitUntil(lambda: not window.session_saver.busy)
+    again = make_window()
+    with qtbot.waitSignal(again.sequence_opening.shown):
+        again.sequence_opening.open(saved)
+    assert again.session.settings.upright == rule
+    for name, each in (("first", window), ("again", again)):
+        for suffix in (".npz", ".ply", ".usda", ".html"):
+            each.export_controller.save_result(tmp_path / f"{name}{suffix}")
+        qtbot.waitUntil(lambda each=each: not each.export_controller.busy)
+    assert load_result(tmp_path / "first.npz").meta["upright"] == rule
+    for suffix in (".ply", ".usda", ".html"):
+        told = tmp_path / f"told{suffix}"
+        assert main(["export", str(tmp_path / "first.npz"), "-o", str(told)]) == 0
+        expected = (tmp_path / f"first{suffix}").read_bytes()
+        assert told.read_bytes() == expected and (tmp_path / f"again{suffix}").read_bytes() == expected
+    plain = tmp_path / "plain.ply"
+    stood = load_result(tmp_path / "first.npz")
+    replace(stood, meta=stood.meta | {"upright": "up=0,-1,0"}).export(plain)
+    assert plain.read_bytes() != (tmp_path / "first.ply").read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QContextMenuEvent, QWheelEvent
@@ -10,6 +11,7 @@ from PyQt6.QtWidgets import QApplication
 
 from core import Alignment, Settings
 from core.evaluation import Kind
+from core.reconstruction import parse_upright
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 
@@ -119,3 +121,72 @@ def test_the_right_button_asks_for_the_menu_of_a_point_or_of_the_view(
     assert session.point >= 0
     QTest.mouseMove(scene_view, QPoint(60, 60))
     assert scene_view.viewpoint == fitted
+
+
+def world(session, axis: list[float]) -> np.ndarray:
+    """Return a direction that is said in the axes of the first camera, in those of the scene."""
+    return session.sequence.rotations[0].T @ axis
+
+
+def test_what_the_view_shows_upwards_becomes_up_without_a_jump_and_is_undone(session, scene_view, controller):
+    scene_view.set_axis_preset("top")
+    drag(scene_view, QPoint(200, 200), QPoint(330, 200))
+    before = scene_view.rotation
+    controller.set_up()
+    scene_view.repaint()
+    session.changed.emit()
+    controller._display.refresh()
+    rule = parse_upright(session.settings.upright)
+    np.testing.assert_allclose(world(session, rule.up), -before[1], atol=1e-5)
+    np.testing.assert_allclose(scene_view.framing.up, -before[1], atol=1e-5)
+    np.testing.assert_allclose(scene_view.rotation, before, atol=1e-4)  # the picture is the same
+    scene_view.set_axis_preset("top")
+    np.testing.assert_allclose(scene_view.rotation[2], before[1], atol=1e-4)  # looks down on it
+    while session.settings.upright is not None:
+        session.undo()
+    controller._display.refresh()
+    assert scene_view.framing.up @ -before[1] < 0.5
+
+
+def test_the_side_that_is_seen_becomes_the_front(session, scene_view, controller):
+    scene_view.set_axis_preset("side")
+    seen = scene_view.rotation
+    controller.set_front()
+    controller._display.refresh()
+    scene_view.set_axis_preset("iso")
+    scene_view.set_axis_preset("front")
+    np.testing.assert_allclose(scene_view.rotation, seen, atol=1e-4)
+    controller.stand_as_pictures()
+    assert session.settings.upright is None
+
+
+def test_the_floor_is_put_through_points_and_two_of_them_are_upright(
+    session, controller, scene_view, statuses
+):
+    shape = controller._display.scene.estimate
+    controller.stand_on_points()
+    assert session.settings.upright is None and "Select two points" in statuses[-1]
+    session.set_selection((0, 4, 9))
+    controller.stand_on_points()
+    controller._display.refresh()
+    stands = scene_view.framing.orientation
+    normal = np.cross(shape[4] - shape[0], shape[9] - shape[0])
+    assert abs(normal @ stands.up) / np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-3)
+    assert session.settings.upright.endswith("floor=1:1-5-10")
+    truth = session.sequence.truth.points[0]
+    assert stands.floor == pytest.approx(np.mean(stands.up @ truth[:, [0, 4, 9]]))
+    session.set_selection((0, 15))
+    controller.stand_on_points()
+    controller._display.refresh()
+    along = (shape[15] - shape[0]) / np.linalg.norm(shape[15] - shape[0])
+    assert abs(scene_view.framing.up @ along) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_an_orbit_that_turns_keeps_a_long_object_in_the_picture(session, scene_view, controller):
+    scene_view.resize(300, 600)
+    scene_view.set_axis_preset("side")  # the sheet is seen edge-on
+    held = scene_view.framing.outline_at(0)
+    for _ in range(8):
+        drag(scene_view, QPoint(150, 200), QPoint(210, 200))
+        pixels, _depths = scene_view._projection().pixels(held)
+        assert (pixels > 0).all() and (pixels < [scene_view.width(), scene_view.height()]).all()
