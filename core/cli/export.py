@@ -38,6 +38,7 @@ OPTIONS = {
     "fps": "--fps",
     "interpolation": "--interpolation",
     "color": "--color",
+    "video": "--video",
 }
 
 
@@ -123,6 +124,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=list(COLORS),
         default="plain",
         help=f"{_heeding('color')}: " + "; ".join(f"{name}: {meaning}" for name, meaning in COLORS.items()),
+    )
+    parser.add_argument(
+        "--video",
+        action="store_true",
+        help=f"{_heeding('video')}: put the video that was tracked behind the camera; pictures of all frames "
+        "beside USD, the first one inside glTF",
     )
 
 

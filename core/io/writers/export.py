@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 PLACED = frozenset({"coordinates", "align", "mirror"})
 SHAPES = PLACED | {"frame", "frames"}
 MOVING = PLACED | {"frame", "fps"}
-ANIMATED = MOVING | {"interpolation", "color"}
+SHOT = MOVING | {"color", "video"}
+ANIMATED = SHOT | {"interpolation"}
 
 KINDS = {
     "result": "Complete result",
@@ -66,7 +67,7 @@ WRITERS: dict[str, Writer] = {
             "USD, shape and camera moving",
             usd.write,
             "scene",
-            MOVING | {"color"},
+            SHOT,
             "for Blender, Houdini, Maya, Unreal and usdview: frames keep their numbers",
         ),
         Writer(
@@ -164,6 +165,7 @@ def export(
     fps: float | None = None,
     interpolation: str = "linear",
     color: str = "plain",
+    video: bool = False,
     progress: Callable[[int, int], None] = ignore_progress,
 ) -> list[Path]:
     """Write a result in the format that the suffix of `path` names, and return the files written.
@@ -206,6 +208,9 @@ def export(
     color
         "plain"; "std", points of USD and glTF are colored by their standard deviation; or "error", by their
         distance to the ground truth. USD colors every frame, glTF by the root mean square of all frames.
+    video
+        whether the pictures of the video stand behind the camera of a scene: as numbered JPEG files beside
+        USD, in every frame; inside glTF, which knows no videos, that of the first frame.
     progress
         called with (done, total) while it works; what it raises ends the export, and nothing is written.
 
@@ -243,6 +248,7 @@ def export(
         fps=fps,
         interpolation=interpolation,
         color=color,
+        video=video,
         progress=progress,
         y_up=writer.kind in Y_UP,
     )

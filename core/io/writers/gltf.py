@@ -17,7 +17,8 @@ Colors by a value of every point, its standard deviation |std_fj| or its error (
 frames that are written), go along viridis from 0 to the largest; the file names the largest in its extras.
 
 One camera moves. Its picture is symmetric about the principal point, which glTF cannot shift, and contains
-that of the tracks; the picture of an orthogonal camera has its mean size.
+that of the tracks; the picture of an orthogonal camera has its mean size. The picture of a video is a card
+that belongs to the camera (`core.io.writers.backdrop`), as bright as it is.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
+from .backdrop import card_corners, read_pictures, with_video_size
 from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
@@ -65,6 +67,8 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         raise InputError(
             f"{path}: glTF holds all frames as an animation; numbered files are for .ply and .obj"
         )
+    if options.video:
+        result = with_video_size(result, path)
     if options.frame is None:
         points = aligned_shapes(result, options)
     else:
@@ -79,6 +83,8 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     cameras = cameras_of(result, options)
     if cameras is not None:
         _add_camera(asset, cameras, METERS.get(unit, 1.0), options, fps)
+        if options.video:
+            _add_video(asset, result, cameras, METERS.get(unit, 1.0), options)
     asset.tree["asset"]["extras"] = {
         "frames": len(points),
         "framesPerSecond": fps,
@@ -155,7 +161,7 @@ class _Asset:
         }
 
     def add(self, values: np.ndarray, kind: str, *, use: int | None = None, bounds: bool = False) -> int:
-        """Append an array (N,) or (N, 3) as an accessor and return its index."""
+        """Append an array (N,), (N, 2) or (N, 3) as an accessor and return its index."""
         component = UNSIGNED if values.dtype.kind in "iu" else FLOAT
         stored = np.ascontiguousarray(values, dtype="<u4" if component == UNSIGNED else "<f4")
         view: dict[str, Any] = {"buffer": 0, "byteOffset": len(self.buffer), "byteLength": stored.nbytes}
@@ -174,6 +180,13 @@ class _Asset:
             accessor |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
         self.tree["accessors"].append(accessor)
         return len(self.tree["accessors"]) - 1
+
+    def add_bytes(self, content: bytes) -> int:
+        """Append a file, and return the index of its buffer view."""
+        view = {"buffer": 0, "byteOffset": len(self.buffer), "byteLength": len(content)}
+        self.tree["bufferViews"].append(view)
+        self.buffer += content + bytes(-len(content) % 4)
+        return len(self.tree["bufferViews"]) - 1
 
     def text(self) -> bytes:
         """Return the `.gltf` file, its buffer inside as base64."""
@@ -268,6 +281,38 @@ def _add_camera(
         )
         output, between = asset.add(values, kind), options.interpolation.upper()
         animation["samplers"].append({"input": times, "output": output, "interpolation": between})
+
+
+def _add_video(
+    asset: _Asset, result: Result, cameras: SceneCameras, unit: float, options: ExportOptions
+) -> None:
+    """Put the picture of the first frame that is written behind the camera, the last node so far."""
+    frame = np.array([options.frame or 0])
+    (picture,) = read_pictures(result, frame)
+    tree, camera = asset.tree, len(asset.tree["nodes"]) - 1
+    tree["extensionsUsed"] = ["KHR_materials_unlit"]
+    tree["images"] = [{"bufferView": asset.add_bytes(picture), "mimeType": "image/jpeg", "name": "video"}]
+    tree["textures"] = [{"source": 0}]
+    tree["materials"].append(
+        {
+            "name": "video",
+            "doubleSided": True,
+            "extensions": {"KHR_materials_unlit": {}},
+            "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, "metallicFactor": 0.0},
+        }
+    )
+    corners = unit * card_corners(cameras, frame)[0]
+    places = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])  # from the upper left of the picture
+    attributes = {
+        "POSITION": asset.add(corners, "VEC3", use=VERTICES, bounds=True),
+        "TEXCOORD_0": asset.add(places, "VEC2", use=VERTICES),
+    }
+    indices = asset.add(np.array([0, 1, 2, 0, 2, 3]), "SCALAR", use=INDICES)
+    tree["meshes"].append(
+        {"name": "video", "primitives": [{"attributes": attributes, "indices": indices, "material": 1}]}
+    )
+    tree["nodes"].append({"mesh": 1, "name": "video"})
+    tree["nodes"][camera]["children"] = [camera + 1]
 
 
 def _primitives(result: Result) -> list[tuple[int, np.ndarray | None]]:

@@ -71,7 +71,7 @@ class ExportOptions:
 
     Parameters
     ----------
-    frame, frames, coordinates, align, mirror, text, fps, interpolation, color, progress
+    frame, frames, coordinates, align, mirror, text, fps, interpolation, color, video, progress
         as in `core.export`.
 
     Raises
@@ -95,6 +95,7 @@ class ExportOptions:
     fps: float | None = None  # frames per second of an animation; None: that of the sequence
     interpolation: str = "linear"  # a key of INTERPOLATIONS
     color: str = "plain"  # a key of COLORS
+    video: bool = False
     progress: Callable[[int, int], None] = field(
         default=ignore_progress, compare=False, repr=False
     )  # (done, total)

@@ -6,7 +6,8 @@ Below one root there are
     surface         Mesh, where faces are known; else edges, BasisCurves, where edges are
     ground_truth    Points that are known, laid over the shape; invisible in frames without a truth
     true_surface    Mesh, where faces are known and all points of the truth are
-    camera          Camera with the intrinsics K and the pose of every frame
+    camera          Camera with the intrinsics K and the pose of every frame; below it, where asked for,
+                    video, a card that fills its picture, with a file of every frame as texture
 
 Time codes are the frame numbers of the sequence, from 1, and one unit of length is metersPerUnit. Axes and
 cameras are those of `core.io.writers.scene`. The focal length F and the apertures of USD are in tenths of the
@@ -28,11 +29,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.masks import known_points
-from ...foundation.atomic import replacing
+from ...foundation.atomic import replacing_many
 from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
-from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
+from .backdrop import card_corners, read_pictures, with_video_size
+from .options import aligned_shapes, frame_rate, numbered, shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
     cameras_of,
@@ -61,31 +63,45 @@ TRUTH_COLOR = (0.9, 0.55, 0.15)  # linear RGB
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames, or the chosen one.
+    """Write all frames, or the chosen one, and the pictures of the video where they are asked for.
 
     Raises InputError where numbered files are asked for, or a coordinate is not finite.
     """
     if options.frames != "one":
         raise InputError(f"{path}: USD holds all frames in one file; numbered files are for .ply and .obj")
+    if options.video:
+        result = with_video_size(result, path)
     if options.frame is None:
         frames, points = np.arange(result.frame_count), aligned_shapes(result, options)
     else:
         chosen = shapes(result, options)
         frames, points = np.array([options.frame]), np.stack([each for _frame, each in chosen])
     require_finite(points, path, "USD")
-    text = _Stage(result, options, frames, points, path).text()
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-    return [path]
+    pictures = [numbered(path, frame).with_suffix(".jpg") for frame in frames.tolist() if options.video]
+    text = _Stage(result, options, frames, points, path, [each.name for each in pictures]).text()
+    with replacing_many(path) as folder:
+        if pictures:
+            for picture, content in zip(pictures, read_pictures(result, frames), strict=True):
+                (folder / picture.name).write_bytes(content)
+        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
+    return [path, *pictures]
 
 
 class _Stage:
     """The text of a stage, prim by prim."""
 
     def __init__(
-        self, result: Result, options: ExportOptions, frames: Ints, points: Floats, path: Path
+        self,
+        result: Result,
+        options: ExportOptions,
+        frames: Ints,
+        points: Floats,
+        path: Path,
+        pictures: list[str],
     ) -> None:
         self.result, self.options = result, options
+        self.pictures = pictures  # names of files, of every frame, or none
+        self.name = str(result.meta.get("name") or "sequence")
         self.frames = frames
         self.points = points  # (N, 3, P)
         self.values = color_values(result, options, path)
@@ -95,13 +111,14 @@ class _Stage:
 
     def text(self) -> str:
         """Return the file."""
-        name = str(self.result.meta.get("name") or "sequence")
+        name = self.name
         compared, cameras = compare(self.result, self.options), cameras_of(self.result, self.options)
         body = [*self._estimate(compared), *self._surface("surface", self.points, self.frames)]
         if compared is not None:
             body += self._truth(compared)
         if cameras is not None:
             body += self._camera(cameras)
+            body += self._video_material() if self.pictures else []
         rate = f"{frame_rate(self.result, self.options):.10g}"
         described = {
             "displayName": name,
@@ -243,7 +260,51 @@ class _Stage:
             f"float2 clippingRange = {_tuple((near, far / CLIPPING))}",
             f"custom float4 picture = {_tuple(picture_bounds(self.result))}",
         ]
-        return _prim("Camera", "camera", lines)
+        return _prim("Camera", "camera", [*lines, *(self._card(cameras) if self.pictures else [])])
+
+    def _card(self, cameras: SceneCameras) -> list[str]:
+        corners = np.swapaxes(card_corners(cameras, self.frames), 1, 2)
+        lines = [
+            self._samples("point3f[] points", map(_vectors, corners), self.frames),
+            "int[] faceVertexCounts = [4]",
+            "int[] faceVertexIndices = [0, 1, 2, 3]",
+            'uniform token subdivisionScheme = "none"',
+            "uniform bool doubleSided = 1",
+            'texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1)] (\n    interpolation = "vertex"\n)',
+            f"rel material:binding = </{_identifier(self.name)}/video>",
+        ]
+        card = _prim("Mesh", "video", lines)
+        return ['def Mesh "video" (\n    prepend apiSchemas = ["MaterialBindingAPI"]\n)', *card[1:]]
+
+    def _video_material(self) -> list[str]:
+        """Return the material of the card: the pictures as they are, whatever the light."""
+        own = f"</{_identifier(self.name)}/video"
+        files = [f"@./{name}@" for name in self.pictures]
+        surface = [
+            'uniform token info:id = "UsdPreviewSurface"',
+            "color3f inputs:diffuseColor = (0, 0, 0)",
+            f"color3f inputs:emissiveColor.connect = {own}/pictures.outputs:rgb>",
+            "token outputs:surface",
+        ]
+        pictures = [
+            'uniform token info:id = "UsdUVTexture"',
+            f"asset inputs:file = {files[0]}",  # for programs that show one
+            self._samples("asset inputs:file", files, self.frames),
+            f"float2 inputs:st.connect = {own}/places.outputs:result>",
+            "float3 outputs:rgb",
+        ]
+        places = [
+            'uniform token info:id = "UsdPrimvarReader_float2"',
+            'string inputs:varname = "st"',
+            "float2 outputs:result",
+        ]
+        lines = [
+            f"token outputs:surface.connect = {own}/surface.outputs:surface>",
+            *_prim("Shader", "surface", surface),
+            *_prim("Shader", "pictures", pictures),
+            *_prim("Shader", "places", places),
+        ]
+        return _prim("Material", "video", lines)
 
     # -- Attributes -----------------------------------------------------------------------------------------
 
