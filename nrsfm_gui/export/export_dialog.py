@@ -137,6 +137,7 @@ class ExportForm(Form):
         self.color = Choice(
             COLORS, titles={"plain": "one color", "std": "standard deviation", "error": "3-D error"}
         )
+        self.video = QCheckBox("behind the camera, at the size of its picture")
         self.size_field = PairField("×", ("Width in pixels", "Height in pixels"))
         self.size_field.set_values(SIZE)
         self.fps = NumberField()
@@ -182,6 +183,12 @@ class ExportForm(Form):
             ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
             ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
             ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),
+            (
+                "video",
+                "video",
+                self.video,
+                "Pictures of all frames beside USD, of the first inside glTF.",
+            ),
             ("interpolation", "between frames", self.interpolation, "How points move between frames."),
             ("path", "file", self.path, "Where to; other files of the name are replaced."),
         ):
@@ -280,6 +287,8 @@ class ExportDialog(QDialog):
             options |= {"frames": self.form.frames.key, "frame": self._context.frame if one else None}
         if "text" in rows:
             options["text"] = self.form.text.isChecked()
+        if "video" in rows:
+            options["video"] = self._context.video and self.form.video.isChecked()
         if "interpolation" in rows:
             options["interpolation"] = self.form.interpolation.key
         if "fps" in rows and "view" not in rows:
@@ -335,6 +344,8 @@ class ExportDialog(QDialog):
         )
         if form.align.key not in ("truth", "sequence"):
             rows.discard("mirror")
+        if not self._context.video:
+            rows.discard("video")
         if not self._single:
             rows.discard("seconds")
         if form.view.key != "3d":

@@ -79,7 +79,7 @@ KINDS: dict[str, ExportKind] = {
     "scene": _of_writers(
         "scene",
         "The moving shape and its camera, y up, at the frame rate of the sequence",
-        *(*PLACED, "color", "fps", "interpolation"),
+        *(*PLACED, "color", "video", "fps", "interpolation"),
     ),
     "page": _of_writers(
         "page", "A page that plays the shape in a browser, with errors in color", *PLACED, "fps"
@@ -156,6 +156,7 @@ class ExportContext:
     align: str = "none"  # a key of ALIGNMENTS: as the window lays the estimate over the truth
     mirror: bool = False
     reconstruction: bool = False
+    video: bool = False  # whether the tracks are of a video
     std: bool = False  # whether the reconstruction has standard deviations
     earlier: str = ""  # "iteration 120 of 2546" where an earlier one than the newest is shown
     fps: float = DEFAULT_FPS  # frame rate of the sequence
@@ -177,6 +178,7 @@ def context_of(session: Session, folder: Path) -> ExportContext:
         align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",
         mirror=session.alignment.mirror is not Mirror.OFF,
         reconstruction=shown is not None and shown.last is not None,
+        video=sequence is not None and sequence.video is not None,
         std=shown is not None and shown.last is not None and shown.last.geometry.std is not None,
         earlier=_earlier(session),
         fps=(None if sequence is None else sequence.frame_rate) or DEFAULT_FPS,

@@ -25,6 +25,7 @@ def context(tmp_path):
         frames=(1, 4),
         frame_count=6,
         truth=True,
+        video=True,
         align="truth",
         reconstruction=True,
     )

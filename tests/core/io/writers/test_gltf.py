@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -271,3 +272,28 @@ def test_standard_deviations_that_are_not_finite_have_no_color(refined_result, t
     std[1, 2, 3] = np.inf
     with pytest.raises(InputError, match="std holds a value that is not finite"):
         export(replace(refined_result, std=std), tmp_path / "a.glb", color="std")
+
+
+def test_the_first_picture_of_the_video_is_on_a_card_of_the_camera(small_result, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    pytest.importorskip("av", reason="PyAV is not installed")
+    image.new("RGB", (64, 48), (200, 10, 10)).save(tmp_path / "img_01.png")
+    size = {"image_size": (1280, 960), "video": str(tmp_path / "img_%02d.png")}
+    result = replace(small_result, meta=small_result.meta | size)
+    for suffix in (".glb", ".gltf"):
+        tree, buffer = read_gltf(export(result, tmp_path / f"a{suffix}", frame=0, video=True)[0])
+        camera, card = tree["nodes"][1:]
+        assert camera["children"] == [2] and tree["scenes"][0]["nodes"] == [0, 1]
+        (primitive,) = tree["meshes"][card["mesh"]]["primitives"]
+        corners = array(tree, buffer, primitive["attributes"]["POSITION"])
+        K = small_result.intrinsics
+        pixels = K[:2, 2] + np.diag(K)[:2] * corners[:, :2] / -corners[:, 2:] * [1, -1]
+        expected = [[-0.5, 959.5], [1279.5, 959.5], [1279.5, -0.5], [-0.5, -0.5]]
+        np.testing.assert_allclose(pixels, expected, atol=1e-2)
+        np.testing.assert_array_equal(
+            array(tree, buffer, primitive["attributes"]["TEXCOORD_0"]), [[0, 1], [1, 1], [1, 0], [0, 0]]
+        )
+        view = tree["bufferViews"][tree["images"][0]["bufferView"]]
+        content = buffer[view["byteOffset"] :][: view["byteLength"]]
+        with image.open(io.BytesIO(content)) as picture:
+            assert picture.format == "JPEG" and abs(picture.getpixel((9, 9))[0] - 200) < 4

@@ -36,7 +36,7 @@ def orthogonal(result):
 
 def opened(result, path, **options):
     """Return the stage of an export, and its root."""
-    (written,) = export(result, path, **options)
+    written, *_pictures = export(result, path, **options)
     stage = Usd.Stage.Open(str(written))
     stage.Reload()  # files of one name are one layer as long as a stage of it lives
     return stage, stage.GetDefaultPrim()
@@ -247,4 +247,53 @@ def test_what_usd_cannot_hold_is_refused(seen, tmp_path):
     B[2] = np.nan
     with pytest.raises(InputError, match="not finite"):
         export(replace(seen, B=B), tmp_path / "a.usda")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def filmed(seen, tmp_path):
+    """The result with a video of which every second picture was tracked, each of another gray."""
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    pytest.importorskip("av", reason="PyAV is not installed")
+    folder = tmp_path / "shot"
+    folder.mkdir()
+    for number in range(10):
+        image.new("RGB", (64, 48), (20 * number,) * 3).save(folder / f"img_{number:02d}.png")
+    return replace(seen, meta=seen.meta | {"video": str(folder), "video_frames": [0, 2, 4, 6, 8]})
+
+
+@pytest.mark.parametrize("model", ["perspective", "orthogonal"])
+@pytest.mark.parametrize("align", ["none", "sequence"])
+def test_the_video_fills_the_picture_of_the_camera_behind_all_points(filmed, tmp_path, model, align):
+    from PIL import Image
+
+    result = orthogonal(filmed) if model == "orthogonal" else filmed
+    _stage, root = opened(result, tmp_path / "a.usda", align=align, mirror=True, video=True)
+    camera, texture = child(root, "camera"), child(child(root, "video"), "pictures")
+    right, below = SIZE[0] - 0.5, SIZE[1] - 0.5
+    corners = np.array([[-0.5, right, right, -0.5], [below, below, -0.5, -0.5]])
+    for frame in range(5):
+        place = np.array(UsdGeom.Xformable(camera).ComputeLocalToWorldTransform(frame + 1))
+        card = points_at(child(camera, "video"), frame)
+        card = place[:3, :3].T @ card + place[3, :3, None]
+        got = pictures(root, frame, card, camera.GetAttribute("picture").Get())
+        assert np.abs(got - corners).max() < 2e-2
+        looks = place[2, :3]  # backwards
+        behind, shape = (looks @ each for each in (card, points_at(child(root, "estimate"), frame)))
+        assert behind.max() < shape.min()
+        file = texture.GetAttribute("inputs:file").Get(frame + 1)
+        assert file.path == f"./a_{frame + 1:04d}.jpg"
+        with Image.open(tmp_path / file.path) as picture:
+            assert picture.size == (64, 48) and abs(picture.getpixel((5, 5))[0] - 40 * frame) <= 2
+    bound = child(camera, "video").GetRelationship("material:binding").GetTargets()
+    assert [str(target) for target in bound] == [f"{root.GetPath()}/video"]
+
+
+def test_without_a_video_none_is_put_behind_the_camera(seen, tmp_path):
+    for suffix in (".usda", ".glb"):
+        with pytest.raises(InputError, match="names no video"):
+            export(seen, tmp_path / f"a{suffix}", video=True)
+        gone = replace(seen, meta=seen.meta | {"video": str(tmp_path / "gone.mp4")})
+        with pytest.raises(InputError, match=r"gone\.mp4"):
+            export(gone, tmp_path / f"a{suffix}", video=True)
     assert not list(tmp_path.iterdir())
