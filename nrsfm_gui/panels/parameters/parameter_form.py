@@ -122,9 +122,11 @@ def preset_of(settings: Settings) -> str:
 def changes_of(settings: Settings) -> tuple[Difference, ...]:
     """Return what differs from the nearest preset.
 
-    The numbers of a penalty that is not that of the preset are compared with those that it has at first.
+    The numbers of a penalty that is not that of the preset are compared with those that it has at first. The
+    unit and what is up are of no preset.
     """
     preset, penalty = PRESETS[preset_of(settings)], settings.penalty
+    settings = settings.shown_as(preset)
     if type(penalty) is type(preset.penalty) or isinstance(penalty, ExplicitWeights):
         return differences(preset, settings)
     first = preset.with_changes(penalty=FIRST[penalty_name(penalty)])
