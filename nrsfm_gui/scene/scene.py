@@ -258,7 +258,7 @@ def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
 
 def _at(values: Floats | None, frame: int) -> Floats | None:
     """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
-    return None if values is None else read_only(values[frame]).T  # see `one_frame`: it may be written over
+    return None if values is None else read_only(values[frame]).T  # a frame ahead may be written over
 
 
 def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Camera, ...]:

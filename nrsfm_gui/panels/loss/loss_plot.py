@@ -37,7 +37,7 @@ from nrsfm_gui.panels.loss.loss_marks import (
     PhaseMarks,
     SpanMarks,
 )
-from nrsfm_gui.scene.error_traces import TRUTH
+from nrsfm_gui.scene.run_errors import TRUTH
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.loss.attempts import Attempt
-    from nrsfm_gui.scene.error_traces import ErrorTrace
+    from nrsfm_gui.scene.run_errors import ErrorTrace
 
 BEST, EVERYTHING = MODES = ("Best so far", "Everything")
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}

@@ -11,8 +11,8 @@ import pytest
 from core import Settings
 from core.evaluation import Kind
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.scene.error_traces import MOST, ErrorTraces
 from nrsfm_gui.scene.incumbent import incumbent_of
+from nrsfm_gui.scene.run_errors import MOST, ErrorTraces
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 from nrsfm_gui.scene.shapes import build_shapes
 
@@ -60,7 +60,7 @@ def test_the_errors_of_a_run_wait_while_another_one_is_under_way(
         assert going_on.wait(60)
         return find_quality(request)
 
-    monkeypatch.setattr("nrsfm_gui.scene.error_traces.find_quality", find)
+    monkeypatch.setattr("nrsfm_gui.scene.run_errors.find_quality", find)
     assert traces.of(run) is None and begun.wait(60)
     other.state = RunState.RUNNING
     session.report_run(other)

@@ -13,8 +13,8 @@ from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.scene import build_scene, error_series
+from nrsfm_gui.scene.sequence_errors import with_frame
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.text.run_numbers import numbers
 
 HIDE = Settings(hide="6:5;8:4-")

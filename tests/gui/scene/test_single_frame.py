@@ -11,8 +11,8 @@ from core import Alignment, CameraModel, Settings, iterate, simulate
 from core.evaluation import Kind, Mirror
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.sequence_errors import with_frame
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.single_frame import with_frame
 
 FRAME = 5
 ARRAYS = ("points", "reprojected", "errors", "residuals")

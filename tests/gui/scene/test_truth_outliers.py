@@ -16,8 +16,8 @@ from nrsfm_gui.scene.frame_causes import LEAVE_OUT, cause_of, frame_numbers
 from nrsfm_gui.scene.incumbent import incumbent_of
 from nrsfm_gui.scene.quality import quality
 from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.sequence_errors import with_frame
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.text.run_numbers import numbers
 
 BAD, POINT = 7, 3  # where the truth is wrong

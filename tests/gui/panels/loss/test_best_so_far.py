@@ -19,7 +19,7 @@ from nrsfm_gui.panels.loss.attempts import Attempt, attempts_of
 from nrsfm_gui.panels.loss.attempts_table import LOSS, AttemptsTable
 from nrsfm_gui.panels.loss.best_line import MOST_VERTICES, best_line, best_range, line_starts
 from nrsfm_gui.panels.loss.loss_plot import BEST, NARROW, LossPlot, RunDetails
-from nrsfm_gui.scene.error_traces import ErrorTrace
+from nrsfm_gui.scene.run_errors import ErrorTrace
 
 REFINE = Phase(PhaseKind.REFINE)
 
