@@ -32,11 +32,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
 from .backdrop import card_corners, read_pictures, with_video_size
-from .options import aligned_shapes, frame_rate, shapes, unit_of, with_progress
+from .options import frame_rate, moving_shapes, unit_of, with_progress
 from .scene import (
     CLIPPING,
     cameras_of,
@@ -44,7 +43,6 @@ from .scene import (
     colors_of,
     largest_of,
     plain_color,
-    require_finite,
 )
 
 if TYPE_CHECKING:
@@ -63,19 +61,13 @@ POINTS, LINES, TRIANGLES = 0, 1, 4
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write all frames as an animation, or the chosen one without an animation."""
-    if options.frames != "one":
-        raise InputError(
-            f"{path}: glTF holds all frames as an animation; numbered files are for .ply and .obj"
-        )
     if options.video:
         result = with_video_size(result, path)
-    if options.frame is None:
-        points = aligned_shapes(result, options)
-    else:
-        points = np.stack([chosen for _frame, chosen in shapes(result, options)])
     unit = unit_of(result, options)
-    points = METERS.get(unit, 1.0) * points
-    require_finite(points, path, "glTF")
+    points = (
+        METERS.get(unit, 1.0)
+        * moving_shapes(result, options, path, "glTF holds all frames as an animation")[1]
+    )
     asset = _Asset()
     values = _value_by_point(result, path, options)
     fps = frame_rate(result, options)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...data.sequence import GroundTruth
-    from ...foundation.types import Floats
+    from ...foundation.types import Floats, Ints
     from ...reconstruction.result import Result
 
 Item = TypeVar("Item")
@@ -146,6 +146,20 @@ def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> li
                 )
     points = aligned_shapes(result, options)
     return [(frame, points[frame]) for frame in chosen]
+
+
+def moving_shapes(result: Result, options: ExportOptions, path: object, holds: str) -> tuple[Ints, Floats]:
+    """Return the frames (N,) of a format that `holds` all of them, or the chosen one, and points (N, 3, P).
+
+    Raises InputError where numbered files are asked for, or a coordinate is not finite.
+    """
+    if options.frames != "one":
+        raise InputError(f"{path}: {holds}; numbered files are for .ply and .obj")
+    chosen = shapes(result, options, every=True) if options.frame is not None else None
+    points = aligned_shapes(result, options) if chosen is None else np.stack([each for _, each in chosen])
+    if not np.isfinite(points).all():
+        raise InputError(f"{path}: the shape holds a value that is not finite; accepted are finite numbers")
+    return np.arange(result.frame_count) if chosen is None else np.array([options.frame]), points
 
 
 def aligned_shapes(result: Result, options: ExportOptions) -> Floats:

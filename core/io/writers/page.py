@@ -24,20 +24,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.atomic import replacing
-from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from .options import (
     TURN,
     ExportOptions,
-    aligned_shapes,
     frame_rate,
+    moving_shapes,
     reprojection_errors,
-    shapes,
     std_of,
     unit_of,
     with_progress,
 )
-from .scene import VIRIDIS, cameras_of, compare, require_finite
+from .scene import VIRIDIS, cameras_of, compare
 from .shading import FLOOR, ON_SURFACE, SHADING, sphere_diameter, typical_radius
 
 if TYPE_CHECKING:
@@ -56,8 +54,6 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
 
     Raises InputError where numbered files are asked for, or a coordinate is not finite.
     """
-    if options.frames != "one":
-        raise InputError(f"{path}: a page shows all frames; numbered files are for .ply and .obj")
     text = _page(result, options, path, play=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
@@ -106,12 +102,7 @@ def _page(result: Result, options: ExportOptions, path: object, *, play: bool) -
 
 def _data(result: Result, options: ExportOptions, path: object) -> dict[str, Any]:
     """Return what the script of the page reads."""
-    if options.frame is None:
-        frames, points = np.arange(result.frame_count), aligned_shapes(result, options)
-    else:
-        frames = np.array([options.frame])
-        points = np.stack([each for _frame, each in shapes(result, options)])
-    require_finite(points, path, "a page")
+    frames, points = moving_shapes(result, options, path, "a page shows all frames")
     compared, cameras = compare(result, options), cameras_of(result, options)
     over = None if compared is None else compared.points[frames]
     layers = _layers(result, options, frames, points, compared)

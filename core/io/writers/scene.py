@@ -234,9 +234,3 @@ def _srgb(color: str) -> Floats:
 def _linear(srgb: Floats) -> Floats:
     linear: Floats = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     return linear
-
-
-def require_finite(points: Floats, path: object, name: str) -> None:
-    """Refuse shapes that a format cannot hold. Raises InputError where a coordinate is not finite."""
-    if not np.isfinite(points).all():
-        raise InputError(f"{path}: the shape holds a value that is not finite; {name} accepts finite numbers")

@@ -30,11 +30,10 @@ import numpy as np
 
 from ...data.masks import known_points
 from ...foundation.atomic import replacing_many
-from ...foundation.exceptions import InputError
 from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
 from .backdrop import card_corners, read_pictures, with_video_size
-from .options import aligned_shapes, frame_rate, numbered, shapes, unit_of, with_progress
+from .options import frame_rate, moving_shapes, numbered, unit_of, with_progress
 from .scene import (
     CLIPPING,
     cameras_of,
@@ -44,7 +43,6 @@ from .scene import (
     largest_of,
     picture_bounds,
     plain_color,
-    require_finite,
 )
 
 if TYPE_CHECKING:
@@ -67,16 +65,9 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
 
     Raises InputError where numbered files are asked for, or a coordinate is not finite.
     """
-    if options.frames != "one":
-        raise InputError(f"{path}: USD holds all frames in one file; numbered files are for .ply and .obj")
     if options.video:
         result = with_video_size(result, path)
-    if options.frame is None:
-        frames, points = np.arange(result.frame_count), aligned_shapes(result, options)
-    else:
-        chosen = shapes(result, options)
-        frames, points = np.array([options.frame]), np.stack([each for _frame, each in chosen])
-    require_finite(points, path, "USD")
+    frames, points = moving_shapes(result, options, path, "USD holds all frames in one file")
     pictures = [numbered(path, frame).with_suffix(".jpg") for frame in frames.tolist() if options.video]
     text = _Stage(result, options, frames, points, path, [each.name for each in pictures]).text()
     with replacing_many(path) as folder:
