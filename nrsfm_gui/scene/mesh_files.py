@@ -7,7 +7,9 @@ UnboundLocalError.
 
 from __future__ import annotations
 
+import re
 import struct
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +19,7 @@ from core.io.readers import check_file, describe, load_arrays, parse_matrix, rea
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from core.foundation import Ints
@@ -112,12 +114,22 @@ def _read_ply(content: bytes, path: Path, points: int) -> Ints:
     body = body[body.find(b"\n") + 1 :]
     form, elements = _ply_header(head.decode("ascii", errors="replace"), path)
     _check_count(next((count for name, count, _ in elements if name == "vertex"), 0), points, path)
-    rows = _ascii_rows(body) if form == "ascii" else _binary_rows(body, "<" if "little" in form else ">")
+    read = _words_of(body) if form == "ascii" else _numbers_of(body, "<" if "little" in form else ">")
     try:
         for name, count, properties in elements:
-            found = rows(count, properties, name == "face")
+            kinds = "".join(kind for _, _, kind in properties)
+            if name != "face" and not any(many for _, many, _ in properties):
+                read(kinds, count, False)
+                continue
+            polygons = []
+            for _ in range(count if properties else 0):
+                for label, many, kind in properties:
+                    length = read(many, 1, True)[0] if many else 1
+                    corners = read(kind, int(length), name == "face")
+                    if name == "face" and label in ("vertex_indices", "vertex_index"):
+                        polygons.append([int(corner) for corner in corners])
             if name == "face":
-                return _split(found, path)
+                return _split(polygons, path)
     except (ValueError, IndexError, struct.error, OverflowError):
         raise InputError(f"{path}: ends before its last face, or holds something that is no number") from None
     return np.zeros((0, 3), dtype=np.int64)
@@ -149,61 +161,36 @@ def _ply_header(head: str, path: Path) -> tuple[str, list[tuple[str, int, list[P
     return form, elements
 
 
-def _is_corners(name: str) -> bool:
-    return name in ("vertex_indices", "vertex_index")
+def _words_of(body: bytes) -> Callable[[str, int, bool], Sequence[float]]:
+    """Return what reads the next numbers of a text, so many of each type; those not `wanted` are passed."""
+    words = (match[0] for match in re.finditer(rb"\S+", body))
 
-
-def _ascii_rows(body: bytes) -> Callable[[int, list[Property], bool], list[list[int]]]:
-    lines = iter(body.decode("ascii", errors="replace").splitlines())
-
-    def rows(count: int, properties: list[Property], wanted: bool) -> list[list[int]]:
-        found = []
-        for _ in range(count):
-            line = next(lines, None)
-            if line is None:
-                raise IndexError
-            words, place = line.split(), 0
-            for name, many, _kind in properties if wanted else ():
-                length = int(words[place]) if many else 1
-                place += bool(many)
-                if _is_corners(name):
-                    found.append([int(word) for word in words[place : place + length]])
-                    if len(found[-1]) != length:
-                        raise IndexError
-                place += length
+    def read(kinds: str, length: int, wanted: bool) -> list[float]:
+        convert = float if kinds in "fd" else int
+        count, found = length * len(kinds), []
+        for word in islice(words, count):
+            count -= 1
+            if wanted:
+                found.append(convert(word))
+        if count:
+            raise IndexError
         return found
 
-    return rows
+    return read
 
 
-def _binary_rows(body: bytes, order: str) -> Callable[[int, list[Property], bool], list[list[int]]]:
+def _numbers_of(body: bytes, order: str) -> Callable[[str, int, bool], Sequence[float]]:
+    """Return what reads the next numbers of bytes likewise."""
     place = 0
 
-    def read_values(code: str, length: int = 1) -> tuple[float, ...]:
+    def read(kinds: str, length: int, wanted: bool) -> tuple[float, ...]:
         nonlocal place
-        values = struct.unpack_from(f"{order}{length}{code}", body, place)
-        place += struct.calcsize(f"{order}{length}{code}")
-        return values
+        first, place = place, place + length * struct.calcsize(order + kinds)
+        if not first <= place <= len(body):
+            raise IndexError
+        return struct.unpack_from(f"{order}{length}{kinds}", body, first) if wanted else ()
 
-    def rows(count: int, properties: list[Property], wanted: bool) -> list[list[int]]:
-        nonlocal place
-        if not properties:
-            return []
-        if not wanted and not any(many for _, many, _ in properties):
-            place += count * struct.calcsize(order + "".join(kind for _, _, kind in properties))
-            return []
-        found = []
-        for _ in range(count):
-            for name, many, kind in properties:
-                length = int(read_values(many)[0]) if many else 1
-                if not 0 <= length <= len(body):
-                    raise IndexError
-                values = read_values(kind, length)
-                if wanted and _is_corners(name):
-                    found.append([int(value) for value in values])
-        return found
-
-    return rows
+    return read
 
 
 def _check_count(vertices: int, points: int, path: Path) -> None:
