@@ -62,7 +62,7 @@ class UprightRule:
 
     def __str__(self) -> str:
         parts = [
-            f"{name}={','.join(f'{part:.6g}' for part in axis)}"
+            f"{name}={','.join(f'{round(part, 6) + 0.0:g}' for part in axis)}"
             for name, axis in (("up", self.up), ("front", self.front))
             if axis is not None
         ]
