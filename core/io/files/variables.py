@@ -130,7 +130,7 @@ def without_unseen(parts: Parts) -> Parts:
         edges=edges,
         point_names=None if names is None else tuple(compress(names, points)),
         provenance="; ".join(filter(None, (parts.provenance, *notes))),
-        left_out=tuple(notes),
+        left_out=(*parts.left_out, *notes),
     )
 
 
@@ -143,8 +143,14 @@ def _listed(mask: Bools) -> str:
     return ", ".join(listed[:MOST_RUNS]) + more
 
 
-class PythonObjects:
-    """The mark of an array that would need unpickling."""
+@dataclass(frozen=True)
+class Unread:
+    """The mark of a variable whose value is not loaded. `why`: what it is, as sentences have it."""
+
+    why: str
+
+
+PYTHON_OBJECTS = Unread("Python objects, which are not read")
 
 
 LARGEST_WHOLE = 2**53  # up to it all whole numbers are exact as floats
@@ -175,8 +181,8 @@ def shortened(name: str) -> str:
 
 def size_of(value: Any) -> str:
     """Return the shape of a variable, as sentences have it."""
-    if isinstance(value, PythonObjects):
-        return "Python objects, which are not read"
+    if isinstance(value, Unread):
+        return value.why
     if isinstance(value, dict):
         names = [shortened(str(name)) for name in list(value)[:MOST_NAMES]]
         return f"struct ({', '.join(names)}{', ...' * (len(value) > MOST_NAMES)})"

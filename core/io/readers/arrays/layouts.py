@@ -11,8 +11,10 @@ from ....data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel
 from ....foundation.exceptions import InputError
 from ...files.reading_options import NO_MASK
 from ...files.variables import (
+    PYTHON_OBJECTS,
     Layout,
     Parts,
+    Unread,
     describe,
     intrinsics_name,
     intrinsics_of,
@@ -141,7 +143,12 @@ def parts_of(file: LoadedFile, options: ReadingOptions, *, default: str = "") ->
     reading = {"tracks": parts.tracks_name, "order": order, "xy": options.xy or "xy"}
     if parts.shape in ("interleaved", "blocked") and options.order is None:
         reading.pop("order")
-    return replace(parts, reading={**parts.reading, **reading})
+    left_out = tuple(
+        f"{shortened(name)} is {size_of(value)}"
+        for name, value in variables.items()
+        if isinstance(value, Unread) and value is not PYTHON_OBJECTS
+    )
+    return replace(parts, reading={**parts.reading, **reading}, left_out=(*parts.left_out, *left_out))
 
 
 def _with_size(parts: Parts, variables: Variables, options: ReadingOptions) -> Parts:

@@ -21,6 +21,7 @@ import numpy as np
 from ....foundation.exceptions import InputError
 from ...files.allowance import Allowance
 from ...files.contents import DAMAGED, reason
+from ...files.variables import Unread
 from .hdf5 import is_hdf5, load_hdf5
 
 if TYPE_CHECKING:
@@ -87,8 +88,10 @@ _BYTES, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15  # types of elem
 _CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17  # classes of variables
 _NUMERIC = range(6, 16)
 _UNREAD = (_TEXT, _FUNCTION, _OPAQUE)
+_MAY_BE_LEFT_OUT = (_CELL, _STRUCT, 8, 9)  # 8 and 9: of bytes, as masks and pictures are
 _BEGINNING = 6  # numbers of a variable: its type and size, those of its flags, the flags
 _LOOKED_INTO = 4096  # bytes of a compressed element
+_WITH_NAME = 512  # bytes of a variable in which its name ends, where the axes are few
 _MOST_AXES = 32
 _COMPLEX = 0x800  # in the flags
 _DEEPEST = 32  # cells in cells
@@ -145,6 +148,16 @@ def _stated(element: _Elements) -> tuple[int, int]:
     return (size, flags & 0xFF) if kind == _MATRIX else (0, 0)
 
 
+def _stated_name(element: _Elements) -> str:
+    """Return the name of a compressed variable, of which only the beginning is inflated."""
+    stored = memoryview(element.content)[element.place : element.end][:_LOOKED_INTO]
+    begin = zlib.decompressobj().decompress(stored, _WITH_NAME)
+    parts = _Elements(begin, element.order, 8)  # after its type and size
+    parts.next()  # the flags
+    parts.next()  # the dimensions
+    return parts.numbers(_BYTES).tobytes().decode("latin-1")
+
+
 class _Version5:
     """The variables of a version 5 file of so many bytes."""
 
@@ -155,7 +168,9 @@ class _Version5:
 
     def variables(self, elements: _Elements) -> Iterator[tuple[str, Any]]:
         """Yield the name and the value of every variable; the one without a name is of MATLAB's own."""
-        for kind, element in self._to_read(elements):
+        to_read, left_out = self._to_read(elements)
+        yield from left_out
+        for kind, element in to_read:
             if kind == _COMPRESSED:
                 kind, element = self._inflated(element).next()
             if kind == _MATRIX:
@@ -163,13 +178,15 @@ class _Version5:
                 if name:
                     yield name, value
 
-    def _to_read(self, elements: _Elements) -> list[tuple[int, _Elements]]:
-        """Return the elements and their types, without the compressed ones of text and the like.
+    def _to_read(self, elements: _Elements) -> tuple[list[tuple[int, _Elements]], list[tuple[str, Unread]]]:
+        """Return the elements to read and their types, and the names and marks of those that are too large.
 
-        Raises InputError where the compressed ones state more bytes than the file may ask for, before any is
-        inflated.
+        Compressed text and the like is left out. Where the others state more bytes than the file may ask for,
+        the largest cells, structs and arrays of bytes are left out, too: these are masks and pictures, and a
+        layout that needs one refuses its mark. Raises InputError where the rest states too many.
         """
-        found = []
+        found: list[tuple[int, _Elements]] = []
+        optional: list[tuple[int, _Elements]] = []  # the bytes that each states
         number = inflated = 0
         while elements.place + 8 <= elements.end:
             number += 1
@@ -181,9 +198,22 @@ class _Version5:
                 if of_class in _UNREAD:
                     continue
                 inflated += size
+                if of_class in _MAY_BE_LEFT_OUT:
+                    optional.append((size, element))
             found.append((kind, element))
+        left_out: list[tuple[int, _Elements]] = []
+        for size, element in sorted(optional, key=lambda each: each[0], reverse=True):
+            if inflated <= self._inflating.left:
+                break
+            left_out.append((size, element))
+            inflated -= size
+        if len(left_out) == len(found):  # nothing would be left to read
+            inflated += sum(size for size, _ in left_out)
         self._inflating.check(inflated)
-        return found
+        unread = {id(element) for _, element in left_out}
+        why = "{:.0f} MB when unpacked, more than a file of this size may need, and not read"
+        marks = [(_stated_name(element), Unread(why.format(size / 1e6))) for size, element in left_out]
+        return [each for each in found if id(each[1]) not in unread], marks
 
     def _inflated(self, element: _Elements) -> _Elements:
         """Return what a compressed element holds."""

@@ -30,7 +30,7 @@ from ....foundation.atomic import replacing
 from ....foundation.exceptions import InputError
 from ...files.contents import check_camera, digest, load_arrays, names_in, naming, reason, sequence_name
 from ...files.named_paths import named_path
-from ...files.variables import LoadedFile, Parts, PythonObjects, without_unseen
+from ...files.variables import PYTHON_OBJECTS, LoadedFile, Parts, without_unseen
 from .layouts import parts_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def load_npz(path: Path, content: bytes) -> LoadedFile:
     Raises InputError where the file is broken.
     """
     arrays = load_arrays(content, path)
-    return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PythonObjects()) | arrays)
+    return LoadedFile(path, content, dict.fromkeys(names_in(content, path), PYTHON_OBJECTS) | arrays)
 
 
 def interpret_npz(file: LoadedFile, options: ReadingOptions) -> Parts | Sequence:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....foundation.exceptions import InputError
 from ...files.reading_options import NO_MASK
-from ...files.variables import INTRINSICS, PythonObjects, shortened, size_of
+from ...files.variables import INTRINSICS, Unread, shortened, size_of
 from .array_shapes import SHAPES
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _paired(others: Variables, parts: Parts, threshold: float | None) -> str:
 def _could_be_mask(name: str, value: Any, parts: Parts) -> bool:
     """Whether a variable is named as a mask, or has the size of one and no numbers outside 0 to 1."""
     if _meaning(name) is not None:
-        return isinstance(value, list | PythonObjects) or (isinstance(value, np.ndarray) and value.size > 1)
+        return isinstance(value, list | Unread) or (isinstance(value, np.ndarray) and value.size > 1)
     if not fits_as_mask(value, parts) or _is_binary(value):
         return fits_as_mask(value, parts)
     # Confidences; a NaN may mark a point that has none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import scipy.io
 import scipy.sparse
 
 from core import InputError
+from core.io.files.variables import size_of
 from core.io.readers.arrays.mat import load_variables
 
 FILE = Path("a.mat")
@@ -219,6 +221,29 @@ def test_the_sizes_of_compressed_variables_are_added_before_any_is_inflated():
         InputError, match=r"needs 96 MB of memory; accepted of a file of this size are 8\d MB"
     ):
         load(damaged, damaged, damaged)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_masks_that_are_too_large_are_marked_and_not_inflated(wrapped):
+    mask = np.zeros((10_000, 10_000), np.uint8)
+    cells = np.empty((1, 1), dtype=object)
+    cells[0, 0] = mask
+    stream = io.BytesIO()
+    wanted = np.arange(24.0).reshape(4, 6)
+    scipy.io.savemat(stream, {"rois": cells if wrapped else mask, "W": wanted}, do_compression=True)
+    tracemalloc.start()
+    found = load_variables(stream.getvalue(), FILE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found["W"], wanted)
+    assert size_of(found["rois"]).startswith("100 MB when unpacked") and peak < 5e6
+
+
+def test_what_is_too_large_and_alone_is_refused():
+    stream = io.BytesIO()
+    scipy.io.savemat(stream, {"rois": np.zeros((10_000, 10_000), np.uint8)}, do_compression=True)
+    with pytest.raises(InputError, match="needs 100 MB of memory; accepted of a file of this size"):
+        load_variables(stream.getvalue(), FILE)
 
 
 def test_what_is_inflated_and_not_kept_is_added_up():
