@@ -2,11 +2,24 @@
 
 Bundler (`bundle.out`), after a line of comment: numbers of cameras and points; per camera f k1 k2, R (3 x 3)
 and t; per point position, color and the number of its views, each camera, key, x, y. There x and y are from
-the middle of the picture and y points up, so that the tracks are (x, -y) and K = diag(f, f, 1).
+the middle of the picture and y points up, so that the tracks are (x, -y) and K = diag(f, f, 1). A camera that
+is not registered has f = 0.
 
 COLMAP: `cameras.txt` has CAMERA_ID MODEL WIDTH HEIGHT and parameters in a line, the focal lengths and the
 principal point first; `images.txt` two lines per picture, IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME and
 X Y POINT3D_ID of each keypoint, -1 where it is of no point. Frames are ordered by the names of the pictures.
+
+A point x, y at depth 1 is seen at K (D(x, y), 1). With r2 = x x + y y, and g = r2 here,
+
+    D(x, y) = (x, y) (1 + k1 g + k2 g^2 + k3 g^3) / (1 + k4 g + k5 g^2 + k6 g^3)
+              + (2 p1 x y + p2 (r2 + 2 x x), p1 (r2 + 2 y y) + 2 p2 x y),
+
+and for a fisheye, with a = atan(r) and g = a a,
+
+    D(x, y) = (x, y) (a / r) (1 + k1 g + k2 g^2 + k3 g^3 + k4 g^4).
+
+Bundler has the first with k1 and k2. The tracks are D undone by Newton's method, begun at D(x, y); its
+Jacobian is the imaginary part of D at (x + i h, y) and (x, y + i h), over h.
 """
 
 from __future__ import annotations
@@ -24,12 +37,29 @@ from ...files.variables import LoadedFile, Parts, in_one_camera
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy.typing as npt
+
     from ....foundation.types import Floats
     from ...files.reading_options import ReadingOptions
 
+    _Complex = npt.NDArray[np.complex128]
+
 _MAGIC = b"# Bundle file"
 _ONE_FOCAL = ("SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE")
-_WITHOUT_DISTORTION = ("SIMPLE_PINHOLE", "PINHOLE")
+_DISTORTION: dict[str, tuple[str, ...]] = {  # the names of the parameters after those of K
+    "SIMPLE_PINHOLE": (),
+    "PINHOLE": (),
+    "SIMPLE_RADIAL": ("k1",),
+    "RADIAL": ("k1", "k2"),
+    "OPENCV": ("k1", "k2", "p1", "p2"),
+    "FULL_OPENCV": ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"),
+    "SIMPLE_RADIAL_FISHEYE": ("k1",),
+    "RADIAL_FISHEYE": ("k1", "k2"),
+    "OPENCV_FISHEYE": ("k1", "k2", "k3", "k4"),
+}
+_STEP = 1e-20  # h of the Jacobian; nothing is subtracted, so that it may be as small
+_NEWTON_STEPS = 30
+_UNDONE = 1e-9  # of the focal length: largest difference of D at the result and the point
 _SUFFIXES = (".txt", ".bin")
 NOT_READ = "the cameras and 3-D points of the model are not read"
 
@@ -88,15 +118,23 @@ def _load_bundle(content: bytes) -> tuple[Floats, Floats, list[str]]:
                         f"point {point} is seen by camera {camera:g} of {frames}, counted from 0"
                     )
                 tracks[int(camera), point] = x, -y
-        focal, distortion = cameras[:, 0], cameras[:, 1:]
+        focal, distortion = cameras[:, 0], cameras[:, 1:3]
+        if not (focal > 0).any():
+            raise ValueError("no camera has a focal length")
+        focal = np.where(focal > 0, focal, np.median(focal[focal > 0]))  # 0 is of a camera that sees nothing
+        straight = np.array(
+            [
+                f * undistorted(seen / f, "RADIAL", bent) if bent.any() else seen
+                for seen, f, bent in zip(tracks, focal, distortion, strict=True)
+            ]
+        )
     except (ValueError, IndexError, OverflowError) as error:
         raise InputError(f"is no file of Bundler that can be read ({reason(error)})") from None
-    notes = [f"K is diag(f, f, 1) with the median f of the {frames} cameras"]
-    if np.ptp(focal) > 0.01 * np.median(focal):
-        notes.append(f"f is from {focal.min():g} to {focal.max():g} there")
-    if distortion.any():
-        notes.append("its radial distortion is not removed")
-    return tracks, np.diag([np.median(focal), np.median(focal), 1.0]), notes
+    matrices = np.array([np.diag([f, f, 1.0]) for f in focal])
+    moved, intrinsics, note = in_one_camera(straight.transpose(0, 2, 1), matrices)
+    notes = ["K is diag(f, f, 1), from the middle of the picture", note]
+    notes += _undistorted_note(tracks, straight)
+    return moved.transpose(0, 2, 1), intrinsics, list(filter(None, notes))
 
 
 def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[str]]:
@@ -122,10 +160,77 @@ def _load_colmap(folder: Path) -> tuple[Floats, Floats, tuple[int, int], list[st
     for frame, key in enumerate(keys):
         of_point = key[key[:, 2] >= 0]
         tracks[frame, np.searchsorted(labels, of_point[:, 2])] = of_point[:, :2]
-    moved, intrinsics, note = in_one_camera(tracks.transpose(0, 2, 1), matrices)
-    bent = sorted({model[0] for model in used} - set(_WITHOUT_DISTORTION))
-    notes = [note, *(f"the distortion of its {model} camera is not removed" for model in bent)]
+    straight = tracks.copy()
+    for frame, (matrix, (name, _, _, *values)) in enumerate(zip(matrices, used, strict=True)):
+        bent = values[3 if name in _ONE_FOCAL else 4 :]
+        if name in _DISTORTION and any(map(float, bent)):
+            focal, middle = np.diag(matrix)[:2], matrix[:2, 2]
+            try:
+                ideal = undistorted((tracks[frame] - middle) / focal, name, np.array(bent, dtype=np.float64))
+            except ValueError as error:
+                raise InputError(f"is no text model of COLMAP that can be read ({reason(error)})") from None
+            straight[frame] = focal * ideal + middle
+    moved, intrinsics, note = in_one_camera(straight.transpose(0, 2, 1), matrices)
+    unknown = sorted({model[0] for model in used} - set(_DISTORTION))
+    notes = [note, *(f"the distortion of its {model} camera is not removed" for model in unknown)]
+    notes += _undistorted_note(tracks, straight)
     return moved.transpose(0, 2, 1), intrinsics, size, list(filter(None, notes))
+
+
+def _undistorted_note(seen: Floats, straight: Floats) -> list[str]:
+    """Return the sentences on tracks whose distortion is undone; none where there was no distortion."""
+    if np.array_equal(straight, seen, equal_nan=True):
+        return []
+    shift = np.hypot(*np.moveaxis(seen - straight, -1, 0))
+    lost = int(np.count_nonzero(np.isfinite(seen[..., 0]) & np.isnan(shift)))
+    notes = [f"the distortion of the cameras is undone, by up to {np.nanmax(shift, initial=0):.3g} px"]
+    return notes + [f"{lost} observations that it cannot be undone for are taken as not seen"] * bool(lost)
+
+
+def undistorted(points: Floats, model: str, values: Floats) -> Floats:
+    """Return where a camera without distortion sees (P, 2) points, both in focal lengths from its middle.
+
+    `values`: the parameters of the model after those of K. NaN where D has no inverse there. Raises
+    ValueError where their number is not that of the model.
+    """
+    parameters = dict(zip(_DISTORTION[model], values.tolist(), strict=True))
+    fisheye = model.endswith("FISHEYE")
+    at = points.astype(np.complex128)
+    with np.errstate(all="ignore"):  # of what does not converge, which becomes NaN
+        for _ in range(_NEWTON_STEPS):
+            by_x, by_y = (_distorted(at + 1j * _STEP * axis, fisheye, parameters) for axis in np.eye(2))
+            rest = points - by_x.real
+            (a, c), (b, d) = by_x.imag.T / _STEP, by_y.imag.T / _STEP
+            determinant = a * d - b * c
+            step = np.stack([d * rest[:, 0] - b * rest[:, 1], a * rest[:, 1] - c * rest[:, 0]], axis=1)
+            at = at + step / determinant[:, None]
+        found: Floats = at.real
+        apart = np.abs(_distorted(at, fisheye, parameters).real - points).max(axis=1)
+        found[~((apart <= _UNDONE) & (determinant > 0))] = np.nan
+    return found
+
+
+def _distorted(points: _Complex, fisheye: bool, parameters: dict[str, float]) -> _Complex:
+    """Return D of (P, 2) points, which may be complex."""
+    k1, k2, k3, k4, k5, k6, p1, p2 = (
+        parameters.get(name, 0.0) for name in ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")
+    )
+    x, y = points.T
+    square = x * x + y * y
+    if fisheye:
+        radius = np.sqrt(square + np.finfo(np.float64).tiny)
+        angle = np.arctan(radius)
+        g = angle * angle
+        bent = angle / radius * (1 + g * (k1 + g * (k2 + g * (k3 + g * k4))))
+        return np.asarray(points * bent[:, None], np.complex128)
+    radial = (1 + square * (k1 + square * (k2 + square * k3))) / (
+        1 + square * (k4 + square * (k5 + square * k6))
+    )
+    tangential = [
+        2 * p1 * x * y + p2 * (square + 2 * x * x),
+        p1 * (square + 2 * y * y) + 2 * p2 * x * y,
+    ]
+    return np.asarray(points * radial[:, None] + np.stack(tangential, axis=1), np.complex128)
 
 
 def _matrix(model: str, values: list[float]) -> Floats:
@@ -146,13 +251,14 @@ def _lines(file: Path) -> list[str]:
 def read_scene(file: LoadedFile, options: ReadingOptions) -> Parts:
     """Return the tracks of a model with its K."""
     found = file.variables
-    size = found.get("size")
+    size, notes = found.get("size"), found["notes"].tolist()
     return Parts(
         found["tracks"].transpose(0, 2, 1),
         CameraModel.PERSPECTIVE,
         intrinsics=found["K"],
         image_size=None if size is None else (int(size[0]), int(size[1])),
         producer="Bundler" if file.content else "COLMAP",
-        provenance="; ".join([*found["notes"].tolist(), NOT_READ]),
-        roles={"tracks": "tracks", "K": "intrinsics"},
+        provenance="; ".join([*notes, NOT_READ]),
+        left_out=tuple(notes),
+        roles={"tracks": "tracks", "K": "intrinsics", "size": "picture size", "notes": "remarks"},
     )

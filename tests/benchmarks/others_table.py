@@ -1,0 +1,116 @@
+"""What is read of the files of others, or why it is not: a Markdown table.
+
+    python tests/benchmarks/others_table.py FOLDER ...
+
+Each file in a folder, and each folder in it that is one sequence, is read with no options. Where
+the README.md of the folder has a row in which the file is named, that row stands beside what was read.
+Files that are not sequences (videos, sessions, settings) have the sentence that refuses them. Exits with 1
+where anything but a sentence of at most four lines refuses a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core import InputError
+from core.foundation.exceptions import printable
+from core.io.readers import inspect_file, is_sequence_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core import Sequence
+
+WIDTH, MOST_LINES = 110, 4  # of a sentence
+
+
+def main() -> None:
+    """Parse the arguments, read, print a row for each file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    bad = 0
+    for folder in parser.parse_args().folders:
+        rows = rows_of_readme(folder / "README.md")
+        print(f"\n## {folder.name}\n\n| file | right | read, or why not | remarks |\n|---|---|---|---|")
+        for path in files_of(folder):
+            read, remarks, fine = described(path)
+            bad += not fine
+            name = str(path.relative_to(folder))
+            cells = (printable(each).replace("|", "/") for each in (name, right(name, rows), read, remarks))
+            print(f"| {' | '.join(cells)} |", flush=True)
+    sys.exit(min(bad, 1))
+
+
+def files_of(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, and the folders that are one sequence each."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not is_sequence_folder(path):
+            yield from files_of(path)
+        elif not path.name.startswith(("README", "LICENSE")):
+            yield path
+
+
+def rows_of_readme(readme: Path) -> list[list[str]]:
+    """Return the cells of the tables of a README; none where it is absent."""
+    if not readme.is_file():
+        return []
+    lines = readme.read_text("utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def right(name: str, rows: list[list[str]]) -> str:
+    """Return what a README says of a file, without its name."""
+    for file, *cells in rows:
+        named = [each.strip("` /") for each in re.split(r",| / ", file)]
+        first = named[0].rpartition(".")[0]
+        patterns = [re.escape(first * each.startswith(".") + each).replace(r"\.\.\.", ".*") for each in named]
+        last = patterns[-1].partition(r"\.")[2]  # "ani_top / ani_back.analysis.h5" have one suffix
+        patterns += [rf"{each}\.{last}" for each in patterns if r"\." not in each]
+        if any(re.fullmatch(each, name) for each in patterns if each):
+            return "; ".join(cells)
+    return ""
+
+
+def described(path: Path) -> tuple[str, str, bool]:
+    """Return what was read of a file or folder, the remarks on it, and whether it ended as it may."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            contents = inspect_file(path)
+    except InputError as error:
+        return refused(str(error))
+    except Exception as error:  # what is looked for here
+        return f"**{type(error).__name__}**: {error}", "", False
+    if contents.sequence is None:
+        return refused(contents.problem)
+    return size_of(contents.sequence), "; ".join(contents.remarks), True
+
+
+def refused(sentence: str) -> tuple[str, str, bool]:
+    """Return a refusal, and whether it is short enough."""
+    return f"*refused*: {sentence}", "", 0 < len(textwrap.wrap(sentence, WIDTH)) <= MOST_LINES
+
+
+def size_of(sequence: Sequence) -> str:
+    """Return what a sequence has."""
+    frames, points = sequence.visible.shape
+    has = {
+        "K": sequence.intrinsics is not None,
+        "truth": sequence.truth is not None,
+        "names": sequence.point_names is not None,
+    }
+    given = ", ".join(name for name, there in has.items() if there)
+    return (
+        f"{frames} frames x {points} points, {sequence.visible.mean():.1%} visible, {sequence.camera.value}"
+        f"{', with ' + given if given else ''}"
+    )
+
+
+if __name__ == "__main__":
+    main()
