@@ -17,7 +17,6 @@ from .intrinsics import (
     IntrinsicsOrigin,
     assumed_intrinsics,
     image_size_of,
-    origin_from,
     resolve_intrinsics,
 )
 from .metric_upgrade import MetricUpgrade, metric_upgrade
@@ -43,7 +42,6 @@ __all__ = [
     "load_intrinsics",
     "load_rotations",
     "metric_upgrade",
-    "origin_from",
     "resolve_intrinsics",
     "to_pixels",
     "view_of_focal",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,8 +27,6 @@ from .calibration import estimate_intrinsics, load_intrinsics, orthogonal_intrin
 from .focal_length import DEFAULT_RATIO, guess_image_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..data.sequence import Sequence
     from ..foundation.types import Floats
 
@@ -57,18 +55,9 @@ class IntrinsicsOrigin:
     # Of the focal length, at 95 %, in the units of the tracks; None where it is not an estimate.
     interval: tuple[float, float] | None = None
 
-
-def origin_from(values: Mapping[str, Any]) -> IntrinsicsOrigin:
-    """Rebuild where a K is from. Raises InputError where they are not those of an origin."""
-    try:
-        source, interval = str(values["source"]), values.get("interval")
-        if source not in ORIGINS:
-            raise InputError(f"the intrinsics are from {source!r}; accepted are {', '.join(ORIGINS)}")
-        low, high = (None, None) if interval is None else map(float, interval)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"the origin of the intrinsics is {values!r}, which is none") from error
-    bounds = None if low is None or high is None else (low, high)
-    return IntrinsicsOrigin(source, str(values.get("remark", "")), bounds)
+    def __post_init__(self) -> None:
+        if self.source not in ORIGINS:
+            raise InputError(f"the intrinsics are from {self.source!r}; accepted are {', '.join(ORIGINS)}")
 
 
 @dataclass(frozen=True, eq=False)

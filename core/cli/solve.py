@@ -99,7 +99,7 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
 def _add_iterates(parser: argparse._ActionsContainer) -> None:
     # The second name is that in commands which results and sessions hold.
     parser.add_argument(
-        "--iterates", "--updates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
+        "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
     )
     parser.add_argument(
         "--end", type=int, default=1, metavar="N",

@@ -1,7 +1,6 @@
 """Errors against a ground truth, alignment, the Challenge score, and cross-validation."""
 
 from .alignment import (
-    ALIGNMENTS,
     DEPTH_INVERTED,
     MIN_ALIGNED,
     NO_ALIGNMENT,
@@ -57,7 +56,6 @@ from .track_outliers import DriftingPoint, Outliers, find_outliers
 from .truth_outliers import fall_sentence, find_truth_outliers, median_shape, without_outliers
 
 __all__ = [
-    "ALIGNMENTS",
     "DEPTH_INVERTED",
     "FOLDS",
     "HIDING",

@@ -118,8 +118,8 @@ class Alignment:
     Examples
     --------
     >>> from core.evaluation import Alignment, Kind, Mirror
-    >>> Alignment(Kind.RIGID, Mirror.AUTOMATIC).key
-    'rigid, mirror auto'
+    >>> Alignment(Kind.RIGID, Mirror.AUTOMATIC).compares
+    True
     """
 
     kind: Kind = Kind.PER_FRAME
@@ -130,25 +130,6 @@ class Alignment:
     def compares(self) -> bool:
         """Whether the truth is used."""
         return self.kind is not Kind.NONE
-
-    @property
-    def key(self) -> str:
-        """The name for files: "per-frame, mirror auto"; see `from_key`."""
-        return f"{self.kind.value}, mirror {self.mirror.value}" + ("" if self.outliers else ", no outliers")
-
-    @classmethod
-    def from_key(cls, key: str) -> Alignment:
-        """Return the alignment that has a key.
-
-        Raises
-        ------
-        InputError
-            where there is none of that name.
-        """
-        known = {each.key: each for each in ALIGNMENTS}
-        if key not in known:
-            raise InputError(f"the alignment is {key!r}; accepted are {'; '.join(known)}")
-        return known[key]
 
     def label(self, mirrored: bool | None = None) -> str:
         """Return the name for sentences and labels.
@@ -172,9 +153,6 @@ class Alignment:
 
 PER_FRAME = Alignment()
 NO_ALIGNMENT = Alignment(Kind.NONE)
-ALIGNMENTS = tuple(
-    Alignment(kind, mirror, outliers) for outliers in (True, False) for kind in Kind for mirror in Mirror
-)
 
 
 @dataclass(frozen=True, eq=False)

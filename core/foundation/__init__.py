@@ -29,7 +29,7 @@ from .parameters import (
     parameter,
     parameters_of,
 )
-from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_from_dict, phase_text, phase_to_dict
+from .phases import DEPTHS, WNN, Phase, PhaseKind, RunStage, phase_text
 from .processes import (
     ProcessDied,
     ProcessPool,
@@ -40,12 +40,14 @@ from .processes import (
     processor_count,
     why_ended,
 )
+from .records import LARGEST_COUNT, Hook, Records, check_shapes, refused, shown_text
 from .representation import one_line_repr
 from .types import Bools, Floats, Ints, Pixels, read_only
 from .version import PROGRAM, VERSION, versions
 
 __all__ = [
     "DEPTHS",
+    "LARGEST_COUNT",
     "LONGEST_SENTENCE",
     "PROGRAM",
     "VERSION",
@@ -53,6 +55,7 @@ __all__ = [
     "Bools",
     "CheckedParameters",
     "Floats",
+    "Hook",
     "InputError",
     "Ints",
     "Parameter",
@@ -63,6 +66,7 @@ __all__ = [
     "Pixels",
     "ProcessDied",
     "ProcessPool",
+    "Records",
     "RunStage",
     "Similarity",
     "WorkerProcess",
@@ -71,6 +75,7 @@ __all__ = [
     "check_outputs",
     "check_parameters",
     "check_replaceable",
+    "check_shapes",
     "check_writable",
     "help_page",
     "limit_memory",
@@ -83,20 +88,20 @@ __all__ = [
     "parameter",
     "parameters_of",
     "peak_megabytes",
-    "phase_from_dict",
     "phase_text",
-    "phase_to_dict",
     "printable",
     "printable_name",
     "processor_count",
     "procrustes",
     "protecting",
     "read_only",
+    "refused",
     "relative_distance",
     "remove_temporaries",
     "replacing",
     "replacing_many",
     "rotation_from_vector",
+    "shown_text",
     "versions",
     "why_ended",
     "write_elsewhere",

@@ -5,14 +5,10 @@ The pipelines and the depth search make them, histories and files hold them. `ph
 
 from __future__ import annotations
 
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
 
-from .exceptions import LONGEST_SENTENCE, InputError, printable_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from .exceptions import InputError
 
 WNN, DEPTHS = "wnn", "depths"  # the objectives of a run
 
@@ -81,6 +77,10 @@ class Phase:
     parts: int = 0
     subset: bool = False  # whether some of the observations stand for all
     focal: bool = False  # whether it is of the run that estimates the focal length
+
+    def __post_init__(self) -> None:
+        if min(self.number, self.of, self.rank, self.part, self.parts) < 0:
+            raise InputError("a phase counts from 0")
 
     def __str__(self) -> str:
         return phase_text(self)
@@ -155,25 +155,3 @@ def phase_text(phase: Phase) -> str:
         text += f", level {phase.part} of {phase.parts}"
     text += " (subset)" if phase.subset and not phase.name else ""
     return f"{PhaseKind.FOCAL.value}, {text}" if phase.focal else text
-
-
-def phase_to_dict(phase: Phase) -> dict[str, Any]:
-    """Return a phase as values that JSON can hold, without what it does not have."""
-    return {name: value for name, value in asdict(phase).items() if value} | {"kind": phase.kind.value}
-
-
-def phase_from_dict(values: Mapping[str, Any]) -> Phase:
-    """Rebuild a phase.
-
-    Raises InputError where an entry is none of a phase.
-    """
-    try:
-        kind = PhaseKind(values["kind"])
-        phase = Phase(**(dict(values) | {"kind": kind}))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{values!r} is no phase; accepted is what the program writes there") from error
-    for entry in fields(phase):
-        value, usual = getattr(phase, entry.name), entry.default
-        if usual is not MISSING and (type(value) is not type(usual) or (entry.type == "int" and value < 0)):
-            raise InputError(f"the {entry.name} of a phase is {value!r}; accepted is what the program writes")
-    return replace(phase, name=printable_name(phase.name, LONGEST_SENTENCE))

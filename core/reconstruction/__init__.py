@@ -13,25 +13,23 @@ from .progress import (
     StartReport,
     count_shift,
     finish,
-    phases_to_list,
+    phases_of,
     run_remarks,
     shift_counts,
 )
 from .provenance import (
+    RECORDS,
     Provenance,
     ProvenanceChain,
     SolveStep,
     command_for,
     nearest_preset,
     options_for,
-    penalty_from_dict,
-    penalty_to_dict,
     preset_name,
     python_for,
     settings_from_dict,
     settings_to_dict,
-    steps_from_list,
-    steps_to_list,
+    write_penalty,
 )
 from .reconstruct import iterate, iterate_sequence, reconstruct, replay
 from .restart import load_start, start_from
@@ -56,7 +54,7 @@ from .settings import (
     settings_of,
     suited_penalty,
 )
-from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, verdicts_from_list, worth_of
+from .verdicts import VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts, worth_of
 
 __all__ = [
     "BILINEAR_START",
@@ -72,6 +70,7 @@ __all__ = [
     "OBJECTIVE_OF",
     "PRESETS",
     "RECOMMENDED_PENALTY",
+    "RECORDS",
     "ROTATION_SOURCES",
     "SETTINGS",
     "UNITS",
@@ -110,9 +109,7 @@ __all__ = [
     "orient",
     "parse_scale",
     "parse_upright",
-    "penalty_from_dict",
-    "penalty_to_dict",
-    "phases_to_list",
+    "phases_of",
     "preset_name",
     "python_for",
     "reconstruct",
@@ -125,9 +122,7 @@ __all__ = [
     "settings_to_dict",
     "shift_counts",
     "start_from",
-    "steps_from_list",
-    "steps_to_list",
     "suited_penalty",
-    "verdicts_from_list",
     "worth_of",
+    "write_penalty",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
 from ..depth import DepthProblem
 from ..foundation.exceptions import InputError
-from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind, phase_to_dict
+from ..foundation.phases import DEPTHS, WNN, Phase, PhaseKind
 from ..foundation.representation import one_line_repr
 from ..foundation.version import versions
 from ..penalties import extend_last
@@ -20,13 +20,13 @@ from ..solvers.solver import single_threaded
 from .diagnostics import remarks
 from .geometry import Geometry, geometry_of, mean_and_modes, refined_geometry
 from .provenance import (
+    RECORDS,
     as_provenance,
     command_for,
     preset_name,
     python_for,
     settings_to_dict,
     shown_as,
-    steps_to_list,
 )
 from .result import Result, log_loss
 
@@ -377,7 +377,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
             B, C = mean_and_modes(geometry.points)
     lines = [(record.iteration, record.seconds, record.loss) for record in records]
     lowest = [np.nan if record.best is None else record.best for record in records]
-    meta = result_metadata(sequence, settings, last) | {"phases": phases_to_list(records)}
+    meta = result_metadata(sequence, settings, last) | {"phases": RECORDS.write(phases_of(records))}
     refined: dict[str, Any] = {}
     if energy is not None:
         meta["refinement"] = (geometry.refinement or {}) | {"energy": energy}
@@ -432,13 +432,13 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     return result if settings.scale is None or not metric else result.with_scale(settings.scale)
 
 
-def phases_to_list(records: Iterable[HistoryEntry]) -> list[tuple[int, dict[str, Any]]]:
-    """Return the phases of a history with the index of the record that each begins at, for JSON."""
+def phases_of(records: Iterable[HistoryEntry]) -> list[tuple[int, Phase]]:
+    """Return the phases of a history, each with the index of the record that it begins at."""
     begins: list[tuple[int, Phase]] = []
     for index, record in enumerate(records):
         if not begins or begins[-1][1] != record.phase:
             begins.append((index, record.phase))
-    return [(index, phase_to_dict(phase)) for index, phase in begins]
+    return begins
 
 
 def _energy_of_best(last: Iterate) -> float | None:
@@ -465,10 +465,10 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
     status = last.status.value if last.status.finished else "stopped"
     known = None if last.provenance is None else last.provenance.flatten()
     made = shown_as(known or as_provenance(settings), settings)
-    steered: dict[str, Any] = {} if made.plain else {"steps": steps_to_list(made.steps)}
+    steered: dict[str, Any] = {} if made.plain else {"steps": RECORDS.write(made.steps)}
     robust = last.best.problem.robust
     if robust is not None:
-        steered["robust"] = asdict(robust)
+        steered["robust"] = RECORDS.write(robust)
     if made.start is not None:
         steered["start"] = str(made.start.resolve())
     return {
@@ -490,12 +490,12 @@ def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> di
         "video": None if sequence.video is None else str(sequence.video.absolute()),
         "point_names": sequence.point_names,
         "rotations": last.rotations,
-        "starts": [asdict(start) for start in last.starts],
-        "intrinsics": None if last.origin is None else asdict(last.origin),
+        "starts": RECORDS.write(last.starts),
+        "intrinsics": RECORDS.write(last.origin),
         "remarks": run_remarks(last),
-        "verdicts": [asdict(verdict) for verdict in last.verdicts],
+        "verdicts": RECORDS.write(last.verdicts),
         "status": status,
-        "phase": phase_to_dict(last.phase),
+        "phase": RECORDS.write(last.phase),
         "seconds": last.record.seconds,
         "iterations": last.record.iteration,
         "reading": dict(sequence.reading),

@@ -14,18 +14,25 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..foundation.exceptions import InputError
+from ..foundation.records import Hook, Records, refused
 from ..foundation.representation import one_line_repr
 from ..io.readers.samples import sample_name
-from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
+from ..penalties import (
+    EXPLICIT,
+    PENALTIES,
+    ExplicitWeights,
+    Penalty,
+    SpectralPenalty,
+    penalty_name,
+)
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from ..data.sequence import Sequence
 
@@ -214,12 +221,8 @@ def _shell_word(word: str) -> str:
 
 
 def step_options(step: SolveStep) -> list[str]:
-    """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`.
-
-    Result files hold them, so the number of iterates has the name that every program which reads version 1
-    accepts.
-    """
-    count = [] if step.iterates is None else ["--updates", str(step.iterates)]
+    """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`."""
+    count = [] if step.iterates is None else ["--iterates", str(step.iterates)]
     return options_for(step.settings) + count + ([] if step.end == 1 else ["--end", str(step.end)])
 
 
@@ -236,13 +239,12 @@ def options_for(settings: Settings) -> list[str]:
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # the number of weights is the rank
     changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
-    own = PRESETS[preset].penalty
-    bases = (own, suited_penalty(settings.method, settings.problem, own))
+    base = suited_penalty(settings.method, settings.problem, PRESETS[preset].penalty)
     for name, value in changes.items():
         if name == "options":
             words += [word for option, number in value for word in (f"--{_dashed(option)}", _word(number))]
         elif name == "penalty":
-            words += _penalty_options(value, bases)
+            words += _penalty_options(value, base)
         else:
             words += [f"--{_dashed(name)}", _word(value)]
     return words
@@ -331,13 +333,7 @@ def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
     """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
-    values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
-    values["penalty"] = penalty_to_dict(settings.penalty)
-    values["options"] = dict(settings.options)
-    values["mode_weights"] = list(settings.mode_weights)
-    for name in ("rotations", "intrinsics"):
-        if isinstance(values[name], Path):
-            values[name] = _word(values[name])
+    values: dict[str, Any] = RECORDS.write(settings)
     return values
 
 
@@ -346,85 +342,45 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
 
     Raises InputError where a name is unknown or a value is outside its range.
     """
+    return RECORDS.read(Settings, values, "settings")  # type: ignore[no-any-return]
+
+
+def _write_settings(settings: Settings) -> dict[str, Any]:
+    values = RECORDS.write_fields(settings)
+    for name in ("rotations", "intrinsics"):
+        if isinstance(getattr(settings, name), Path):
+            values[name] = _word(getattr(settings, name))
+    return values | {"penalty": write_penalty(settings.penalty), "options": dict(settings.options)}
+
+
+def _read_settings(_kind: type, value: Any, where: str) -> Settings:
+    if not isinstance(value, dict):
+        raise refused(where, value, "an object")
+    options = value.get("options")
+    given = value | ({"options": list(options.items())} if isinstance(options, dict) else {})
+    return RECORDS.read_fields(Settings, given, where)  # type: ignore[no-any-return]
+
+
+def write_penalty(penalty: Penalty) -> dict[str, Any]:
+    """Return a penalty as values that JSON can hold, with its kind."""
+    return {"kind": penalty_name(penalty)} | RECORDS.write_fields(penalty)
+
+
+def _read_penalty(_kind: type, value: Any, where: str) -> Penalty:
     try:
-        return _settings(values)
-    except InputError:
-        raise
-    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
-        raise InputError(f"settings hold a value of another kind ({error})") from error
+        numbers = dict(value)
+        kind = numbers.pop("kind", None)
+        made = ExplicitWeights if kind == EXPLICIT else PENALTIES[kind]
+    except (KeyError, TypeError, ValueError) as error:
+        raise refused(where, value, f"a penalty of the kind {', '.join(PENALTIES)} or {EXPLICIT}") from error
+    return RECORDS.read_fields(made, numbers, where)  # type: ignore[no-any-return]
 
 
-def _settings(values: Mapping[str, Any]) -> Settings:
-    changes = dict(values)
-    unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
-    if unknown:
-        raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")
-    if "penalty" in changes:
-        changes["penalty"] = penalty_from_dict(changes["penalty"])
-    if isinstance(changes.get("options"), dict):
-        changes["options"] = tuple(changes["options"].items())
-    for name in ("intrinsics", "mode_weights"):
-        if isinstance(changes.get(name), list):
-            changes[name] = tuple(changes[name])
-    return Settings(**changes)
-
-
-def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
-    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse."""
-    numbers: dict[str, Any] = asdict(penalty)  # type: ignore[call-overload]
-    return {"kind": penalty_name(penalty)} | numbers
-
-
-def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
-    """Rebuild a penalty.
-
-    Raises InputError where its kind is unknown, or a number is not its own or out of its range.
-    """
-    numbers = dict(values)
-    kind = numbers.pop("kind", None)
-    try:
-        penalty: Penalty = (
-            ExplicitWeights(tuple(numbers["a"])) if kind == "weights" else PENALTIES[kind](**numbers)
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"settings hold the penalty {values!r}; accepted kinds are {', '.join(PENALTIES)} and weights, "
-            "each with its own numbers"
-        ) from error
-    return penalty
-
-
-def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
-    """Return steps as values that JSON can hold; `steps_from_list` is the inverse.
-
-    The number of iterates has the name `updates`, as in every file of version 1. The end is absent where it
-    is the lowest one.
-    """
-    return [
-        {"settings": settings_to_dict(step.settings), "updates": step.iterates}
-        | ({} if step.end == 1 else {"end": step.end})
-        for step in steps
-    ]
-
-
-def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
-    """Rebuild steps.
-
-    Raises InputError where one lacks its settings, they are refused, or its number of iterates or its end is
-    none.
-    """
-    steps = []
-    for number, value in enumerate(values, start=1):
-        if not isinstance(value, dict) or not isinstance(value.get("settings"), dict):
-            raise InputError(f"step {number} holds no settings; accepted are settings and updates")
-        count = value.get("updates")
-        if count is not None and (type(count) is not int or count < 1):
-            raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
-        end = value.get("end", 1)
-        if type(end) is not int or end < 1:
-            raise InputError(f"step {number} has the end {end!r}; accepted is at least 1")
-        steps.append(SolveStep(settings_from_dict(value["settings"]), count, end))
-    return tuple(steps)
+_PENALTY = Hook(write_penalty, _read_penalty)
+# What results, sessions and preferences hold is written and read by this one.
+RECORDS = Records(
+    {Settings: Hook(_write_settings, _read_settings), Penalty: _PENALTY, SpectralPenalty: _PENALTY}
+)
 
 
 def as_provenance(how: Settings | Provenance) -> Provenance:
@@ -451,19 +407,16 @@ def _chooses_another(settings: Settings, changes: Collection[str]) -> bool:
     return chosen_objective(given | {"problem": settings.problem}) != settings.objective
 
 
-def _penalty_options(penalty: Penalty, bases: Collection[Penalty]) -> list[str]:
-    """Return the options of a penalty that give it whichever of some penalties they change.
-
-    Without `--penalty` some programs that read version 1 begin with the preset's, others with the method's.
-    """
+def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
+    """Return the options of a penalty that give it where `base` is what a command begins with."""
     if isinstance(penalty, ExplicitWeights):
         return ["--weights", _word(penalty.a)]
-    name = penalty_name(penalty)
-    words = [] if all(type(base) is type(penalty) for base in bases) else ["--penalty", name]
-    references = [base if type(base) is type(penalty) else PENALTIES[name]() for base in bases]
+    name, words = penalty_name(penalty), []
+    if type(base) is not type(penalty):
+        words, base = ["--penalty", name], PENALTIES[name]()
     for entry in fields(PENALTIES[name]):
         value = getattr(penalty, entry.name)
-        if any(value != getattr(reference, entry.name) for reference in references):
+        if value != getattr(base, entry.name):
             words += [f"--{entry.name}", _word(value)]
     return words
 

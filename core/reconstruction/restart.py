@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..cameras.calibration import to_pixels
-from ..cameras.intrinsics import IntrinsicsOrigin, origin_from
+from ..cameras.intrinsics import IntrinsicsOrigin
 from ..data.hidden import hide_observations
 from ..foundation.exceptions import InputError
-from ..foundation.phases import Phase, PhaseKind, phase_from_dict
+from ..foundation.phases import Phase, PhaseKind
 from ..io.files.contents import refusing_damage
 from ..penalties import is_spectral
 from ..problem.factors import Factors
@@ -21,9 +21,9 @@ from ..solvers.solver import Status
 from .geometry import Geometry, Projective
 from .low_rank_pipeline import known_calibration, no_offsets
 from .progress import HistoryEntry, Iterate, Point, StartReport
-from .provenance import Provenance, ProvenanceChain, SolveStep, settings_from_dict, steps_from_list
+from .provenance import RECORDS, Provenance, ProvenanceChain, SolveStep, settings_from_dict
 from .result import load_result
-from .verdicts import verdicts_from_list
+from .verdicts import Verdict
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
@@ -87,8 +87,11 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     try:
         made, phase = _made(meta, settings), Phase(PhaseKind.REFINE)
         if "phase" in meta:  # a result that a program has put together has none
-            phase = phase_from_dict(meta["phase"])
-        point, starts = _point(result, used, settings), _starts(meta)
+            phase = RECORDS.read(Phase, meta["phase"], "meta.phase")
+        point = _point(result, used, settings)
+        starts = RECORDS.read(tuple[StartReport, ...], meta.get("starts", ()), "meta.starts")
+        origin = RECORDS.read(IntrinsicsOrigin | None, meta.get("intrinsics"), "meta.intrinsics")
+        verdicts = RECORDS.read(tuple[Verdict, ...], meta.get("verdicts", ()), "meta.verdicts")
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise InputError(f"{source}: {error}") from error
     history = result.history
@@ -106,7 +109,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         status=status,
         fraction=1.0 if status.finished else 0.5,
         intrinsics=scale,
-        origin=_origin(meta),
+        origin=origin,
         rotations=str(meta.get("rotations", "")),
         rotations_chosen=True,
         current=point,
@@ -115,7 +118,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
         calibration=_calibration(sequence, settings) if low_rank else None,
         view=_view(result),
         noise=float((meta.get("refinement") or {}).get("noise_px", 0.0)),
-        verdicts=verdicts_from_list(meta.get("verdicts", [])),
+        verdicts=verdicts,
         provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
     )
 
@@ -170,32 +173,15 @@ def _view(result: Result) -> Geometry:
     )
 
 
-def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:
+def _made(meta: dict[str, Any], settings: Settings) -> Provenance | None:
     """Return the steps that made the result, None where it does not hold them."""
-    steps, start = meta.get("steps"), meta.get("start")
-    if isinstance(steps, list) and steps:
-        return Provenance(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
+    if meta.get("steps"):
+        steps = RECORDS.read(tuple[SolveStep, ...], meta["steps"], "meta.steps")
+        return Provenance(steps, Path(meta["start"]) if meta.get("start") else None)
     return Provenance((SolveStep(settings),)) if _status(meta).finished else None
 
 
-def _origin(meta: dict[str, object]) -> IntrinsicsOrigin | None:
-    """Return where the intrinsics are from; None where the result does not hold it."""
-    held = meta.get("intrinsics")
-    return origin_from(held) if isinstance(held, dict) else None
-
-
-def _starts(meta: dict[str, object]) -> tuple[StartReport, ...]:
-    """Return how the starts of the run ended; none where the result does not hold it."""
-    held = meta.get("starts")
-    if not isinstance(held, list):
-        return ()
-    return tuple(
-        StartReport(str(each["name"]), float(each["loss"]), bool(each["agrees"]), str(each.get("note", "")))
-        for each in held
-    )
-
-
-def _status(meta: dict[str, object]) -> Status:
+def _status(meta: dict[str, Any]) -> Status:
     known = {status.value: status for status in Status}
     return known.get(str(meta.get("status")), Status.RUNNING)
 

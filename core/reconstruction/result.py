@@ -65,12 +65,13 @@ from ..data.sequence import (
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN
+from ..foundation.records import check_shapes
 from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.files.contents import load_arrays, parse_json, read_bytes, refusing_damage
 from ..io.files.variables import describe
 from ..problem.robust import RobustLoss
-from .meta_kinds import LARGEST_NUMBER, check_meta, printable_meta
 from .orientation import UprightRule, parse_upright
+from .result_meta import LARGEST_NUMBER, checked_meta
 from .scale import METERS, parse_scale
 from .verdicts import worth_of
 
@@ -426,25 +427,10 @@ def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
             missing, held = sorted(group - given), ", ".join(sorted(given))
             raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; {needed}")
     view = not (LOW_RANK | REFINED).isdisjoint(arrays)  # B and C are then not what was solved for
-    sizes: dict[str, int] = {}
     shapes = SHAPES | ({"weights": ("R",)} if "cameras" in arrays else {})
-    for name, wanted in shapes.items():
-        if name not in arrays:
-            continue
-        shape = np.shape(arrays[name])
-        if len(shape) == len(wanted):
-            for letter, size in zip(wanted, shape, strict=True):
-                if isinstance(letter, str):
-                    sizes.setdefault(letter, size)
-                    if letter == "P":
-                        sizes.setdefault("3P", 3 * size)
-                    if letter == "K" and not view:
-                        sizes.setdefault("R", size)
-        expected = tuple(sizes.get(entry, entry) if isinstance(entry, str) else entry for entry in wanted)
-        if shape != expected:
-            text = ", ".join(str(entry) for entry in expected)
-            letters = ", ".join(str(entry) for entry in wanted)
-            raise InputError(f"{where}: {name} has shape {shape}; accepted is ({letters}), here ({text})")
+    if not view:  # R is K
+        shapes = {name: tuple("K" if each == "R" else each for each in shapes[name]) for name in shapes}
+    check_shapes(shapes, arrays, {}, where)
 
 
 def arrays_of(result: Result) -> dict[str, Any]:
@@ -585,8 +571,7 @@ def _result_of(path: Path, arrays: dict[str, Any]) -> Result:
         checked_intrinsics(own["intrinsics"], f"{path}: intrinsics")
         for name in own.keys() & {"rotations", "bilinear_rotations"}:
             check_rotations(own[name].astype(np.float64), f"{path}: {name}")
-    check_meta(meta)
-    return Result(**own, camera=camera, truth=truth, meta=printable_meta(meta))
+    return Result(**own, camera=camera, truth=truth, meta=checked_meta(meta))
 
 
 def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ A verdict on the tracks of any run by least squares:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem
     from ..foundation.types import Bools, Floats
@@ -111,25 +111,6 @@ def worth_of(kinds: Collection[str]) -> str:
     ('the depth is hardly measured', 'the tracks determine the shape')
     """
     return next((meaning for kind, meaning in VERDICT_KINDS.items() if kind in kinds), DETERMINED)
-
-
-def verdicts_from_list(values: Iterable[Any]) -> tuple[Verdict, ...]:
-    """Rebuild the verdicts of `meta["verdicts"]`.
-
-    Raises InputError where one has other fields, or a value is refused.
-
-    >>> verdicts_from_list([{"kind": "rigid", "sentence": "One rigid shape would do as well."}])[0].kind
-    'rigid'
-    """
-    verdicts = []
-    for number, value in enumerate(values, start=1):
-        try:
-            verdicts.append(Verdict(**value))
-        except TypeError as error:
-            raise InputError(
-                f"verdict {number} is {value!r}; accepted are kind, sentence, frames and action"
-            ) from error
-    return tuple(verdicts)
 
 
 def find_verdicts(

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from core import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nrsfm_gui.model.mesh import Triangulation
 
 # What can be shown or hidden, with the names that people read.
@@ -128,49 +126,6 @@ class Appearance:
     def with_mesh_mode(self, mode: str) -> Appearance:
         """Return a copy with a key of MESH_MODES."""
         return replace(self, layers=(self.layers - MESH_MODES["both"]) | MESH_MODES[mode])
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold; a loaded triangulation is left out, its file has it."""
-        return {
-            "layers": sorted(self.layers),
-            "color_by": self.color_by,
-            "color_map": self.color_map,
-            "limits": None if self.limits is None else list(self.limits),
-            "trail_frames": self.trail_frames,
-            "mesh_source": "automatic" if self.mesh_source == "loaded" else self.mesh_source,
-            "point_size": self.point_size,
-            "labels": self.labels,
-            "follow": self.follow,
-            "log_loss": self.log_loss,
-        }
-
-    @classmethod
-    def from_plain(cls, values: Mapping[str, Any]) -> Appearance:
-        """Return an appearance from the values of `as_plain`; missing names have their defaults.
-
-        Raises InputError for a name or a value that is not accepted.
-        """
-        known = cls().as_plain()
-        unknown = sorted(set(values) - set(known))
-        if unknown:
-            raise InputError(f"the appearance has no {unknown[0]!r}; accepted are {', '.join(known)}")
-        given = dict(values)
-        try:
-            if "layers" in given:
-                given["layers"] = frozenset(given["layers"])
-            if given.get("limits") is not None:
-                low, high = given["limits"]
-                given["limits"] = float(low), float(high)
-            if "trail_frames" in given:
-                given["trail_frames"] = int(given["trail_frames"])
-            if "point_size" in given:
-                given["point_size"] = float(given["point_size"])
-            given |= {name: bool(given[name]) for name in ("follow", "log_loss") if name in given}
-            return cls(**given)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"the appearance cannot be read: {error}") from None
 
 
 def appearance_change(before: Appearance, after: Appearance) -> tuple[str, str]:

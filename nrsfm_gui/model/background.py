@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
     from core import Sequence
 
@@ -25,6 +24,10 @@ class Background:
     opacity: float = OPACITY  # 0 is not seen, 1 is opaque
     offset: int = 0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.opacity <= 1:
+            raise InputError(f"the opacity of the background is {self.opacity}; accepted are 0 to 1")
+
     @classmethod
     def of_sequence(cls, sequence: Sequence) -> Background | None:
         """Return the video that a sequence names, None where it names none or that is no file."""
@@ -37,25 +40,3 @@ class Background:
         if frames is not None and frame < len(frames):
             return int(frames[frame]) + self.offset
         return frame + self.offset
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return values that JSON can hold."""
-        return {"path": str(self.path), "opacity": self.opacity, "offset": self.offset}
-
-    @classmethod
-    def from_plain(cls, values: Mapping[str, Any]) -> Background | None:
-        """Return a background from the values of `as_plain`, None where there are none.
-
-        Raises InputError where an entry is absent or not accepted.
-        """
-        if not values:
-            return None
-        path, opacity, offset = (values.get(name) for name in ("path", "opacity", "offset"))
-        numbers = type(opacity) in (int, float) and type(offset) is int
-        if not (isinstance(path, str) and path and numbers and 0 <= float(str(opacity)) <= 1):
-            raise InputError(
-                f"the background is {dict(values)}; "
-                "accepted are a path, an opacity from 0 to 1 and a whole offset"
-            )
-        assert isinstance(offset, int)
-        return cls(Path(path), float(str(opacity)), offset)

@@ -136,7 +136,6 @@ class Autosave(QObject):
     def _adopt(self, path: Path) -> bool:
         try:
             self._acquire_lock()
-            path.chmod(0o600)  # it may be of a program that did not make it private
             path.replace(self._path)
         except (InputError, OSError):
             return False

@@ -26,7 +26,7 @@ from core import (
 )
 from core.cameras import to_pixels
 from core.data import GROUND_TRUTH
-from core.foundation import phase_from_dict, phase_text
+from core.foundation import Phase, phase_text
 from core.io.readers import (
     FileContents,
     challenge_file,
@@ -40,12 +40,13 @@ from core.io.readers import (
     refusing_damage,
     sample_name,
 )
-from core.reconstruction import start_from
+from core.reconstruction import RECORDS, start_from
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions.session_data import Recorded, read_unchanged
+from nrsfm_gui.sessions.session_data import StoredSequence
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
+from nrsfm_gui.sessions.session_records import Note
 from nrsfm_gui.text.import_text import asks_for_camera
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -437,11 +438,11 @@ def _opened(result: Result, path: Path) -> OpenedResult:
     iterate = start_from(result, sequence, path)
     energies = {} if result.energy_history is None else dict(result.energy_history[:, ::2].tolist())
     lowest = [None] * len(result.history) if result.best_losses is None else result.best_losses.tolist()
-    phases, phase = dict(result.meta.get("phases", ())), iterate.phase
+    begun = RECORDS.read(list[tuple[int, Phase]], result.meta.get("phases", []), "meta.phases")
+    phases, phase = dict(begun), iterate.phase
     records: list[HistoryEntry] = []
     for (iteration, seconds, loss), best in zip(result.history.tolist(), lowest, strict=True):
-        if len(records) in phases:
-            phase = phase_from_dict(phases[len(records)])
+        phase = phases.get(len(records), phase)
         known = None if best is None or np.isnan(best) else best
         energy = energies.get(iteration)
         records.append(HistoryEntry(int(iteration), seconds, loss, phase, energy=energy, best=known))
@@ -453,7 +454,7 @@ def _opened(result: Result, path: Path) -> OpenedResult:
         state=RunState.FINISHED,
         message=phase_text(iterate.phase),
         title=f"opened: {path.stem}",
-        note="",
+        note=Note(""),
         pinned=False,
         dismissed=(),
         records=tuple(records),
@@ -465,15 +466,12 @@ def _opened(result: Result, path: Path) -> OpenedResult:
 
 def _from_its_file(result: Result, path: Path) -> Sequence | None:
     """Return the sequence that the result was made of, None where that is gone, elsewhere, or has changed."""
-    names = ("source", "digest", "content", "reading")
-    source, known, content, reading = (result.meta.get(name) for name in names)
-    if not isinstance(source, str) or not known or not isinstance(reading, dict | None):
-        return None
-    file = named_path(source, path)
+    source, known, content, reading = map(result.meta.get, ("source", "digest", "content", "reading"))
+    file = None if not source or not known else named_path(source, path)
     if file is None:
         return None
     try:
-        sequence = read_unchanged(file, Recorded(known, content or "", reading or {}))
+        sequence = StoredSequence(file, str(known), content or "", reading or {}).read_unchanged(file)
     except (InputError, TypeError, ValueError):
         return None
     same = sequence is not None and sequence.visible.shape == result.visible.shape

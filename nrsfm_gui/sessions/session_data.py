@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import CameraModel, InputError, read_sequence
+from core import InputError, read_sequence
 from core.io.readers import (
-    READING_OPTIONS,
+    ReadingOptions,
     challenge_file,
     digest,
     entries_of,
@@ -29,24 +29,33 @@ from core.io.readers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from core import Sequence
     from core.io.readers import Allowance
-    from nrsfm_gui.sessions.archive import ArchiveWriter
-    from nrsfm_gui.sessions.json_reader import Node
+    from nrsfm_gui.sessions.archive import ArchiveReader, ArchiveWriter
 
 ELSEWHERE = "is on another computer or leads out of the folder, and is not looked at"
 LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """How a sequence was read from its file, as a session contains it."""
+@dataclass(frozen=True, eq=False)
+class StoredSequence:
+    """Where a sequence is from, and the sequence itself unless it is large and in a file."""
 
-    digest: str  # SHA-256 of the file's bytes
-    content: str  # `Sequence.content`; "" where it was not kept, as earlier versions did not
-    reading: Mapping[str, Any]  # options of `read_sequence`
+    source: Path | None  # or "sample:NAME"
+    digest: str  # SHA-256 of the file's bytes, "" without one
+    content: str  # `Sequence.content`: a hash of what was read from it and from what lies beside it
+    reading: dict[str, Any]  # the options of `read_sequence`
+    arrays: dict[str, str] | None = None  # entries as in `npz`: names of arrays,
+    texts: dict[str, Any] | None = None  # and texts
+
+    def __post_init__(self) -> None:
+        try:
+            ReadingOptions(**self.reading)
+        except (InputError, TypeError) as error:
+            raise InputError(f"reading is {self.reading}: {error}") from error
+        texts = self.texts or {}
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise InputError(f"texts are {texts}; accepted are texts")
 
     def are_bytes_of(self, path: Path) -> bool:
         """Return whether a file is there with the bytes that were read."""
@@ -56,32 +65,36 @@ class Recorded:
         """Read a file in the same way."""
         return read_sequence(path, **self.reading)
 
-    def is_of(self, sequence: Sequence) -> bool:
-        """Return whether a sequence has the content, as far as that is known."""
-        return self.content in ("", sequence.content)
+    def read_unchanged(self, path: Path) -> Sequence | None:
+        """Return the sequence of a file, read as it was.
+
+        None where the file is gone, or it or what is read with it has changed.
+        """
+        if not self.are_bytes_of(path):
+            return None
+        sequence = self.read(path)
+        return sequence if self.content == sequence.content else None
 
 
-def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
-    """Return where a sequence is from, and the sequence itself unless it is large and in a file."""
+def stored_sequence(sequence: Sequence, archive: ArchiveWriter) -> StoredSequence:
+    """Return what a session holds of a sequence; its arrays are in the archive."""
     source = sequence.source
-    entry: dict[str, Any] = {
-        "source": None if source is None else sample_name(source) or str(source.resolve()),
-        "digest": sequence.digest,
-        "content": sequence.content,
-        "reading": dict(sequence.reading),
-        "arrays": None,
-        "texts": None,
-    }
+    stored = StoredSequence(
+        None if source is None else Path(sample_name(source) or source.resolve()),
+        sequence.digest,
+        sequence.content,
+        dict(sequence.reading),
+    )
     entries = entries_of(sequence)
     texts = {key: value for key, value in entries.items() if isinstance(value, str)}
     arrays = {key: np.asarray(value) for key, value in entries.items() if key not in texts}
-    if source is None or not sequence.digest or sum(array.nbytes for array in arrays.values()) <= LARGE:
-        entry["texts"] = texts
-        entry["arrays"] = {key: archive.name(array) for key, array in arrays.items()}
-    return entry
+    if source is not None and sequence.digest and sum(array.nbytes for array in arrays.values()) > LARGE:
+        return stored
+    names = {key: archive.name(array) for key, array in arrays.items()}
+    return replace(stored, texts=texts, arrays=names)
 
 
-def read_sequence_entry(node: Node, allowance: Allowance) -> tuple[Sequence, str]:
+def sequence_of(stored: StoredSequence, archive: ArchiveReader, allowance: Allowance) -> tuple[Sequence, str]:
     """Return a sequence and a sentence on a change of its file, "" where there is none.
 
     Its arrays are counted, because it copies them: a session can have one array as that of many sequences.
@@ -89,41 +102,32 @@ def read_sequence_entry(node: Node, allowance: Allowance) -> tuple[Sequence, str
     Raises InputError where the entry is not what it should be, or the file that alone has the tracks is gone
     or changed.
     """
-    source, content = node.optional("source"), node.optional("content")
-    recorded = Recorded(
-        node.child("digest").text(), "" if content is None else content.text(), _reading(node)
-    )
-    file = None if source is None else source.text()
-    arrays, texts = node.optional("arrays"), node.optional("texts")
-    if arrays is None or texts is None:
-        if file is None or not recorded.digest:
-            raise InputError(
-                f"{node.archive.path}: {node.where} holds neither tracks nor the file they are in"
-            )
-        return _read_from_file(node, file, recorded), ""
-    entries: dict[str, Any] = {key: texts.child(key).text() for key in texts.keys()}
-    for key in arrays.keys():
-        entries[key] = node.archive.array(arrays.child(key).text())
-    with naming(node.archive.path):
-        allowance.use(sum(entries[key].nbytes for key in arrays.keys()))
-        made = sequence_from(entries)
-    video = None if made.video is None else named_path(str(made.video), node.archive.path)
-    path = None if file is None else _resolved(file, node.archive.path)
-    sequence = replace(made, source=path, digest=recorded.digest, reading=recorded.reading, video=video)
+    session, file = archive.path, None if stored.source is None else str(stored.source)
+    if stored.arrays is None or stored.texts is None:
+        if file is None or not stored.digest:
+            raise InputError(f"{session}: holds neither the tracks of a sequence nor the file they are in")
+        return _read_from_file(session, file, stored), ""
+    arrays = {key: archive.array(name) for key, name in stored.arrays.items()}
+    with naming(session):
+        allowance.use(sum(array.nbytes for array in arrays.values()))
+        made = sequence_from(stored.texts | arrays)
+    video = None if made.video is None else named_path(str(made.video), session)
+    path = None if file is None else _resolved(file, session)
+    sequence = replace(made, source=path, digest=stored.digest, reading=stored.reading, video=video)
     if file is None:
         return sequence, ""
     if path is None:
         return sequence, f"{file} {ELSEWHERE}: {sequence.name} is shown as the session contains it."
-    return sequence, _change(path, recorded, sequence.name)
+    return sequence, _change(path, stored, sequence.name)
 
 
-def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
+def _read_from_file(session: Path, file: str, stored: StoredSequence) -> Sequence:
     """Read a large sequence from its file, or from one of that name in the folder of the session."""
-    path, known = _resolved(file, node.archive.path), recorded.digest
-    beside = node.archive.path.parent / Path(file).name
+    path, known = _resolved(file, session), stored.digest
+    beside = session.parent / Path(file).name
     movable = path is None or challenge_file(path) is None  # else it is read with what lies around it there
     for candidate in filter(None, (path, beside) if movable else (path,)):
-        sequence = read_unchanged(candidate, recorded)
+        sequence = stored.read_unchanged(candidate)
         if sequence is not None:
             return sequence
     where = "there or in the folder of the session" if movable else "there"
@@ -133,35 +137,24 @@ def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
         what = f"the file as it was (SHA-256 {known[:12]}…) {where}"
     elif not os.path.exists(path):
         became = "which is not there"
-    elif recorded.are_bytes_of(path):
+    elif stored.are_bytes_of(path):
         became, what = "beside which something that is read with it has changed since", "that as it was"
-    raise InputError(f"{node.archive.path}: contains no copy of the tracks of {file}, {became}; put {what}")
+    raise InputError(f"{session}: contains no copy of the tracks of {file}, {became}; put {what}")
 
 
-def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
-    """Return the sequence of a file, read as it was.
-
-    None where the file is gone, or it or what is read with it has changed.
-    """
-    if not recorded.are_bytes_of(path):
-        return None
-    sequence = recorded.read(path)
-    return sequence if recorded.is_of(sequence) else None
-
-
-def _change(path: Path, recorded: Recorded, name: str) -> str:
+def _change(path: Path, stored: StoredSequence, name: str) -> str:
     """Return how a file, or one that is read with it, has changed since, "" where it has not."""
     shown = f"{name} is shown as the session contains it."
     if not os.path.exists(path):
         return f"{path} is not there any more: {shown}"
-    if not recorded.digest:
+    if not stored.digest:
         return ""
     try:
         content = read_bytes(path)
-        if digest(content) != recorded.digest:
+        if digest(content) != stored.digest:
             return f"{path} has changed since: {shown}"
         # Reading a large table takes seconds, and what has no other files has not changed with these bytes.
-        if recorded.content and not is_self_contained(content) and not recorded.is_of(recorded.read(path)):
+        if not is_self_contained(content) and stored.read(path).content != stored.content:
             return f"What is read with {path} has changed since: {shown}"
     except InputError as error:
         return f"{error}: {shown}"
@@ -175,21 +168,3 @@ def _resolved(file: str, session: Path) -> Path | None:
     except InputError:  # a sample that is not installed here
         return Path(file)
     return named_path(file, session) if found == Path(file) else found
-
-
-def _reading(node: Node) -> dict[str, str | int | float]:
-    reading: dict[str, str | int | float] = {}
-    given = node.child("reading")
-    for key in given.keys():
-        value = given.child(key)
-        if key not in READING_OPTIONS:
-            raise given.refused(", ".join(READING_OPTIONS))
-        if key == "camera":
-            reading[key] = value.one_of(model.value for model in CameraModel)
-        elif key == "frame_base":
-            reading[key] = value.integer(0, 1)
-        elif key == "threshold":
-            reading[key] = value.number()
-        else:
-            reading[key] = value.text()
-    return reading

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn", max_iterations=5)
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
-    "alignment": "per-frame, mirror off", "background": {}, "appearance": {"labels": "selected"},
+    "alignment": {"kind": "per-frame", "mirror": "off"}, "background": None,
+    "appearance": {"labels": "selected"},
     "orbit": {"center": [0, 0, 0], "distance": 3, "azimuth": 3, "elevation": 2, "orthographic": False},
 }  # fmt: skip
 

@@ -9,7 +9,8 @@ import pytest
 
 import core
 from core import CameraModel, GroundTruth, InputError, Sequence
-from core.cameras import IntrinsicsOrigin, origin_from, resolve_intrinsics, to_pixels
+from core.cameras import IntrinsicsOrigin, resolve_intrinsics, to_pixels
+from core.reconstruction import RECORDS
 
 SIZE = (1280, 960)
 
@@ -93,10 +94,11 @@ def test_tracks_that_are_not_in_pixels_are_not_given_a_focal_length(scene):
 
 def test_an_origin_survives_json(scene):
     origin = IntrinsicsOrigin("truth", "thin", (900.0, 1100.0))
-    assert origin_from({"source": "truth", "remark": "thin", "interval": [900.0, 1100.0]}) == origin
+    values = {"source": "truth", "remark": "thin", "interval": [900.0, 1100.0]}
+    assert RECORDS.read(IntrinsicsOrigin, values, "intrinsics") == origin
     for wrong in ({}, {"source": "a friend"}, {"source": "truth", "interval": [1.0]}):
         with pytest.raises(InputError, match="intrinsics"):
-            origin_from(wrong)
+            RECORDS.read(IntrinsicsOrigin, wrong, "intrinsics")
 
 
 def test_the_camera_model_of_the_settings_overrules_that_of_the_sequence(scene, tmp_path):

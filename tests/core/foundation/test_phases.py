@@ -3,7 +3,7 @@
 import pytest
 
 from core import InputError
-from core.foundation import DEPTHS, WNN, Phase, PhaseKind, phase_from_dict, phase_text, phase_to_dict
+from core.foundation import DEPTHS, WNN, Phase, PhaseKind, Records, phase_text
 
 PHASES = {
     "rotations 1 of 7: tracks, rank 3": Phase(PhaseKind.ROTATIONS, 1, 7, "tracks", rank=3),
@@ -31,7 +31,7 @@ PHASES = {
 def test_a_phase_has_words_and_survives_a_file(words):
     phase = PHASES[words]
     assert phase_text(phase) == str(phase) == words
-    assert phase_from_dict(phase_to_dict(phase)) == phase
+    assert Records().read(Phase, Records().write(phase), "phase") == phase
 
 
 def test_every_kind_has_an_objective():
@@ -83,5 +83,5 @@ def test_the_attempt_is_that_of_the_run_itself():
     ],
 )
 def test_what_is_no_phase_is_refused(values):
-    with pytest.raises(InputError, match="accepted is what the program writes"):
-        phase_from_dict(values)
+    with pytest.raises(InputError, match="phase"):
+        Records().read(Phase, values, "phase")

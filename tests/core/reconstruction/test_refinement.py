@@ -37,11 +37,10 @@ from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
 from core.reconstruction import (
     BILINEAR_START,
+    RECORDS,
     VERDICT_KINDS,
     Provenance,
     refinement,
-    steps_from_list,
-    steps_to_list,
 )
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
@@ -429,9 +428,10 @@ def test_further_ends_are_made_again_by_their_steps_and_their_command(narrow, co
     for number, end in enumerate(ends, start=2):
         made = end.provenance.flatten()
         assert made.steps == (SolveStep(COMPARED, end=number),) and not made.plain
-        assert steps_from_list(json.loads(json.dumps(steps_to_list(made.steps)))) == made.steps
+        written = RECORDS.write(made.steps)
+        assert RECORDS.read(tuple[SolveStep, ...], json.loads(json.dumps(written)), "steps") == made.steps
         meta = end.result().meta
-        assert f"end={number}" in meta["python"] and meta["steps"] == steps_to_list(made.steps)
+        assert f"end={number}" in meta["python"] and meta["steps"] == written
         words = shlex.split(meta["command"], comments=True)
         assert steps_from(parser().parse_args(words[1:])) == made.steps
     lowest = compared[-1]

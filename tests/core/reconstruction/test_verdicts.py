@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,19 +21,19 @@ from core.depth import (
     mirror_in_depth,
 )
 from core.reconstruction import (
+    RECORDS,
     VERDICT_ACTIONS,
     VERDICT_KINDS,
     Verdict,
     find_verdicts,
-    verdicts_from_list,
 )
 
 
 def test_verdicts_survive_json():
     verdicts = [Verdict(kind, f"{meaning}.") for kind, meaning in VERDICT_KINDS.items()]
     verdicts += [Verdict("jump", "Frame 12.", (11, 11), action) for action in VERDICT_ACTIONS]
-    plain = json.loads(json.dumps([asdict(verdict) for verdict in verdicts]))
-    assert verdicts_from_list(plain) == tuple(verdicts)
+    plain = json.loads(json.dumps(RECORDS.write(verdicts)))
+    assert RECORDS.read(list[Verdict], plain, "verdicts") == verdicts
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_verdicts_survive_json():
         ({"action": "delete"}, "action of a verdict is 'delete'; accepted are look, compare, mirror"),
         ({"frames": (3, 2)}, "frames of a verdict are 3 to 2; accepted are 0 or more, in order"),
         ({"frames": (-1, 2)}, "frames of a verdict are -1 to 2"),
-        ({"color": "red"}, "verdict 1 is .*; accepted are kind, sentence, frames and action"),
-        ({"frames": 3}, "verdict 1 is .*; accepted are kind, sentence, frames and action"),
+        ({"color": "red"}, "the verdict holds 'color'; accepted are kind, sentence, frames, action"),
+        ({"frames": 3}, "the verdict.frames is 3; accepted is a list"),
     ],
 )
 def test_other_values_are_refused(fields, sentence):
     with pytest.raises(InputError, match=sentence):
-        verdicts_from_list([{"kind": "jump", "sentence": "The rotations jump."} | fields])
+        RECORDS.read(Verdict, {"kind": "jump", "sentence": "The rotations jump."} | fields, "the verdict")
 
 
 def verdicts_on(problem, point, *, ends=(), std=0.01):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -43,30 +42,6 @@ def shapes(known):
 def test_values_that_are_not_accepted_are_named(changes, sentence):
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
         Appearance(**changes)
-
-
-def test_an_appearance_comes_back_from_plain_values():
-    chosen = Appearance(
-        frozenset({"estimate", "path"}), "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all"
-    )
-    assert Appearance.from_plain(json.loads(json.dumps(chosen.as_plain()))) == chosen
-    assert Appearance.from_plain({}) == Appearance()
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"colour": 1},
-        {"limits": [1]},
-        {"limits": "ab"},
-        {"layers": 3},
-        {"point_size": "big"},
-        {"color_by": []},
-    ],
-)
-def test_plain_values_of_another_kind_are_refused(values):
-    with pytest.raises(InputError):
-        Appearance.from_plain(values)
 
 
 def test_limits_go_with_what_they_belong_to():

@@ -123,6 +123,6 @@ def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_session_window,
     qtbot.waitUntil(lambda: len(run.history) == 6)
     window.run_control.cancel()
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
-    assert "--updates 6" in text_of(window, "command")
+    assert "--iterates 6" in text_of(window, "command")
     for loss in losses_of_copies(window, tmp_path, text_of):
         assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)

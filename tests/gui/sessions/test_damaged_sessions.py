@@ -15,10 +15,10 @@ import pytest
 
 from core import InputError, Settings
 from core.io.readers import Allowance
+from core.reconstruction import RECORDS
 from nrsfm_gui.sessions.archive import DOCUMENT, ArchiveReader
-from nrsfm_gui.sessions.json_reader import Node
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
-from nrsfm_gui.sessions.session_data import read_sequence_entry
+from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of
 from nrsfm_gui.sessions.session_file import (
     SavedRun,
     SavedSequence,
@@ -40,7 +40,8 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
-    "alignment": "per-frame, mirror off", "background": {}, "appearance": {"labels": "selected"},
+    "alignment": {"kind": "per-frame", "mirror": "off"}, "background": None,
+    "appearance": {"labels": "selected"},
     "orbit": {"center": [0, 0, 0], "distance": 3, "azimuth": 3, "elevation": 2, "orthographic": False},
 }  # fmt: skip
 
@@ -115,7 +116,7 @@ def test_a_session_of_a_sequence_with_a_frame_rate_is_opened_again(parts, tmp_pa
     """A single number is written as one, and one that was written as an array of one is read."""
     session = read_session(archive_of(tmp_path / "a.nrsfm", parts))
     assert session.sequences[0].sequence.frame_rate == 25.0
-    name = json.loads(parts[DOCUMENT])["sequences"][0]["arrays"]["frame_rate"]
+    name = json.loads(parts[DOCUMENT])["sequences"][0]["sequence"]["arrays"]["frame_rate"]
     content = io.BytesIO()
     np.save(content, np.array([25.0]))
     old = parts | {f"arrays/{name}.npy": content.getvalue()}
@@ -141,7 +142,7 @@ def test_any_value_at_any_place_of_a_session_is_read_or_refused_in_a_sentence(pa
 )
 @pytest.mark.parametrize("value", [HUGE, float("inf"), float("nan"), "7", None, []], ids=repr)
 def test_numbers_of_settings_that_are_none_are_refused(parts, tmp_path, way, value):
-    document = changed(parts[DOCUMENT], ("settings", way), value)
+    document = changed(parts[DOCUMENT], ("sequences", 0, "settings", way), value)
     assert refused(read_all, archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document}))
 
 
@@ -190,19 +191,20 @@ def test_a_result_of_a_later_kind_of_zip_is_no_result(known, tmp_path):
 
 def test_arrays_of_many_sequences_are_counted_for_each(parts, tmp_path):
     with ArchiveReader(archive_of(tmp_path / "a.nrsfm", parts)) as archive:
-        node = Node(archive, "", archive.document).child("sequences").items()[0]
-        size = sum(archive.array(name).nbytes for name in node.value["arrays"].values())
+        stored = RECORDS.read(StoredSequence, archive.document["sequences"][0]["sequence"], "")
+        size = sum(archive.array(name).nbytes for name in stored.arrays.values())
         allowance = Allowance(0)
         allowance.use(allowance.left - 2 * size + 1)
-        read_sequence_entry(node, allowance)
+        sequence_of(stored, archive, allowance)
         with pytest.raises(InputError, match=r"a\.nrsfm: needs 64 MB of memory"):
-            read_sequence_entry(node, allowance)
+            sequence_of(stored, archive, allowance)
 
 
 def test_runs_of_a_sequence_share_the_tracks_that_they_pose(parts, tmp_path):
     document = json.loads(parts[DOCUMENT])
     runs = document["sequences"][0]["runs"]
-    del runs[0]["update"]["current"]["tracks"]  # they are posed from those of the sequence
+    for point in ("current", "best"):  # they are posed from those of the sequence
+        runs[0]["iterate"][point]["problem"] |= {"tracks": None, "visible": None}
     runs.append(runs[0] | {"number": runs[0]["number"] + 1})
     session = read_session(
         archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: json.dumps(document).encode()})
@@ -230,15 +232,15 @@ def test_texts_of_a_session_are_escaped_where_they_cannot_be_printed(parts, tmp_
 def test_files_on_another_computer_that_a_session_names_are_not_looked_at(parts, tmp_path):
     document = parts[DOCUMENT]
     for way in (("source",), ("texts", "video")):
-        document = changed(document, ("sequences", 0, *way), "//elsewhere/share/a.mp4")
+        document = changed(document, ("sequences", 0, "sequence", *way), "//elsewhere/share/a.mp4")
     path = archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document})
     (saved,) = read_session(path).sequences
     assert (saved.sequence.source, saved.sequence.video) == (None, None)
     assert saved.change.startswith(
         "//elsewhere/share/a.mp4 is on another computer or leads out of the folder"
     )
-    document = changed(document, ("sequences", 0, "arrays"), None)
-    document = changed(document, ("sequences", 0, "digest"), "0" * 64)
+    document = changed(document, ("sequences", 0, "sequence", "arrays"), None)
+    document = changed(document, ("sequences", 0, "sequence", "digest"), "0" * 64)
     archive_of(path, parts | {DOCUMENT: document})
     with pytest.raises(
         InputError, match=r"no copy of the tracks of //elsewhere/share/a\.mp4, which is on ano"
@@ -249,7 +251,7 @@ def test_files_on_another_computer_that_a_session_names_are_not_looked_at(parts,
 @pytest.mark.parametrize("value", [1e308, -1e300, np.inf, np.nan])
 def test_a_history_of_far_too_many_seconds_is_refused(parts, tmp_path, value):
     """A plot over them has no range."""
-    history = json.loads(parts[DOCUMENT])["sequences"][0]["runs"][0]["history"]["columns"]
+    history = json.loads(parts[DOCUMENT])["sequences"][0]["runs"][0]["records"]["columns"]
     name = f"arrays/{history}.npy"
     columns = np.load(io.BytesIO(parts[name])).copy()
     columns[0, 1] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -16,9 +17,11 @@ import pytest
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.foundation.atomic
-from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
+from core import PRESETS, Alignment, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
+from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.scene.orbit_camera import Orbit
 from nrsfm_gui.sessions.session_file import (
     SavedRun,
     SavedSequence,
@@ -387,11 +390,37 @@ def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(
     assert read_session(path).sequences[0].sequence.source == odd
 
 
-def test_a_view_with_too_few_numbers_is_a_sentence(solved):
-    window, _run = solved()
-    values = ViewState.of(window.session, window.scene_view.orbit).as_plain()
-    values["orbit"]["center"] = [0.0, 1.0]
-    with pytest.raises(InputError, match="the view cannot be read"):
+@pytest.mark.parametrize(
+    ("way", "value", "sentence"),
+    [
+        (("orbit", "center"), [0.0, 1.0], r"orbit.center is \[0.0, 1.0\]; accepted is 3 values"),
+        (("orbit", "distance"), float("inf"), "a number that is not finite"),
+        (("orbit", "up"), [0.0, 0.5, 0.0], "is not a unit vector"),
+        (("theme",), "pink", "theme is 'pink'; accepted are"),
+        (("alignment", "kind"), "upside down", "kind is 'upside down'; accepted is one of"),
+        (("appearance", "colour"), 1, "appearance holds 'colour'"),
+        (("appearance", "limits"), [1], "limits is .*; accepted is 2 values"),
+        (("appearance", "layers"), 3, "layers is 3; accepted is a list"),
+        (("appearance", "point_size"), "big", "point_size is 'big'; accepted is a number"),
+        (("background",), {"path": 3, "opacity": 0.5, "offset": 0}, "path is 3; accepted is a path"),
+        (("background",), {"path": "a", "opacity": float("nan")}, "opacity of the background is nan"),
+        (("background",), {"path": "a", "offset": 1.5}, "offset is 1.5; accepted is a whole number"),
+    ],
+)
+def test_a_view_that_was_tampered_with_is_refused_with_a_sentence(way, value, sentence):
+    chosen = Appearance(
+        frozenset({"estimate", "path"}), "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all"
+    )
+    view = ViewState(
+        3, 1, (1, 2), (4,), (0, 5), Alignment(), "dark", Orbit(), chosen, Background(Path("a"), 0.4, 1)
+    )
+    values = json.loads(json.dumps(view.as_plain()))
+    assert ViewState.from_plain(values) == view
+    place = values
+    for key in way[:-1]:
+        place = place[key]
+    place[way[-1]] = value
+    with pytest.raises(InputError, match=sentence):
         ViewState.from_plain(values)
 
 
@@ -400,7 +429,7 @@ def test_a_background_on_another_computer_is_not_opened_with_a_session(
 ):
     window, _run = solved()
     view = ViewState.of(window.session, window.scene_view.orbit).as_plain()
-    view["background"] = Background(Path("//elsewhere/share/a.mp4")).as_plain()
+    view["background"] = {"path": "//elsewhere/share/a.mp4"}
     saved = (SavedSequence(window.session.sequence, (), None, QUICK),)
     path = write_session(SavedSession(saved, 0, view), tmp_path / "a.nrsfm")
     other = make_session_window()

@@ -284,38 +284,12 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, backgro
     assert not resolve_situation(session).background
 
 
-def test_state_is_restored(qtbot, folder, session, background, shown):
-    session.set_background(Background.from_plain({"path": str(folder), "opacity": 0.4, "offset": 1}))
-    qtbot.waitUntil(lambda: shown.isVisible())
-    assert session.background == Background(folder, 0.4, 1)
-    session.set_background(Background.from_plain({}))
-    assert session.background is None
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"path": 3, "opacity": 0.5, "offset": 0},
-        {"path": "a", "opacity": float("nan"), "offset": 0},
-        {"path": "a", "opacity": "0.5", "offset": 0},
-        {"path": "a", "opacity": 0.5, "offset": 1.5},
-        {"path": "a"},
-    ],
-)
-def test_a_state_that_was_tampered_with_is_refused(state):
-    with pytest.raises(InputError, match="the background is"):
-        Background.from_plain(state)
-
-
 def test_a_session_file_keeps_the_background(folder, session, background, scene_view, opened):
     opened(folder, opacity=0.4, offset=1)
     kept = ViewState.of(session, scene_view.orbit).as_plain()
     background.remove()
     ViewState.from_plain(kept).show(session)
     assert session.background == Background(folder, 0.4, 1)
-    del kept["background"]  # of an older file
-    ViewState.from_plain(kept).show(session)
-    assert session.background is None
 
 
 def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session, background):
