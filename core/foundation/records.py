@@ -20,6 +20,7 @@ from .exceptions import LONGEST_SENTENCE, InputError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+PLAIN = {bool, int, float, str, NoneType}  # of which JSON has values
 LARGEST_COUNT = 2**53  # above, numbers of JSON are no exact whole numbers elsewhere
 SHOWN = 40  # letters of a value that a sentence shows
 
@@ -50,6 +51,8 @@ class Records:
 
     def write(self, value: Any, kind: Any = None) -> Any:
         """Return a value as JSON can hold it; `kind` is its annotation, where there is one."""
+        if type(value) in PLAIN:
+            return value
         hook = self.hooks.get(kind) or self._hook(type(value))
         if hook is not None:
             return hook.write(value)

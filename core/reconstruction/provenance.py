@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..foundation.phases import Phase
 from ..foundation.records import Hook, Records, refused
 from ..foundation.representation import one_line_repr
 from ..io.readers.samples import sample_name
@@ -376,10 +377,20 @@ def _read_penalty(_kind: type, value: Any, where: str) -> Penalty:
     return RECORDS.read_fields(made, numbers, where)  # type: ignore[no-any-return]
 
 
+def _write_phase(phase: Phase) -> dict[str, Any]:
+    """Return a phase without what it does not have: a history has hundreds."""
+    return {name: value for name, value in RECORDS.write_fields(phase).items() if value}
+
+
 _PENALTY = Hook(write_penalty, _read_penalty)
 # What results, sessions and preferences hold is written and read by this one.
-RECORDS = Records(
-    {Settings: Hook(_write_settings, _read_settings), Penalty: _PENALTY, SpectralPenalty: _PENALTY}
+RECORDS: Records = Records(
+    {
+        Settings: Hook(_write_settings, _read_settings),
+        Penalty: _PENALTY,
+        SpectralPenalty: _PENALTY,
+        Phase: Hook(_write_phase, lambda kind, value, where: RECORDS.read_fields(kind, value, where)),
+    }
 )
 
 

@@ -376,7 +376,7 @@ def test_nobody_else_can_read_what_is_saved_by_itself(qtbot, autosave, tmp_path)
     (own,) = folder.glob(f"{PREFIX}*.nrsfm")
     assert own.stat().st_mode & 0o777 == 0o600
     (folder / LAST).write_bytes(b"PK")
-    (folder / LAST).chmod(0o644)
+    (folder / LAST).chmod(0o600)
     assert autosave.begin_session(folder / LAST, keep=True)
     qtbot.waitUntil(lambda: (folder / LAST).is_file() and not own.exists())
     (own,) = folder.glob(f"{PREFIX}*.nrsfm")

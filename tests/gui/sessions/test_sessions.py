@@ -133,7 +133,8 @@ def test_every_sequence_with_runs_is_in_the_session(
 
 def test_the_summary_of_a_session_counts_its_sequences_and_runs(solved, known, tmp_path):
     _window, run = solved()
-    one = SavedSequence(run.sequence, (SavedRun.of(run),) * 2, 1, run.settings)
+    again = replace(SavedRun.of(run), number=2)
+    one = SavedSequence(run.sequence, (SavedRun.of(run), again), 1, run.settings)
     other = SavedSequence(known.sequence, (SavedRun.of(run),), 1, run.settings)
     for sequences, holds in (
         ((one,), "2 runs of balloon circle"),
