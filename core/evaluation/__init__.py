@@ -1,6 +1,7 @@
 """Errors against a ground truth, alignment, the Challenge score, and cross-validation."""
 
 from .alignment import (
+    ALIGNMENTS,
     DEPTH_INVERTED,
     MIN_ALIGNED,
     NO_ALIGNMENT,
@@ -56,6 +57,7 @@ from .track_outliers import DriftingPoint, Outliers, find_outliers
 from .truth_outliers import fall_sentence, find_truth_outliers, median_shape, without_outliers
 
 __all__ = [
+    "ALIGNMENTS",
     "DEPTH_INVERTED",
     "FOLDS",
     "HIDING",

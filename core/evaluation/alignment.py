@@ -153,6 +153,9 @@ class Alignment:
 
 PER_FRAME = Alignment()
 NO_ALIGNMENT = Alignment(Kind.NONE)
+ALIGNMENTS = tuple(
+    Alignment(kind, mirror, outliers) for outliers in (True, False) for kind in Kind for mirror in Mirror
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,29 @@
 """A session in one file, `.nrsfm`: the open sequences, their runs, and the view.
 
 The file is a zip archive (`sessions.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
-is written completely or not at all, and read without pickle. The document holds the fields of `SavedSession`,
-those of `SavedSequence` and `SavedRun` in it, and so on: the annotations are the format. A sequence is a
-`session_data.StoredSequence`; `session_records` has what is stored of an iterate in another form.
+is written completely or not at all, and read without pickle. Entries of `session.json`, version 1 ("array" is
+the name of one, letters in brackets are its shape); what is null is absent:
+
+    format, version       "nrsfm-session", 1
+    saved, versions       when, ISO 8601; of the program and its parts
+    file                  where the user saved the session, of an automatic copy
+    current               which of the sequences is open, from 0
+    sequences             a list; each has
+        sequence          source (file, or "sample:NAME"), digest (SHA-256 of its bytes), content (a hash of
+                          what was read from it and beside it), reading (options); arrays and texts, as in
+                          `npz`, unless they need more than 50 MB and are in a file
+        settings, shown   the parameters of its next run, and the number of the run that is shown
+        runs              a list; each has the fields of `SavedRun`, of which
+            records       columns: array (N, 7), see `StoredHistory`; phases: [first record, phase]
+            ticks         changes of the settings, see `Tick`
+            iterate       the newest point, with the fields of `Iterate` but for its log:
+                current, best   problem (`StoredProblem`), factors (B, C, s) and loss
+                view            a low-rank or refined solution in three dimensions (`Geometry`)
+                depth, earlier  the refinement: its best point and its ends (`DepthStep`)
+                provenance      the steps that lead there, from nothing or from a result (`StoredChain`)
+    view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
+                          background: its file, opacity and frame offset
+    layout                docks: where the panels of the window stand, base64
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.
 """

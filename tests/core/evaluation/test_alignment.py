@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from core import Alignment, GroundTruth, InputError, align, procrustes_mm
 from core.data.masks import common_size
 from core.evaluation import (
+    ALIGNMENTS,
     DEPTH_INVERTED,
     NO_ALIGNMENT,
     Kind,
@@ -286,8 +286,7 @@ def test_a_missing_requirement_of_an_alignment_is_named(shapes):
 
 
 def test_names_of_alignments_differ():
-    known = [Alignment(*choice) for choice in itertools.product(Kind, Mirror, (True, False))]
-    said = {each.label(found) for each in known if each.compares for found in (True, False)}
+    said = {each.label(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
     assert len(said) == 8 * (len(Kind) - 1)
     automatic = Alignment(Kind.RIGID, Mirror.AUTOMATIC)
     assert automatic.label(True) == "rigid motion per frame, found mirrored"

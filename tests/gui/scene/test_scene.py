@@ -281,7 +281,7 @@ def test_scenes_are_built_without_qt():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("alignment", ALIGNMENTS, ids=lambda each: each.key)
+@pytest.mark.parametrize("alignment", ALIGNMENTS, ids=lambda each: each.label())
 @pytest.mark.parametrize("affine", [False, True])
 def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make_known, alignment, affine):
     """Under every alignment: as long as the errors said, and from the very points that the dots are at."""
