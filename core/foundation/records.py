@@ -7,11 +7,11 @@ names its place. A dataclass checks its own ranges, and arrays are held elsewher
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 
@@ -25,8 +25,7 @@ LARGEST_COUNT = 2**53  # above, numbers of JSON are no exact whole numbers elsew
 SHOWN = 40  # letters of a value that a sentence shows
 
 
-@dataclass(frozen=True)
-class Hook:
+class Hook(NamedTuple):
     """How values of a class and of its subclasses are written and read, where their fields do not say it."""
 
     write: Callable[[Any], Any]

@@ -31,7 +31,7 @@ class Refinement(TypedDict, total=False):
     noise_px: float
 
 
-class Scale(TypedDict, total=False):
+class KnownScale(TypedDict, total=False):
     """Units of length per calibrated unit."""
 
     rule: str
@@ -86,7 +86,7 @@ class ResultMeta(TypedDict, total=False):
     intrinsics: IntrinsicsOrigin | None
     low_rank: LowRankView | None
     refinement: Refinement | None
-    scale: Scale
+    scale: KnownScale
     upright: str
 
 
