@@ -127,6 +127,9 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
             raise
         _print_last(f"{command}: stopped")  # what was interrupted has made an error of its own of that
         code = INTERRUPTED
+    # Python ends by SIGINT, whatever the exit code, where KeyboardInterrupt has left code that was compiled
+    # from a string, as the methods of a dataclass are, until further such code ends well.
+    eval("0")
     return SIGNALED + received[0] if received and code == INTERRUPTED else code
 
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity
+from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -117,6 +118,8 @@ class Orientation:
     floor: float  # x . up of the points x of the floor
     middle: Floats  # (3,) of the object
     first: Floats  # (3, 3) rotation of the first camera, in whose axes a rule is
+
+    __repr__ = one_line_repr
 
     @property
     def up(self) -> Floats:

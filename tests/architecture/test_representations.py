@@ -57,7 +57,7 @@ from core.foundation import Parameter, parameters_of, procrustes
 from core.io.readers import READERS, ReaderPlugin, ReadingOptions, inspect_file
 from core.penalties import LinearPenalty
 from core.problem import RobustLoss
-from core.reconstruction import Verdict, parse_scale
+from core.reconstruction import Verdict, orient, parse_scale, parse_upright
 from core.solvers import AlgorithmOne, Majorized, Reweighted, solve
 from core.tracking import track_video
 
@@ -120,7 +120,8 @@ def reconstruction_values(folder):
         result, low_rank,
         start, projective, projective.geometry, upgraded, errors, similarity, curve, views, trials,
         Verdict("jump", LONG, (11, 12), "look"), Settings(), resolve_intrinsics(scene, "gt"),
-        parse_scale("3-17=85mm"),
+        parse_scale("3-17=85mm"), parse_upright("up=0,-1,0 floor=2:1-4-3"),
+        orient(result.points, result.rotations),
         outliers, *outliers.drifting,
         HoldoutPlan("xi", tuple(np.linspace(0.1, 0.9, 30))),
     ]  # fmt: skip

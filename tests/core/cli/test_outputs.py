@@ -66,6 +66,7 @@ TEXTS = {
     "--path", "--layout", "--tracks", "--visible", "--threshold", "--size", "--individual", "--columns",
     "--region", "--mirror", "--scale", "--weights", "--mode-weights", "--then", "--over", "--values",
     "--object", "--camera", "--set", "--seeds", "--table", "--by", "--where", "--sizes",
+    "--upright",
     *(f"--{option.name}" for method in METHODS.values() for option in method.options),
 }  # fmt: skip
 

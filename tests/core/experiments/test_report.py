@@ -142,7 +142,9 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
     settings = cells((again / "report.md").read_text(encoding="utf-8"), "## Settings")
     commands = {row[1]: row[2] for row in settings[2:]}
     assert commands["ADMM-WNN"] == "`nrsfm solve … --preset paper --method admm --max-iterations 3000`"
-    ending = "--preset paper --method bmm --tau 1.0 --penalty nn --max-iterations 2000`"
+    ending = (
+        "--preset paper --method bmm --tau 1.0 --max-iterations 2000`"  # its own penalty is the nuclear norm
+    )
     assert commands["BMM"].endswith(ending)
     assert [row[2] for row in settings].count("from Python alone") == 2
 

@@ -37,7 +37,7 @@ def test_the_interval_holds_the_true_focal_length_and_the_result_names_it(iterat
     assert high < 2.0 * low
     result = last.result()
     assert result.meta["remarks"][0].startswith(f"focal length {last.intrinsics[0, 0]:.0f} px estimated")
-    assert result.meta["intrinsics"]["interval"] == last.origin.interval
+    assert result.meta["intrinsics"]["interval"] == [*last.origin.interval]
 
 
 @pytest.mark.slow
