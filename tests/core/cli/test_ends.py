@@ -211,3 +211,17 @@ def test_a_signal_during_the_start_leaves_no_traceback():
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+
+
+def test_a_signal_while_code_of_a_string_runs_ends_with_its_code(tmp_path):
+    (tmp_path / "stopped.py").write_text(
+        "import os, signal, sys\n"
+        "from core.cli import main\n"
+        "import core.cli.formats\n"
+        "core.cli.formats.run = lambda args: exec('os.kill(os.getpid(), signal.SIGTERM)')\n"
+        "sys.exit(main(['formats']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "stopped"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "nrsfm formats: stopped\n")
