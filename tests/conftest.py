@@ -297,6 +297,7 @@ def brief_search(brief_uncertainty: None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("REFLECTED", "ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
             patch.setattr(search, name, 1)
+        patch.setattr(search, "FEW_FRAMES", 0)  # none are posed anew
         patch.setattr(schedule, "LOOSE_ITERATIONS", 50)
         yield
 
