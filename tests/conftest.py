@@ -288,6 +288,7 @@ def brief_uncertainty() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alternatives, "MOST_BLOCKS", 1)
         patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
+        patch.setattr(search, "FEW_FRAMES", 0)  # none are posed anew
         yield
 
 
@@ -297,7 +298,6 @@ def brief_search(brief_uncertainty: None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("REFLECTED", "ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
             patch.setattr(search, name, 1)
-        patch.setattr(search, "FEW_FRAMES", 0)  # none are posed anew
         patch.setattr(schedule, "LOOSE_ITERATIONS", 50)
         yield
 

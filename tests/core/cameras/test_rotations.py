@@ -135,7 +135,7 @@ def test_rotations_do_not_depend_on_the_last_bits_of_the_tracks(rank, noise):
     rng = np.random.default_rng(6)
     tracks = orthographic(scene) + noise * rng.normal(size=(40, 2, 37))
     found = estimate_rotations(tracks, everything(tracks), rank=rank)
-    for _ in range(3):
+    for _ in range(2):
         rounded = (tracks * (1.0 + 1e-14 * rng.normal(size=tracks.shape)))[:, :, rng.permutation(37)]
         again = estimate_rotations(rounded, everything(tracks), rank=rank)
         np.testing.assert_allclose(again.R, found.R, atol=1e-5)
@@ -151,10 +151,10 @@ def test_singular_values_that_only_rounding_leaves_are_not_used():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("shapes", "seed"), [(5, 3), (5, 0), (6, 0)])
+@pytest.mark.parametrize(("shapes", "seed"), [(5, 3), (6, 0)])
 def test_the_cost_of_the_triplet_does_not_rise_with_the_rank(shapes, seed):
     tracks = orthographic(world(shapes, points=40, seed=seed))
-    costs = [estimate_rotations(tracks, everything(tracks), rank=rank).cost for rank in range(1, 8)]
+    costs = [estimate_rotations(tracks, everything(tracks), rank=rank).cost for rank in range(1, 7)]
     assert all(b <= (1 + 1e-8) * a + 1e-14 for a, b in pairwise(costs)), costs
 
 
@@ -162,27 +162,23 @@ ON_A_KERNEL = """
 import sys
 import numpy as np
 from core.cameras import estimate_rotations
-tracks = np.load(sys.argv[1])
-everything = np.ones((len(tracks), tracks.shape[2]), dtype=bool)
-np.save(sys.argv[2], [estimate_rotations(tracks, everything, rank=rank).R for rank in (2, 4, 10)])
+both = np.load(sys.argv[1])
+everything = np.ones((40, 37), dtype=bool)
+np.save(sys.argv[2], [estimate_rotations(tracks, everything, rank=rank).R for tracks in both for rank in (2, 4)])
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are of x86-64")
-@pytest.mark.parametrize("noise", [0.0, 1e-3])
-def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path, noise):
+def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path):
     tracks = orthographic(world(2, frames=40, points=37))
-    tracks += noise * np.random.default_rng(6).normal(size=tracks.shape)
-    np.save(tmp_path / "tracks.npy", tracks)
-    found = []
-    for kernel in ("Prescott", "Nehalem"):  # every processor of today runs these
-        arguments = [sys.executable, "-c", ON_A_KERNEL, tmp_path / "tracks.npy", tmp_path / f"{kernel}.npy"]
-        subprocess.run(arguments, env={**os.environ, "OPENBLAS_CORETYPE": kernel}, check=True)
-        found.append(np.load(tmp_path / f"{kernel}.npy"))
-    here = [estimate_rotations(tracks, everything(tracks), rank=rank).R for rank in (2, 4, 10)]
-    for other in found:
-        np.testing.assert_allclose(other, here, atol=1e-5)
+    noise = 1e-3 * np.random.default_rng(6).normal(size=tracks.shape)
+    both = [tracks, tracks + noise]
+    np.save(tmp_path / "tracks.npy", both)
+    arguments = [sys.executable, "-c", ON_A_KERNEL, tmp_path / "tracks.npy", tmp_path / "found.npy"]
+    subprocess.run(arguments, env={**os.environ, "OPENBLAS_CORETYPE": "Prescott"}, check=True)  # all run it
+    here = [estimate_rotations(each, everything(each), rank=rank).R for each in both for rank in (2, 4)]
+    np.testing.assert_allclose(np.load(tmp_path / "found.npy"), here, atol=1e-5)
 
 
 def test_rotations_that_explain_the_same_tracks_have_one_canonical_form():

@@ -14,7 +14,7 @@ from core.reconstruction import BILINEAR_START, Provenance
 from core.reconstruction.geometry import mean_and_modes
 from core.reconstruction.refinement import can_follow
 
-pytestmark = pytest.mark.usefixtures("brief_uncertainty")
+pytestmark = pytest.mark.usefixtures("brief_search")
 
 REFINED = Settings(objective=DEPTHS, rank=2, starts=1, rotations="truth")
 FEW = 8  # points that pass all levels, where there are too many

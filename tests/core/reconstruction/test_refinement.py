@@ -43,6 +43,8 @@ from core.reconstruction import (
     refinement,
 )
 
+pytestmark = pytest.mark.usefixtures("brief_uncertainty")
+
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 REFINED = QUICK.with_changes(objective="depths", noise=0.0)
 COMPARED = REFINED.with_changes(starts=1, rotations="tracks")
