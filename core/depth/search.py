@@ -430,8 +430,7 @@ class _Search:
             found.append((yield from self._pass_fine_levels(end.name, point)))
         found.sort(key=lambda each: each.energy)
         found[0] = yield from self._judge(found[0])
-        same = self._agreeing(ranked[0][1], ends, SAME)
-        if self._posed_anew and same < max(1, min(AGREED, len(starts) - 1)):
+        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(AGREED, len(starts) - 1)):
             found += yield from self._pose_frames(found[0])
             found.sort(key=lambda each: each.energy)
             if found[0].mirrored is None:
@@ -656,9 +655,9 @@ class _Search:
                 end.agreeing = self._agreeing(end, ends)
         return kept
 
-    def _agreeing(self, end: _CoarseEnd, ends: list[_CoarseEnd], distance: float = NEAR) -> int:
+    def _agreeing(self, end: _CoarseEnd, ends: list[_CoarseEnd]) -> int:
         """Return how many of the other ends are near one of them."""
-        return sum(self._distance(end, other) < distance for other in ends) - 1
+        return sum(self._distance(end, other) < NEAR for other in ends) - 1
 
     def _distinct(self, ends: list[_CoarseEnd]) -> list[_CoarseEnd]:
         """Return the ends that differ from all before them."""

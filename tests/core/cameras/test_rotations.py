@@ -164,7 +164,8 @@ import numpy as np
 from core.cameras import estimate_rotations
 both = np.load(sys.argv[1])
 everything = np.ones((40, 37), dtype=bool)
-np.save(sys.argv[2], [estimate_rotations(tracks, everything, rank=rank).R for tracks in both for rank in (2, 4)])
+found = [estimate_rotations(tracks, everything, rank=rank).R for tracks in both for rank in (2, 4)]
+np.save(sys.argv[2], found)
 """
 
 

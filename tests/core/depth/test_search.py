@@ -21,10 +21,19 @@ from core.depth import (
     refine_depths,
     refine_part,
     reflect_block,
+    search,
     suspicions,
 )
 from core.depth.subset import EDGE_EPS, _PathSystem
 from core.foundation import PhaseKind
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unposed():
+    """No frames are posed anew, which takes longest and is tested by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "FEW_FRAMES", 0)
+        yield
 
 
 def mirrored_singly(problem, point, frames):

@@ -20,9 +20,9 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows has no groups of processes"),
 ]
-RUNS = ["--camera", "perspective", "--set", "rank=1,2,3", "eta=0.05,0.1", "--seeds", "0:4"]
+RUNS = ["--camera", "perspective", "--set", "rank=1,2,3", "eta=0.05,0.1", "--seeds", "0:2"]
 RUNS += ["--rotations", "truth", "--objective", "wnn", "--starts", "2"]
-COUNT = 2 * 3 * 2 * 4  # paths, ranks, etas, seeds
+COUNT = 2 * 3 * 2 * 2  # paths, ranks, etas, seeds
 WORKERS = 3
 
 

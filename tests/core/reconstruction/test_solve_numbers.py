@@ -10,8 +10,8 @@ ADMM on stretch/circle amplifies the last bits, at a4c4b43 as now: its problem i
 and after some 300 iterations it approaches one of two minima. Haswell: 0.18157; SkylakeX, Prescott: 0.17747.
 Those runs, and what starts from them, are compared to nine digits under Haswell alone.
 
-Every preset solves with every camera one of the objects on one of the three paths of the camera, by turns, and
-every method and penalty one sequence. `make test-kernels` runs the others, too, those whose last bits are
+Every preset solves with every camera one of the objects on one of the three paths of the camera, by turns,
+and every method and penalty one sequence. `make test-kernels` runs the others, too, those whose last bits are
 amplified, and first-order methods on the low-rank problem, which take long to nine digits.
 """
 
