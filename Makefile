@@ -68,7 +68,7 @@ fuzz-guided: $(INSTALLED)  ## The same, by the code that the inputs reach: with 
 
 soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then watch its memory for an hour
 	@.ci/system-packages
-	$(PYTEST) tests/gui/window/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO \
+	$(PYTEST) tests/gui/window/test_monkey.py --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO \
 	    -o faulthandler_timeout=0
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200

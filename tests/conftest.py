@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--order-seed", type=int, help="shuffle the files, and the tests of each, by this seed")
     parser.addoption("--lines", type=int, default=200, help="how many absurd command lines are tried")
     parser.addoption(
-        "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 1 and 8 s"
+        "--soak-seconds", type=float, default=2.0, help="how long the monkey plays with the window"
     )
 
 
@@ -287,6 +287,7 @@ def brief_uncertainty() -> Iterator[None]:
     """Have refined shapes compared with few alternatives, briefly: the standard deviations are rough then."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alternatives, "MOST_BLOCKS", 1)
+        patch.setattr(alternatives, "MOST_JUDGED", 1)
         patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
         patch.setattr(search, "FEW_FRAMES", 0)  # none are posed anew
         yield
@@ -298,6 +299,7 @@ def brief_search(brief_uncertainty: None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("REFLECTED", "ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
             patch.setattr(search, name, 1)
+        patch.setattr(search, "FEW_FRAMES", 0)  # frames are not posed anew
         patch.setattr(schedule, "LOOSE_ITERATIONS", 50)
         yield
 

@@ -422,6 +422,11 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
     made.stop()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def brief(brief_search: None) -> None:
+    """Search depths briefly: how low an end is does not matter to what shows it."""
+
+
 @pytest.fixture(autouse=True)
 def same_style(qapp: QApplication) -> Iterator[None]:
     """Give the application back the colors, the style sheet and the font that it had before a test."""

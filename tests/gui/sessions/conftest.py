@@ -10,7 +10,6 @@ from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from core import Settings, read_sequence, simulate, write_npz
 from nrsfm_gui.engine.run_control import RunControl
-from nrsfm_gui.engine.solver_thread import Work, real_work
 from nrsfm_gui.export.export_controller import ExportController
 from nrsfm_gui.export.movie import ViewSources
 from nrsfm_gui.model.log_records import Logbook
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QCloseEvent
 
     from core import Sequence
+    from nrsfm_gui.engine.solver_thread import Work
     from nrsfm_gui.model.app_store import AppStore
 
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
@@ -43,7 +43,7 @@ QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 class SessionWindow(QMainWindow):
     """A session with its files, what draws and changes it, and no other panel."""
 
-    def __init__(self, store: AppStore, *, work: Work = real_work) -> None:
+    def __init__(self, store: AppStore, *, work: Work) -> None:
         super().__init__()
         self.attended = True
         self.store, self.session, self.logbook = store, Session(self), Logbook(self)
@@ -83,14 +83,14 @@ class SessionWindow(QMainWindow):
 
 
 @pytest.fixture
-def make_session_window(qtbot, store) -> Iterator[Callable[..., SessionWindow]]:
+def make_session_window(qtbot, store, work) -> Iterator[Callable[..., SessionWindow]]:
     """Make windows of a session; each is closed after the test."""
     made: list[SessionWindow] = []
 
     def make(
         sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
     ) -> SessionWindow:
-        window = SessionWindow(store, **options)
+        window = SessionWindow(store, **{"work": work} | options)
         made.append(window)
         window.resize(640, 800)
         with qtbot.waitExposed(window):

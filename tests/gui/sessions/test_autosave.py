@@ -604,7 +604,7 @@ def end(processes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("killed", [(0, 1, 2), (), (1,)])
+@pytest.mark.parametrize("killed", [(), (1,)])
 def test_the_sessions_of_three_windows_can_all_be_recovered(tmp_path, kept, killed):
     folder, names = tmp_path / "data", ["first", "second", "third"]
     sources = [write_session(renamed(kept, name), tmp_path / f"{name}.nrsfm") for name in names]
@@ -685,12 +685,11 @@ def test_a_signal_leaves_a_copy_where_nothing_can_be_kept(running, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path, number):
+def test_a_signal_ends_the_application_and_keeps_its_session(running, tmp_path):
     process, _environment = running
     saved = int(process.stdout.readline().split()[1])
-    process.send_signal(number)
-    assert process.wait(timeout=PATIENCE) == 128 + number
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=PATIENCE) == 128 + signal.SIGHUP
     (last,) = (tmp_path / "data").rglob(LAST)
     assert len(read_session(last).sequences[0].runs[0].records) >= saved
     assert not list(last.parent.glob(f"{PREFIX}*"))

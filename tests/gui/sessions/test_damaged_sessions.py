@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import random
 import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,20 +23,14 @@ from nrsfm_gui.sessions.session_file import (
     SavedSequence,
     SavedSession,
     read_session,
-    session_summary,
     write_session,
 )
 from nrsfm_gui.sessions.view_state import ViewState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-HUGE = 10**400
-VALUES: tuple[Any, ...] = (
-    None, [], {}, "", "<b>x</b>", "x" * 5000, "\x1b[31m\u202e", "\udcff", "a\nb\nc\nd\ne", 0, -1, HUGE, 2**63,
-    1e308, float("inf"), float("nan"), True, [[[]]], {"a": 1},
-)  # fmt: skip
 VIEW = {
     "frame": 0, "point": -1, "selection": [1], "hidden": [], "frame_range": [1, 3], "theme": "dark",
     "alignment": {"kind": "per-frame", "mirror": "off"}, "background": None,
@@ -67,17 +60,6 @@ def archive_of(path: Path, parts: dict[str, bytes]) -> Path:
         for name, content in parts.items():
             archive.writestr(name, content)
     return path
-
-
-def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the ways to all values of a document."""
-    if way:
-        yield way
-    entries = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for key, each in entries:
-        yield from places(each, (*way, key))
 
 
 def changed(document: bytes, way: tuple[Any, ...], value: Any) -> bytes:
@@ -123,41 +105,6 @@ def test_a_session_of_a_sequence_with_a_frame_rate_is_opened_again(parts, tmp_pa
     assert read_session(archive_of(tmp_path / "b.nrsfm", old)).sequences[0].sequence.frame_rate == 25.0
 
 
-def test_any_value_at_any_place_of_a_session_is_read_or_refused_in_a_sentence(parts, tmp_path):
-    """Each kind of value at places that are drawn at random: no exception but the project's own."""
-    rng, path = random.Random(1), tmp_path / "a.nrsfm"
-    ways = list(places(json.loads(parts[DOCUMENT])))
-    count = 0
-    for value in (*VALUES, KeyError):
-        for way in rng.sample(ways, 12):
-            archive_of(path, parts | {DOCUMENT: changed(parts[DOCUMENT], way, value)})
-            count += refused(read_all, path)
-            refused(session_summary, path)
-    assert count > 100
-
-
-@pytest.mark.parametrize(
-    "way",
-    ["seed", "max_iterations", "tolerance", "starts"],
-)
-@pytest.mark.parametrize("value", [HUGE, float("inf"), float("nan"), "7", None, []], ids=repr)
-def test_numbers_of_settings_that_are_none_are_refused(parts, tmp_path, way, value):
-    document = changed(parts[DOCUMENT], ("sequences", 0, "settings", way), value)
-    assert refused(read_all, archive_of(tmp_path / "a.nrsfm", parts | {DOCUMENT: document}))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\x93NUMPY\x01\x00\xff\xff", b"\x93NUMPY\x01\x00v\x00" + b"(" * 118, b"PK\x03\x04", b"1 2 3"],
-    ids=["empty", "no header", "nested", "zip", "text"],
-)
-def test_members_that_are_no_arrays_are_refused(parts, tmp_path, content):
-    name = next(name for name in parts if name.endswith(".npy"))
-    path = archive_of(tmp_path / "a.nrsfm", parts | {name: content})
-    with pytest.raises(InputError, match=r"a\.nrsfm: the array .* cannot be read"):
-        read_session(path)
-
-
 def test_a_document_that_is_compressed_by_another_method_is_refused(parts, tmp_path):
     path = tmp_path / "a.nrsfm"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
@@ -167,17 +114,6 @@ def test_a_document_that_is_compressed_by_another_method_is_refused(parts, tmp_p
         InputError, match=r"a\.nrsfm: session\.json is compressed by method 12; accepted are st"
     ):
         read_session(path)
-
-
-def test_a_damaged_zip_is_refused_at_each_byte_of_its_end(parts, tmp_path):
-    whole = archive_of(tmp_path / "a.nrsfm", parts).read_bytes()
-    path, rng = tmp_path / "b.nrsfm", random.Random(2)
-    for _ in range(60):
-        damaged = bytearray(whole)
-        damaged[-rng.randrange(1, min(1500, len(whole)))] = rng.randrange(256)
-        path.write_bytes(damaged[: rng.choice([None, rng.randrange(1, len(whole))])])
-        refused(read_all, path)
-        is_result(path)
 
 
 def test_a_result_of_a_later_kind_of_zip_is_no_result(known, tmp_path):
@@ -248,7 +184,7 @@ def test_files_on_another_computer_that_a_session_names_are_not_looked_at(parts,
         read_session(path)
 
 
-@pytest.mark.parametrize("value", [1e308, -1e300, np.inf, np.nan])
+@pytest.mark.parametrize("value", [1e308, np.nan])
 def test_a_history_of_far_too_many_seconds_is_refused(parts, tmp_path, value):
     """A plot over them has no range."""
     history = json.loads(parts[DOCUMENT])["sequences"][0]["runs"][0]["records"]["columns"]

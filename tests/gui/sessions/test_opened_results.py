@@ -27,8 +27,6 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_file import SavedSequence, SavedSession, read_session, write_session
 
-pytestmark = pytest.mark.usefixtures("brief_search")
-
 QUICK = Settings(rank=2, starts=2, rotations="truth", objective="wnn")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))

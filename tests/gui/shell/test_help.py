@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
-from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
+from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton, QWidget
 
 from core import Settings, simulate
 from core.foundation import asset_folder, help_page
 from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
+from nrsfm_gui.widgets.style import apply_theme
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -33,24 +35,32 @@ def window(make_window, sequence) -> MainWindow:
     return make_window(sequence, settings=QUICK)
 
 
+@pytest.fixture
+def pages(show) -> HelpController:
+    """Return what opens the windows of help over an empty one."""
+    window = QMainWindow()
+    show(window, 400, 300)
+    return HelpController(window, scene_view=QWidget(window), timeline=QWidget(window))
+
+
 # -- the formats ----------------------------------------------------------------------------------------
 
 
-def test_the_formats_of_files_are_a_page_of_their_own(window):
-    window.help_controller.show_formats()
-    text = window.help_controller.formats.browser.toPlainText()
+def test_the_formats_of_files_are_a_page_of_their_own(pages):
+    pages.show_formats()
+    text = pages.formats.browser.toPlainText()
     for words in ("--layout", "truth_reference", ".trajectories.csv", "session.json"):
         assert words in text
-    assert window.help_controller.formats.windowTitle() == "File formats"
-    window.help_controller.formats.close()
+    assert pages.formats.windowTitle() == "File formats"
+    pages.formats.close()
 
 
 # -- own tracks -----------------------------------------------------------------------------------------
 
 
-def test_the_lines_of_each_tracker_are_copied_by_their_link(window):
-    window.toolbars.actions["own_tracks"].trigger()
-    page = window.help_controller.own_tracks
+def test_the_lines_of_each_tracker_are_copied_by_their_link(pages):
+    pages.show_own_tracks()
+    page = pages.own_tracks
     blocks = re.findall(r"^```python\n(.*?)^```$", help_page("own_tracks.md"), re.MULTILINE | re.DOTALL)
     links = re.findall(r'href="(code:\d+)"', page.browser.toHtml())
     assert len(links) == len(blocks) > 5
@@ -61,11 +71,11 @@ def test_the_lines_of_each_tracker_are_copied_by_their_link(window):
     page.close()
 
 
-def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(window):
-    window.help_controller.show_own_tracks()
-    page = window.help_controller.own_tracks
+def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(qapp, pages):
+    pages.show_own_tracks()
+    page = pages.own_tracks
     for theme in (DARK, LIGHT):
-        window.session.set_theme(theme)
+        apply_theme(qapp, theme)
         found = page.browser.document().find("core.write_tracks(").block().blockFormat()
         assert found.background().color().name() == theme.window
     page.close()
@@ -74,22 +84,21 @@ def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(window):
 # -- the page -------------------------------------------------------------------------------------------
 
 
-def test_pages_that_are_not_installed_are_reported_in_their_windows(qtbot, window, monkeypatch):
+def test_pages_that_are_not_installed_are_reported_in_their_windows(pages, monkeypatch):
     monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
-    window.help_controller.show_formats()
-    window.help_controller.show_own_tracks()
-    window.help_controller.show_page()
-    help_ = window.help_controller
-    for page in (help_.formats, help_.own_tracks, help_.page):
+    pages.show_formats()
+    pages.show_own_tracks()
+    pages.show_page()
+    for page in (pages.formats, pages.own_tracks, pages.page):
         text = page.browser.toPlainText().strip()
         assert text == "the page is not installed: the folder assets/help is missing"
 
 
-def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
-    window.toolbars.actions["method"].trigger()
-    browser = window.help_controller.page.browser
+def test_the_page_has_its_pictures_in_both_themes(qapp, pages):
+    pages.show_page()
+    browser = pages.page.browser
     for theme in (DARK, LIGHT):
-        window.session.set_theme(theme)
+        apply_theme(qapp, theme)
         assert theme.text in method_page(theme)
         assert "$" not in browser.toPlainText()
     names = re.findall(r"img src='([^']+)'", method_page(DARK))
@@ -103,9 +112,9 @@ def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
         assert word in browser.toPlainText()
 
 
-def test_the_citations_are_copied_as_bibtex(qtbot, window):
-    window.help_controller.show_page()
-    page = window.help_controller.page
+def test_the_citations_are_copied_as_bibtex(qtbot, pages):
+    pages.show_page()
+    page = pages.page
     page.browser.anchorClicked.emit(QUrl("copy:bibtex"))
     assert QGuiApplication.clipboard().text() == BIBTEX
     assert BIBTEX.count("{") == BIBTEX.count("}")
@@ -149,10 +158,10 @@ def test_panels_are_floated_docked_and_closed_by_the_buttons_of_their_title(qtbo
     assert dock.isHidden()
 
 
-def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
+def test_the_page_fits_the_screen_and_closes_by_key(qtbot, pages):
     for key, held in ((Qt.Key.Key_Escape, NO_KEY), (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)):
-        window.toolbars.actions["method"].trigger()
-        page = window.help_controller.page
+        pages.show_page()
+        page = pages.page
         qtbot.waitUntil(page.isActiveWindow)
         room = page.screen().availableSize()
         assert page.width() <= room.width() and page.height() <= room.height() - 40
@@ -160,9 +169,9 @@ def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
         assert not page.isVisible()
 
 
-def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
-    window.toolbars.actions["method"].trigger()
-    page = window.help_controller.page
+def test_every_line_of_the_contents_leads_to_its_place(qtbot, pages):
+    pages.show_page()
+    page = pages.page
     qtbot.waitUntil(page.isVisible)
     page.resize(700, 400)
     places = []

@@ -67,28 +67,17 @@ def test_panels_sequences_exports_and_runs_are_found_with_their_kinds(
     assert window.points_panel.isAncestorOf(QApplication.focusWidget())
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("xi", "xi"),
-        ("ξ", "xi"),
-        ("eta", "eta"),
-        ("η", "eta"),
-        ("rank", "rank"),
-        ("K", "rank"),
-        ("gamma", "gamma"),
-    ],
-)
-def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot, window, text, key):
+def test_a_parameter_is_found_by_its_name_and_symbol_and_its_field_focused(qtbot, window):
     dock = window.parameters_panel.parentWidget()
-    dock.hide()
-    palette = opened(qtbot, window)
-    palette.field.setText(text)
-    assert (rows(palette)[0].kind, rows(palette)[0].symbols[0]) == ("parameter", key)
-    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    focused = QApplication.focusWidget()
-    assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
-    assert focused.objectName() == key
+    for text, key in (("xi", "xi"), ("ξ", "xi"), ("η", "eta"), ("K", "rank"), ("gamma", "gamma")):
+        dock.hide()
+        palette = opened(qtbot, window)
+        palette.field.setText(text)
+        assert (rows(palette)[0].kind, rows(palette)[0].symbols[0]) == ("parameter", key)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        focused = QApplication.focusWidget()
+        assert dock.isVisible() and window.parameters_panel.isAncestorOf(focused)
+        assert focused.objectName() == key
 
 
 def test_the_weights_of_each_objective_are_found_and_get_the_focus(qtbot, window):
@@ -130,27 +119,21 @@ def test_a_parameter_without_effect_says_why(qtbot, window):
     assert any(reasons.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "title", "name", "value"),
-    [
-        ("bmm", "Method: BMM", "method", "bmm"),
-        ("admm", "Method: ADMM", "method", "admm"),
-        ("schatten", "Penalty: Schatten-p", "penalty", "schatten"),
-    ],
-)
-def test_the_values_of_choices_are_found_and_chosen(qtbot, window, text, title, name, value):
+def test_the_values_of_choices_are_found_and_chosen(qtbot, window):
+    def chosen():
+        return {(each.key, each.value) for each in window.parameters_panel.value_entries() if each.chosen}
+
     window.session.set_live(False)
-    palette = opened(qtbot, window)
-    palette.field.setText(text)
-    first = rows(palette)[0]
-    assert (first.kind, first.title, first.checked) == ("value", title, False)
-    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(
-        lambda: any(
-            (entry.key, entry.value) == (name, value) and entry.chosen
-            for entry in window.parameters_panel.value_entries()
-        )
-    )
-    palette = opened(qtbot, window)
-    palette.field.setText(text)
-    assert rows(palette)[0].checked
+    for text, title, choice in (
+        ("admm", "Method: ADMM", ("method", "admm")),
+        ("schatten", "Penalty: Schatten-p", ("penalty", "schatten")),
+    ):
+        palette = opened(qtbot, window)
+        palette.field.setText(text)
+        first = rows(palette)[0]
+        assert (first.kind, first.title, first.checked) == ("value", title, False)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda choice=choice: choice in chosen())
+        palette = opened(qtbot, window)
+        palette.field.setText(text)
+        assert rows(palette)[0].checked

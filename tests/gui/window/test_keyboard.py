@@ -430,16 +430,6 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window, theme):
     assert "\n".join(unseen) == ""
 
 
-def test_letters_typed_into_a_field_stay_there(qtbot, window):
-    field = window.sequences_panel.findChild(QLineEdit)
-    field.setFocus()
-    frame = window.session.frame
-    qtbot.keyClicks(field, "jkl c")
-    assert field.text() == "jkl c"
-    assert window.session.frame == frame
-    assert not window.timeline_controller.playback.playing
-
-
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
 def test_the_tab_key_leads_through_what_is_seen_from_the_left_to_the_right(qtbot, window, size):
     window.resize(*size)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-
 import numpy as np
 import pytest
-from PyQt6.QtGui import QGuiApplication
 
 from core import (
     NuclearNorm,
     Settings,
     TruncatedNuclearNorm,
     load_result,
-    write_npz,
 )
-from core.cli import main as command_line
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 
@@ -95,31 +90,3 @@ def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_w
     assert shown.settings == other
     assert shown.last.settings.problem == "nonrigid"
     assert "problem lowrank → nonrigid" in shown.history.ticks[0].text
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["admm", "irnn", "agd", *(pytest.param(each, marks=pytest.mark.slow) for each in ("paper", "lm"))],
-)
-def test_every_method_of_the_low_rank_problem_runs_in_the_window(qtbot, make_window, rigid_scene, method):
-    settings = LOW_RANK.with_changes(method=method, max_iterations=40)
-    window = make_window(rigid_scene, settings=settings)
-    shown = run(qtbot, window)
-    assert shown.state is RunState.FINISHED
-    assert np.isfinite(shown.last.best.loss)
-    assert window.display.scene.reprojected is not None
-
-
-@pytest.mark.slow
-def test_the_copied_command_solves_the_same_problem(qtbot, make_window, rigid_scene, tmp_path, monkeypatch):
-    write_npz(rigid_scene, tmp_path / "scene.npz")
-    window = make_window(settings=LOW_RANK)
-    with qtbot.waitSignal(window.sequence_opening.opened):
-        window.sequence_opening.open(tmp_path / "scene.npz")
-    shown = run(qtbot, window)
-    window.export_controller.copy_command()
-    words = shlex.split(QGuiApplication.clipboard().text())
-    assert words[words.index("--problem") + 1] == "lowrank"
-    monkeypatch.chdir(tmp_path)
-    assert command_line([*words[1:], "--quiet"]) == 0
-    assert load_result(tmp_path / "result.npz").loss == pytest.approx(shown.last.best.loss, rel=1e-9)

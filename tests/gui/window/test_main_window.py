@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import random
-import runpy
 import shutil
 import weakref
 from operator import attrgetter
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QPoint, Qt, QThread
-from PyQt6.QtGui import QAction, QDesktopServices, QGuiApplication, QKeySequence, QStatusTipEvent
+from PyQt6.QtGui import QAction, QDesktopServices, QKeySequence, QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QPushButton, QWidget
 
 from core import (
@@ -202,46 +201,9 @@ def test_a_run_continues_the_shown_one_and_from_scratch_it_does_not(qtbot, windo
     assert third.history.records[-1].loss == first.history.records[-1].loss
 
 
-def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
-    window.parameters_controller.run()
-    first = finished(qtbot, window)
-    window.parameters_controller.run()
-    finished(qtbot, window)
-    window.sequences_panel.run_requested.emit(first.number)
-    assert window.session.shown is first
-
-
 def test_opening_a_sequence_leaves_nothing_to_undo(window):
     window.session.undo()
     assert window.status_controller.line.full_text == "Nothing is left to undo"
-
-
-def test_frames_are_reached_by_keys_in_a_view_but_not_while_typing(qtbot, window):
-    with qtbot.waitActive(window):
-        window.activateWindow()
-    window.scene_view.setFocus()
-    qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert window.session.frame == 1
-    qtbot.keyClick(window, Qt.Key.Key_End)
-    assert window.session.frame == 13
-    qtbot.keyClick(window, Qt.Key.Key_J)
-    assert window.session.frame == 12
-    qtbot.keyClick(window, Qt.Key.Key_Home)
-    qtbot.keyClick(window, Qt.Key.Key_L)
-    assert window.session.frame == 1
-    field = window.parameters_panel.findChild(NumberField, "rank")
-    field.setFocus()
-    qtbot.keyClick(field, Qt.Key.Key_Home)
-    qtbot.keyClick(field, Qt.Key.Key_Right)
-    qtbot.keyClick(field, Qt.Key.Key_Space)
-    assert window.session.frame == 1
-    assert not window.timeline_controller.playback.playing
-    qtbot.keyClick(field, Qt.Key.Key_Return)
-    qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert window.timeline_controller.playback.playing
-    qtbot.waitUntil(lambda: window.session.frame > 2)
-    qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert not window.timeline_controller.playback.playing
 
 
 def test_shortcuts_are_unambiguous_and_all_are_listed(window):
@@ -381,42 +343,6 @@ def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line
     assert window.status_controller.line.hover == ""
 
 
-def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
-    window.parameters_controller.run()
-    run = finished(qtbot, window)
-    for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj"):
-        with qtbot.waitSignal(window.export_controller.saved):
-            window.export_controller.save_reconstruction(tmp_path / name)
-    assert load_result(tmp_path / "a.npz").loss == run.last.best.loss
-    with qtbot.waitSignal(window.export_controller.saved):
-        window.export_controller.save_result(tmp_path / "all.ply", frames="numbered")
-    assert len(list(tmp_path.glob("all_*.ply"))) == 14
-    for which in ("view", "tracks"):
-        with qtbot.waitSignal(window.export_controller.saved):
-            window.export_controller.save_picture(which, tmp_path / f"{which}.png")
-    with qtbot.waitSignal(window.export_controller.failed) as failed:
-        window.export_controller.save_reconstruction(tmp_path / "absent" / "a.npz")
-    assert "does not exist" in failed.args[0]
-
-
-def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_path, monkeypatch):
-    window = make_window()
-    with qtbot.waitSignal(window.sequence_opening.opened):
-        window.sequence_opening.open(folder / "paper")
-    window.parameters_panel.set_settings(QUICK)
-    window.session.set_settings(QUICK)
-    window.parameters_controller.run()
-    run = finished(qtbot, window)
-    window.toolbars.actions["copy_python"].trigger()
-    monkeypatch.chdir(tmp_path)
-    program = tmp_path / "program.py"
-    program.write_text(QGuiApplication.clipboard().text())
-    runpy.run_path(str(program))
-    assert load_result(tmp_path / "result.npz").loss == run.last.best.loss
-    window.toolbars.actions["copy_command"].trigger()
-    assert QGuiApplication.clipboard().text().startswith("nrsfm solve ")
-
-
 def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
     first = make_window(sequence, settings=QUICK)
     first.preferences_controller.set_light(True)
@@ -450,19 +376,6 @@ def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store, 
     window.close()
     assert store.parameters(sequence.content) is None
     assert store.layout() is None
-
-
-def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
-    from nrsfm_gui.shell.defects import DefectDialog
-
-    window.parameters_controller.run()
-    finished(qtbot, window)
-    window.session.notifier.fail("ValueError: something", "Traceback ...")
-    dialog = window.findChild(DefectDialog)
-    assert dialog is not None
-    assert "something" in " ".join(label.text() for label in dialog.findChildren(QLabel))
-    assert any("Save" in button.text() for button in dialog.findChildren(QPushButton))
-    dialog.close()
 
 
 def test_themes_change_every_panel(qtbot, window, near):
@@ -557,12 +470,11 @@ def test_closing_while_a_run_is_paused_waits_for_its_thread(qtbot, window):
     assert window.run_control.current is None
 
 
-def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(window):
-    flat = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=20)
-    window.session.set_sequence(flat)
-    assert window.session.alignment == Alignment(mirror=Mirror.AUTOMATIC)
-    window.session.set_sequence(simulate("paper", frames=6, points=20))
-    assert window.session.alignment == Alignment()
+def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(session):
+    session.set_sequence(simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=20))
+    assert session.alignment == Alignment(mirror=Mirror.AUTOMATIC)
+    session.set_sequence(simulate("paper", frames=6, points=20))
+    assert session.alignment == Alignment()
 
 
 def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, window):
@@ -701,16 +613,6 @@ def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window)
     assert places() == before
     finished(qtbot, window)
     assert places() == before
-
-
-def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_is_active(qtbot, window):
-    window.preferences_controller.show()
-    window.parameters_controller.run()
-    window.toolbars.actions["last"].trigger()
-    assert window.session.frame == window.session.sequence.frame_count - 1
-    qtbot.waitUntil(lambda: not window.session.shown.state.alive)
-    qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
-    assert not window.preferences_controller.dialog.isVisible()
 
 
 def test_a_script_shows_the_first_steps_only_on_request(window):

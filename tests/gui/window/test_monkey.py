@@ -1,8 +1,8 @@
 """A monkey at the window: clicks, drags, wheel turns, keys and actions at random, and nothing may break.
 
-`make test` lets it play for one second, `make test-all` for eight, `make soak` for ten minutes
-(`--soak-seconds 600`). The seed and the last deeds are logged, so that they stand beside a failure. Nothing
-is written outside the test's folder: every file dialog is answered with a path in there, or cancelled.
+It plays for two seconds, by `make soak` for ten minutes (`--soak-seconds 600`). The seed and the last deeds
+are logged, so that they stand beside a failure. Nothing is written outside the test's folder: every file
+dialog is answered with a path in there, or cancelled.
 """
 
 from __future__ import annotations
@@ -243,14 +243,9 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()!r}"
 
 
-@pytest.fixture(params=[1.0, pytest.param(8.0, marks=pytest.mark.slow)], ids=["briefly", "for long"])
-def soak_seconds(request: pytest.FixtureRequest) -> float:
-    """Return how long to play."""
-    return float(request.config.getoption("--soak-seconds") or request.param)
-
-
 @pytest.mark.qt_no_exception_capture  # by the test itself
-def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, soak_seconds):
+def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, pytestconfig):
+    soak_seconds = pytestconfig.getoption("--soak-seconds")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _link: True)  # no browser
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())

@@ -169,7 +169,7 @@ def test_a_qt_that_cannot_be_imported_is_named_with_the_one_that_is_needed(tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["offscreen", "minimal", "offscreen:size=900x700"])
+@pytest.mark.parametrize("name", ["minimal", "offscreen:size=900x700"])
 def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, name):
     done = start(tmp_path, "--exit", QT_QPA_PLATFORM=name, QT_DEBUG_PLUGINS="1")
     assert done.returncode == 0, done.stderr

@@ -45,22 +45,18 @@ sys.exit(run())
 """
 
 
-NUMBERS = [
-    signal.SIGTERM,
-    *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT)),
-]
-
-
-@pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(
-    "place",
+    ("place", "number"),
     [
-        "nrsfm_gui.app", "nrsfm_gui.model.arguments", "numpy", "nrsfm_gui.main_window",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (
-            "PyQt6.QtWidgets", "nrsfm_gui.shell.stop_signals", "nrsfm_gui.widgets.plots.plot_export",
-        )),
+        ("nrsfm_gui.app", signal.SIGTERM),
+        ("nrsfm_gui.model.arguments", signal.SIGHUP),
+        ("numpy", signal.SIGINT),
+        ("nrsfm_gui.main_window", signal.SIGTERM),
+        pytest.param("PyQt6.QtWidgets", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("nrsfm_gui.shell.stop_signals", signal.SIGHUP, marks=pytest.mark.slow),
+        pytest.param("nrsfm_gui.widgets.plots.plot_export", signal.SIGINT, marks=pytest.mark.slow),
     ],
-)  # fmt: skip
+)
 def test_a_signal_while_the_application_starts_ends_it_without_a_traceback(tmp_path, place, number):
     done = subprocess.run(
         [sys.executable, "-c", STARTED, "sample:stretch/circle"],
@@ -127,9 +123,8 @@ def run_stopped(folder, number, *words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path, number):
-    result, table = tmp_path / "result.npz", tmp_path / "table.csv"
+def test_a_signal_exports_the_best_so_far_of_a_script(tmp_path):
+    result, table, number = tmp_path / "result.npz", tmp_path / "table.csv", signal.SIGINT
     done = run_stopped(tmp_path, number, "--export", str(result), "--export", str(table), "--exit")
     assert done.returncode == 128 + number
     assert done.stderr == (f"nrsfm-gui: stopped by {number.name}; the best so far is in {result}, {table}\n")

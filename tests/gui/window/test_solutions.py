@@ -12,8 +12,6 @@ from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.scene.summaries import measure
 
-pytestmark = pytest.mark.usefixtures("brief_search")
-
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
 
 

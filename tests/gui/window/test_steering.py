@@ -19,10 +19,6 @@ from nrsfm_gui.text.status_text import headline_text
 QUICK = Settings(rank=2, starts=1, rotations="truth", objective="wnn")
 
 
-def changed(**changes):
-    return QUICK.with_changes(**changes)
-
-
 @pytest.fixture
 def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)

@@ -55,10 +55,6 @@ def texts(table, column):
     return [model.data(model.index(row, column)) for row in range(model.rowCount())]
 
 
-def is_finished(run):
-    return run is not None and run.state is RunState.FINISHED
-
-
 def test_a_folder_or_its_file_of_runs_opens_the_window_and_is_a_recent_one(main, open_sweep, swept, store):
     window = open_sweep(swept)
     assert window.isVisible() and window.table.model().rowCount() == 8 and window.map.state is not None
@@ -111,14 +107,15 @@ def test_a_filter_that_is_not_understood_is_marked_and_named(qtbot, open_sweep, 
     assert not window._filter_problem.isVisible() and not window.filter.property("invalid")
 
 
-@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape])
-def test_keys_of_the_filter_lead_to_the_table(qtbot, open_sweep, swept, key):
+def test_keys_of_the_filter_lead_to_the_table(qtbot, open_sweep, swept):
     window = open_sweep(swept)
-    window.filter.setFocus()
-    qtbot.keyClicks(window.filter, "rank=2")
-    qtbot.keyClick(window.filter, key)
-    qtbot.waitUntil(lambda: window.table.hasFocus() and window.table.model().rowCount() == 4)
-    assert window.filter.text() == "rank=2"
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
+        window.filter.clear()
+        window.filter.setFocus()
+        qtbot.keyClicks(window.filter, "rank=2")
+        qtbot.keyClick(window.filter, key)
+        qtbot.waitUntil(lambda: window.table.hasFocus() and window.table.model().rowCount() == 4)
+        assert window.filter.text() == "rank=2"
 
 
 def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep, swept):
@@ -128,6 +125,7 @@ def test_a_click_on_a_row_shows_its_reconstruction_once(qtbot, main, open_sweep,
     row = window.rows.sweep.row(2)
     assert main.session.shown.last.settings.eta == row["eta"] == main.session.settings.eta
     assert main.session.shown.title == "rank 1, eta 0.2, seed 0"
+    assert window._run_title.full_text == run_title(window.rows, 2)  # without "(Enter shows it)"
     assert load_result(swept / row["result"]).loss == main.session.shown.history.records[-1].loss
     assert swept in main.store.recent() and all(path.suffix != ".npz" for path in main.store.recent())
     main.session.set_frame(4)
@@ -197,13 +195,6 @@ def test_row_cell_and_bar_mean_the_same_run(qtbot, open_sweep, swept):
     qtbot.waitUntil(lambda: window.table.model().rowCount() == 4)
     assert window._run_title.full_text.endswith("(not in the filter)") and window.map._cell is None
     assert not window.table.selectionModel().hasSelection()
-
-
-def test_the_run_that_is_shown_needs_no_enter(qtbot, main, open_sweep, swept):
-    window = open_sweep(swept)
-    click(qtbot, window.table, 2)
-    qtbot.waitUntil(lambda: main.session.shown is not None)
-    assert window._run_title.full_text == run_title(window.rows, 2)
 
 
 def test_s_sorts_by_the_current_column_and_the_arrow_stays_at_its_name(qtbot, open_sweep, swept):

@@ -18,8 +18,6 @@ from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import percent_of
 from nrsfm_gui.text.run_rows import run_row
 
-pytestmark = pytest.mark.usefixtures("brief_search")
-
 SETTINGS = Settings(rank=2, starts=1, rotations="truth", noise=0.0)
 MIRRORED = Verdict("mirrored", "Frames 4-6 may be mirrored.", (3, 5), "mirror")
 JUMP = Verdict("jump", "The rotation jumps at frame 9.", (7, 8), "look")

@@ -498,14 +498,6 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, show, plot, near, history
     assert ranges(plot)[1][0] > -8
 
 
-def test_the_horizontal_axis_counts_iterations_or_seconds(plot, history):
-    plot.set_histories({1: history(101)}, 1)
-    curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
-    assert curve.getOriginalDataset()[0][-1] == 100
-    plot.set_axis("seconds")
-    assert curve.getOriginalDataset()[0][-1] == pytest.approx(1.0)
-
-
 def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch, history):
     made = history(20_000)
     plot.set_histories({1: made, 2: history(20_000)}, 1)

@@ -36,7 +36,8 @@ NUMBERS = {  # of every option a value that is not its default, and one that is 
     "shrinkage": (0.5, "0.95"),
     "growth": (1.7, "1"),
 }
-OPTIONS = [(method, option.name) for method, row in METHODS.items() for option in row.options]
+# Each with one of the methods that have it.
+OPTIONS = {option.name: method for method, row in METHODS.items() for option in row.options}
 
 
 def choose(panel: QWidget, name: str, key: str) -> None:
@@ -69,8 +70,8 @@ def test_a_method_shows_its_own_options_and_no_others(panel, method):
         assert panel.findChild(QWidget, name).width() <= panel.width()
 
 
-@pytest.mark.parametrize(("method", "name"), OPTIONS)
-def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, panel, method, name, store):
+@pytest.mark.parametrize(("name", "method"), OPTIONS.items(), ids=OPTIONS)
+def test_every_option_is_written_read_refused_and_given_back(qtbot, panel, method, name, store):
     choose(panel, "method", method)
     option = next(option for option in METHODS[method].options if option.name == name)
     default = METHODS[method].default(name)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nrsfm_gui.model.playback_order import SPEEDS, Loop, frame_in_round
+from nrsfm_gui.model.playback_order import Loop, frame_in_round
 from nrsfm_gui.panels.timeline.playback import Playback
 
 
@@ -138,7 +138,3 @@ def test_another_sequence_stops_playing(qtbot):
     playback.set_frame_count(1)
     playback.set_playing(True)
     assert not playback.playing
-
-
-def test_speeds_go_up_to_sixty_frames_a_second():
-    assert max(SPEEDS) * 15 == 60

@@ -269,11 +269,6 @@ def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, nea
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
 
 
-def test_light_theme(qapp, timeline, near):
-    apply_theme(qapp, LIGHT)
-    assert near(timeline.curve.grab().toImage(), LIGHT.panel, tolerance=2).mean() > 0.6
-
-
 # The range, the selection and the order of the points
 
 
