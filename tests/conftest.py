@@ -287,7 +287,6 @@ def brief_uncertainty() -> Iterator[None]:
     """Have refined shapes compared with few alternatives, briefly: the standard deviations are rough then."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alternatives, "MOST_BLOCKS", 1)
-        patch.setattr(alternatives, "MOST_JUDGED", 1)
         patch.setattr(alternatives, "SCALED", alternatives.TRIAL)
         patch.setattr(search, "FEW_FRAMES", 0)  # none are posed anew
         yield
@@ -299,7 +298,6 @@ def brief_search(brief_uncertainty: None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("REFLECTED", "ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):
             patch.setattr(search, name, 1)
-        patch.setattr(search, "FEW_FRAMES", 0)  # frames are not posed anew
         patch.setattr(schedule, "LOOSE_ITERATIONS", 50)
         yield
 

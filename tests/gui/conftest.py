@@ -47,6 +47,7 @@ from core import (
     iterate,
     write_challenge,
 )
+from core.depth import alternatives
 from core.experiments.job_store import FAILED, JobStore
 from core.experiments.jobs import JobResult, save_job_result
 from core.experiments.sweep.rows import write_plan
@@ -423,8 +424,11 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def brief(brief_search: None) -> None:
+def brief(brief_search: None) -> Iterator[None]:
     """Search depths briefly: how low an end is does not matter to what shows it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alternatives, "MOST_JUDGED", 1)
+        yield
 
 
 @pytest.fixture(autouse=True)

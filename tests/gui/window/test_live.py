@@ -119,17 +119,11 @@ def test_a_preset_that_nothing_follows_only_sets_the_parameters(window):
 
 
 @pytest.fixture
-def small(make_known):
-    """Return a sequence whose depths are soon found."""
-    return make_known(frames=6, rows=3, columns=4).sequence
-
-
-@pytest.fixture
-def refined(qtbot, make_window, add_solved_run, small):
+def refined(qtbot, make_window, add_solved_run, known):
     """Return a window whose run has searched the depths."""
     settings = QUICK.with_changes(objective="depths")
-    window = make_window(small, settings=settings)
-    run = add_solved_run(window.session, small, settings)
+    window = make_window(known.sequence, settings=settings)
+    run = add_solved_run(window.session, known.sequence, settings)
     qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
     window.parameters_controller.flush()
     return window
@@ -196,9 +190,9 @@ def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
     qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
 
 
-def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, small, solve_once):
+def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known, solve_once):
     settings, moved = QUICK.with_changes(objective="depths"), threading.Event()
-    first, *_, last = solve_once(small, settings)
+    first, *_, last = solve_once(known.sequence, settings)
 
     def work(sequence, settings, start):
         if start is not None:
@@ -208,7 +202,7 @@ def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_windo
         moved.wait(PATIENCE)
         yield last
 
-    window = make_window(small, settings=settings, work=work)
+    window = make_window(known.sequence, settings=settings, work=work)
     session = window.session
     window.parameters_controller.run()
     searched = session.shown
