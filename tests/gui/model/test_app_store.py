@@ -131,11 +131,6 @@ def test_recent_files_on_another_computer_are_listed_without_asking_it(file, mon
     assert asked == ["/here/a.npz"]
 
 
-def test_recent_files_that_are_no_list_count_as_absent(file):
-    SettingsFile(file).change({"recent": "5"})
-    assert opened(file).recent() == []
-
-
 def test_settings_that_cannot_be_read_are_named_and_count_as_absent(file):
     """Absurd numbers, JSON of other kinds, and nesting without end."""
     values = {"threads": "inf", "size": "1e999", "point_size": "nan", "autosave_seconds": "-1"}

@@ -44,6 +44,7 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     saved = read_session(own_file(window))
     assert saved.sequences[0].runs[0].iterate.best.loss == run.last.best.loss
     assert lost_sessions(window.session_saver.folder) == []  # its lock is held
+    qtbot.waitUntil(lambda: "saved by itself" in window.logbook.text())
     window.close()
     assert own_file(window) is None
     last, holds = window.session_saver.last_session()
@@ -80,11 +81,6 @@ def test_a_folder_that_is_removed_is_made_again_with_the_lock_of_its_file(qtbot,
             autosave.save()
         assert autosave.has_copy
         assert lost_sessions(tmp_path / "data") == []  # its lock is held
-
-
-def test_what_is_saved_by_itself_is_in_the_log(qtbot, solved):
-    window, _run = solved()
-    qtbot.waitUntil(lambda: "saved by itself" in window.logbook.text())
 
 
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):

@@ -315,8 +315,8 @@ def reopen(qtbot, window, path, *, lost):
     ("moments", "seed"),
     [
         (18, 5),
-        pytest.param(MOMENTS, 1, marks=pytest.mark.slow),
-        *(pytest.param(MOMENTS, seed, marks=(pytest.mark.slow, pytest.mark.kernels)) for seed in (2, 4)),
+        pytest.param(60, 3, marks=pytest.mark.slow),
+        *(pytest.param(MOMENTS, seed, marks=(pytest.mark.slow, pytest.mark.kernels)) for seed in (1, 2, 4)),
     ],
 )
 def test_every_number_on_the_screen_is_of_the_shown_shape_at_random_moments_of_a_session(

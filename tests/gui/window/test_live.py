@@ -177,9 +177,6 @@ def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_
     qtbot.waitUntil(lambda: plot.hint == f"Moved {measure(share * size, 'mm')} by this change.")
     assert now.spectrum.values[1] < before.spectrum.values[1]
     qtbot.waitUntil(lambda: plot._singular[1] == pytest.approx(100 * now.spectrum.values[1]))
-    session.undo()
-    assert moved(before, follows(qtbot, refined)) < 1e-3
-    assert session.settings == before.settings
 
 
 def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):

@@ -20,8 +20,6 @@ from core import (
     write_npz,
 )
 from nrsfm_gui.engine.solver_thread import real_work
-from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.panels.parameters.weights_list import WeightsList
@@ -51,28 +49,9 @@ def second() -> Sequence:
 
 
 @pytest.fixture
-def store(tmp_path) -> AppStore:
-    return AppStore(tmp_path / "settings.json")
-
-
-@pytest.fixture
-def make_window(qtbot, store):
-    """Make shown windows with a given stream of iterates; each is closed after the test."""
-    made = []
-
-    def make(stream) -> MainWindow:
-        window = MainWindow(store=store, software=True, work=stream)
-        made.append(window)
-        with qtbot.waitExposed(window):
-            window.show()
-        take(window, LIGHT_WORK)
-        return window
-
-    yield make
-    for window in made:
-        window.close()
-        window.deleteLater()
-    qtbot.wait(1)
+def make_window(make_window):
+    """Make windows with a given stream of iterates."""
+    return lambda stream: make_window(settings=LIGHT_WORK, work=stream)
 
 
 def take(window, settings):
