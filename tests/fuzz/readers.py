@@ -31,8 +31,8 @@ from core.reconstruction import load_start
 from core.tracking import Video
 from core.tracking.decoding import VideoDecoder
 from nrsfm_gui.model.app_store import AppStore
+from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.panels.background.image_sources import open_source
-from nrsfm_gui.scene.mesh_files import read_triangulation
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_file import read_session, session_summary
 from nrsfm_gui.sessions.view_state import ViewState

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFileDialog
 
 from core import InputError
 from nrsfm_gui.model.appearance import MESH_MODES
-from nrsfm_gui.scene.mesh_files import SUFFIXES, read_triangulation
+from nrsfm_gui.panels.appearance.mesh_files import SUFFIXES, read_triangulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ too. `parameters_panel` reads the values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PyQt6.QtCore import QEvent, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
@@ -27,6 +27,7 @@ from core.reconstruction import (
 )
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.changes import Difference, differences
+from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.parameters.given_intrinsics import GivenIntrinsics
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import FIRST, PenaltyEditor
@@ -184,6 +185,66 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     return reasons
 
 
+class Editor(Protocol):
+    """Edits the value of a setting."""
+
+    def value(self) -> object:
+        """Return the value. Raises ValueError with a sentence, where what is typed is not accepted."""
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a value."""
+
+
+class TextField(QLineEdit):
+    """A line for a text, which is None where it is empty."""
+
+    def __init__(self, absent: str) -> None:
+        super().__init__()
+        self.setPlaceholderText(absent)
+
+    def value(self) -> object:
+        """Return what was typed, None where nothing was."""
+        return self.text().strip() or None
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a text; where it is the same, the cursor stays."""
+        if self.text() != (value or ""):
+            self.setText(value or "")
+
+
+class ModesField(TextField):
+    """A line for the weights of the modes."""
+
+    def value(self) -> tuple[float, ...]:
+        """Return the weights. Raises ValueError where they are no numbers."""
+        text = self.text().strip().strip(",")
+        try:
+            return tuple(map(float, text.split(","))) if text else Settings().mode_weights
+        except ValueError:
+            raise ValueError(f"weights are {text!r}; accepted are numbers such as 1, 1, 20") from None
+
+    def set_value(self, value: Any, /) -> None:
+        """Show weights; where the text has these already, the cursor stays."""
+        try:
+            shown = self.value()
+        except ValueError:
+            shown = ()
+        if value != shown:
+            self.setText("" if value == Settings().mode_weights else ", ".join(map(format_number, value)))
+
+
+class WordChoice(Choice):
+    """A choice of one word of a few."""
+
+    def value(self) -> str:
+        """Return the word."""
+        return self.key
+
+    def set_value(self, value: Any, /) -> None:
+        """Show a word."""
+        self.set_key(value)
+
+
 class ParameterForm(QWidget):
     """An editor for every setting."""
 
@@ -194,14 +255,14 @@ class ParameterForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.fields: dict[str, NumberField] = {}  # of the numbers, by setting
+        self.editors: dict[str, Editor] = {}  # by setting
         self.forms: dict[str, Form] = {}  # that the row of a setting is in
         self.preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")}, explained=True)
         self.method = MethodEditor()
         self.rotations = SourceChoice(
             ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
         )
-        self.camera_model = Choice(CAMERA_MODELS, titles=CAMERA_TITLES)
+        self.camera_model = WordChoice(CAMERA_MODELS, titles=CAMERA_TITLES)
         self.given = GivenIntrinsics()
         self.intrinsics = SourceChoice(
             INTRINSICS_SOURCES,
@@ -213,9 +274,7 @@ class ParameterForm(QWidget):
         self.objective = Choice(
             {**OBJECTIVES, LOWRANK: PROBLEMS["lowrank"]}, titles=OBJECTIVE_TITLES, explained=True
         )
-        self.loss = Choice(LOSSES, titles=LOSS_TITLES)
-        self.texts = {name: self._text_field(SETTINGS[name].absent) for name in TEXTS}
-        self.modes = self._text_field(ALIKE)
+        self.loss = WordChoice(LOSSES, titles=LOSS_TITLES)
         self.spectrum_plot = SpectrumPlot()
         self.sections = self._build()
         self._align()
@@ -293,7 +352,7 @@ class ParameterForm(QWidget):
         self._add(model, "objective", "objective", self.objective)
         for name in ("rank", "eta"):
             self._add_setting(norm, name)
-        self._add(depths, "mode_weights", "weights", self.modes)
+        self._add_text(depths, "mode_weights", "weights", ModesField(ALIKE))
         for name, described in SETTINGS.items():
             if described.section == "Depths":
                 self._add_setting(depths, name)
@@ -329,23 +388,20 @@ class ParameterForm(QWidget):
         self._all_forms = tuple(forms)
         return folded
 
-    def _text_field(self, absent: str) -> QLineEdit:
-        field = QLineEdit()
-        field.setPlaceholderText(absent)
-        field.textEdited.connect(lambda _text: self.edited.emit())
-        return field
-
     def _add_setting(self, form: Form, name: str) -> None:
         if name in NUMBERS:
             self._add_number(form, name)
-        else:
-            editors: dict[str, QWidget] = {
-                "camera_model": self.camera_model,
-                "intrinsics": self.intrinsics,
-                "rotations": self.rotations,
-                "loss": self.loss,
-            }
-            self._add(form, name, SETTINGS[name].title, editors.get(name) or self.texts[name])
+        elif name in TEXTS:
+            self._add_text(form, name, SETTINGS[name].title, TextField(SETTINGS[name].absent))
+        else:  # an attribute has its name
+            editor = getattr(self, name)
+            self.editors[name] = editor
+            self._add(form, name, SETTINGS[name].title, editor)
+
+    def _add_text(self, form: Form, name: str, label: str, field: TextField) -> None:
+        field.textEdited.connect(lambda _text: self.edited.emit())
+        self.editors[name] = field
+        self._add(form, name, label, field)
 
     def _add(self, form: Form, name: str, label: str, editor: QWidget) -> None:
         form.add(name, label, editor, tip=TIPS[name], details=DETAILS.get(name, ""))
@@ -358,7 +414,7 @@ class ParameterForm(QWidget):
             field.setPlaceholderText(described.absent if described.slider is None else AUTOMATIC)
         field.edited.connect(self.edited)
         field.dragged.connect(self.dragged)
-        self.fields[name] = field
+        self.editors[name] = field
         if described.slider is None:
             self._add(form, name, described.title, field)
             return

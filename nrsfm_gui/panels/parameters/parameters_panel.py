@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from core.io.readers import named_path
 from core.penalties import penalty_name
 from core.reconstruction import DEFAULT_PRESETS, gives_depths, suited_penalty
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
-from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.parameters.parameter_form import (
     DETAILS,
     LOWRANK,
@@ -33,7 +32,7 @@ from nrsfm_gui.panels.parameters.parameter_form import (
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.text.import_text import calibration_text
-from nrsfm_gui.widgets.fields import Choice
+from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class ParametersPanel(QScrollArea):
         self._dragged = Debounce(self._accept, 0, self)  # all events of the mouse that wait are one change
         self._derived = PanelUpdater(lambda: self._settings, self._show_derived, self)
         self._form = form = ParameterForm()
-        self._fields, self._forms = form.fields, form.forms
+        self._forms = form.forms
         self._penalty = form.penalty
         self._reasons: dict[str, str] = {}  # why rows have no effect
         form.sections.toggled.connect(lambda: self.sections_toggled.emit(self.open_sections))
@@ -240,19 +239,10 @@ class ParametersPanel(QScrollArea):
         if settings != self._settings:
             self._replaced = None
         self._settings = settings
-        for name, field in self._fields.items():
-            field.set_value(getattr(settings, name))
-            self._set_message(name, "")
+        for name, editor in self._form.editors.items():
+            editor.set_value(getattr(settings, name))
         self._form.set_objective(settings)
         self._form.method.set_method(settings.method, settings.options)
-        self._form.rotations.set_value(settings.rotations)
-        self._form.camera_model.set_key(settings.camera_model)
-        self._form.intrinsics.set_value(settings.intrinsics)
-        self._form.loss.set_key(settings.loss)
-        for name, text in self._form.texts.items():
-            if text.text() != (getattr(settings, name) or ""):  # of the same text, the cursor stays
-                text.setText(getattr(settings, name) or "")
-        self._show_modes(settings.mode_weights)
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._derived.forget()
         self._form.set_preset(settings)
@@ -347,7 +337,8 @@ class ParametersPanel(QScrollArea):
 
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
-        field = self._fields.get(name) or self._penalty.field(name)
+        editor = self._form.editors.get(name)
+        field = editor if isinstance(editor, NumberField) else self._penalty.field(name)
         field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:
@@ -400,16 +391,10 @@ class ParametersPanel(QScrollArea):
             "objective": WNN if low_rank else chosen,
             "method": self._form.method.method,
         }
-        readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
-        readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
-        readers["loss"] = lambda: self._form.loss.key
-        readers["camera_model"] = lambda: self._form.camera_model.key
-        readers |= {name: partial(_text_of, text) for name, text in self._form.texts.items()}
-        readers["mode_weights"] = self._read_modes
         refusals: list[str] = []
-        for name, read in readers.items():
+        for name, editor in self._form.editors.items():
             try:
-                value = read()
+                value: Any = editor.value()
                 if value != getattr(self._settings, name):
                     self._settings.with_changes(**{name: value})
                 if name == "rank":
@@ -422,11 +407,11 @@ class ParametersPanel(QScrollArea):
                 self._set_message(name, str(refusal))
                 refusals.append(str(refusal))
         rank = changes.get("rank") or self._settings.rank
-        editors: dict[str, Callable[[], object]] = {
+        readers: dict[str, Callable[[], object]] = {
             "options": self._form.method.read,
             "penalty": lambda: self._penalty.read(rank),
         }
-        for name, read in editors.items():
+        for name, read in readers.items():
             try:
                 changes[name] = read()
             except InputError as refusal:  # shown by the editor
@@ -438,7 +423,7 @@ class ParametersPanel(QScrollArea):
         refusals += self._show_what_applies(settings)
         if "intrinsics" in changes:
             self._show_calibration()
-        self._set_refusal("".join(refusals[:1]))
+        self._refusal = "".join(refusals[:1])
         return None if refusals else settings
 
     def _show_what_applies(self, settings: Settings) -> list[str]:
@@ -505,7 +490,7 @@ class ParametersPanel(QScrollArea):
         if problem != before.problem:
             self._models[before.problem] = before.rank, before.penalty
             rank, penalty = self._models[problem]
-            self._fields["rank"].set_value(rank)
+            self._form.editors["rank"].set_value(rank)
             self._penalty.set_penalty(penalty, rank)
         self.flush()
 
@@ -539,32 +524,6 @@ class ParametersPanel(QScrollArea):
             self.preset_chosen.emit(name)
         else:
             self._form.set_preset(self._settings)
-
-    def _read_modes(self) -> tuple[float, ...]:
-        """Return the weights of the modes. Raises ValueError where they are no numbers."""
-        text = self._form.modes.text().strip().strip(",")
-        try:
-            return tuple(map(float, text.split(","))) if text else Settings().mode_weights
-        except ValueError:
-            raise ValueError(f"weights are {text!r}; accepted are numbers such as 1, 1, 20") from None
-
-    def _show_modes(self, weights: tuple[float, ...]) -> None:
-        """Show the weights of the modes; where the text has these already, the cursor stays."""
-        try:
-            shown = self._read_modes()
-        except ValueError:
-            shown = ()
-        if weights != shown:
-            alike = weights == Settings().mode_weights
-            self._form.modes.setText("" if alike else ", ".join(map(format_number, weights)))
-
-    def _set_refusal(self, sentence: str) -> None:
-        self._refusal = sentence
-
-
-def _text_of(field: QLineEdit) -> str | None:
-    """Return what was typed, None where nothing was."""
-    return field.text().strip() or None
 
 
 @lru_cache(maxsize=8)  # the fields are read at every key

@@ -15,7 +15,7 @@ from nrsfm_gui.model.mesh import (
     track_triangulation,
     vertex_normals,
 )
-from nrsfm_gui.scene.mesh_files import read_triangulation
+from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes
 
