@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt, pyqtSignal
@@ -27,16 +26,10 @@ WIDTHS = (62, 60)  # pixels of the columns after the name, at least
 DIGITS = 4
 
 
-@dataclass(frozen=True)
-class _AttemptColumn:
-    title: str
-    tip: str
-
-
-COLUMNS = (
-    _AttemptColumn("tried", "Starts, the best one bold; then candidates for the rotations, gray"),
-    _AttemptColumn("log10 loss", "At its end; candidates and subsets have an objective of their own"),
-    _AttemptColumn("agrees", "Whether a start ended in the lowest minimum: within a relative 1e-5 of it"),
+COLUMNS = (  # titles and tips
+    ("tried", "Starts, the best one bold; then candidates for the rotations, gray"),
+    ("log10 loss", "At its end; candidates and subsets have an objective of their own"),
+    ("agrees", "Whether a start ended in the lowest minimum: within a relative 1e-5 of it"),
 )
 
 
@@ -98,9 +91,9 @@ class AttemptsModel(QAbstractTableModel):
     ) -> Any:
         """Return the title of a column, and its tip."""
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section].title
+            return COLUMNS[section][0]
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
-            return f"{COLUMNS[section].tip}. Click: sort."
+            return f"{COLUMNS[section][1]}. Click: sort."
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -138,7 +131,7 @@ class AttemptsTable(Themed, QTableView):
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         for column, width in zip((LOSS, AGREES), WIDTHS, strict=True):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            needed = header.fontMetrics().horizontalAdvance(COLUMNS[column].title) + 4 * ROW_PADDING
+            needed = header.fontMetrics().horizontalAdvance(COLUMNS[column][0]) + 4 * ROW_PADDING
             header.resizeSection(column, max(width, needed))
         self._follow_theme()
         self.entered.connect(lambda index: self.hovered.emit(self._model.at(index.row())))

@@ -50,12 +50,13 @@ class PenaltyEditor(QWidget):
         self._rank = 1
         self._derived_kind = "wnn"  # the last one that was not explicit
         self._known = dict(FIRST)  # the last accepted numbers of each kind
-        self._reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
+        self.reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
         self._singular: Floats | None = None
         self._choice = Choice(EXPLANATIONS, titles=TITLES, explained=True)
         self._choice.chosen.connect(self._choose)
-        self._usual, self._rare = Form(), Form()
-        self._usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
+        # The kind and the numbers that are changed often; the others, for a section that is folded.
+        self.usual, self.rare = Form(), Form()
+        self.usual.add("penalty", "penalty", self._choice, tip=PENALTY_TIP)
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}  # that the row of a number is in
         for name, described in NUMBERS.items():
@@ -64,19 +65,14 @@ class PenaltyEditor(QWidget):
             field.dragged.connect(self.moved)
             self._fields[name] = field
             scale = scale_of(described)
-            form = self._forms[name] = self._rare if name in RARE_NUMBERS else self._usual
+            form = self._forms[name] = self.rare if name in RARE_NUMBERS else self.usual
             form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
-        self._weights = WeightsList()
-        self._weights.weights_edited.connect(self._apply_weights)
+        self.weights_list = WeightsList()
+        self.weights_list.weights_edited.connect(self._apply_weights)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._usual)
+        layout.addWidget(self.usual)
         self.set_penalty(RECOMMENDED_PENALTY, 1)
-
-    @property
-    def weights_list(self) -> WeightsList:
-        """The numbers of the weights, for a section that is folded."""
-        return self._weights
 
     @property
     def kind(self) -> str:
@@ -89,24 +85,9 @@ class PenaltyEditor(QWidget):
         return self._derived_kind
 
     @property
-    def reference(self) -> Floats | None:
-        """(K,) sigma(X0#), as far as they are known."""
-        return self._reference
-
-    @property
-    def usual(self) -> Form:
-        """The kind, and the numbers that are changed often."""
-        return self._usual
-
-    @property
-    def rare(self) -> Form:
-        """The other numbers, for a section that is folded."""
-        return self._rare
-
-    @property
     def refused_in_rare(self) -> bool:
         """Whether a weight, or a number that is not changed often, is refused."""
-        return self._weights.refused or any(self._rare.note(name) for name in self._rare.names)
+        return self.weights_list.refused or any(self.rare.note(name) for name in self.rare.names)
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
@@ -131,7 +112,7 @@ class PenaltyEditor(QWidget):
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
         """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""
-        self._reference, self._singular = reference, singular_values
+        self.reference, self._singular = reference, singular_values
         try:
             self._show_weights(self.read(self._rank))
         except InputError:
@@ -151,13 +132,13 @@ class PenaltyEditor(QWidget):
         return penalty
 
     def _read_explicit(self, rank: int) -> Penalty:
-        weights = self._weights.weights or (NuclearNorm().mu,)
+        weights = self.weights_list.weights or (NuclearNorm().mu,)
         try:
             penalty = ExplicitWeights(weights).with_rank(rank)
         except InputError as refusal:
-            self._weights.set_warning(str(refusal))
+            self.weights_list.set_warning(str(refusal))
             raise
-        self._weights.set_warning("")
+        self.weights_list.set_warning("")
         return penalty
 
     def _number(self, name: str) -> float | int:
@@ -180,23 +161,23 @@ class PenaltyEditor(QWidget):
 
     def _show_weights(self, penalty: Penalty) -> None:
         weights, note = self._derived(penalty)
-        self._weights.set_values(weights, self._singular, note=note)
+        self.weights_list.set_values(weights, self._singular, note=note)
 
     def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
-        return derive_weights(penalty, self._rank, self._reference, self._singular)
+        return derive_weights(penalty, self._rank, self.reference, self._singular)
 
     def reset_weight(self, k: int) -> None:
         """Reset a weight (0-based) to the value of the last rule, where that is known, and others with it."""
         given, _note = self._derived(self._known[self._derived_kind])
-        weights = self._weights.weights
+        weights = self.weights_list.weights
         if k < min(len(given), len(weights)) and self._choice.key == EXPLICIT:
             moved = enforce_order((*weights[:k], float(given[k]), *weights[k + 1 :]), k)
-            self._weights.set_values(moved, self._singular)
+            self.weights_list.set_values(moved, self._singular)
             self.moved.emit()
 
     def _choose(self, kind: str) -> None:
-        if kind == EXPLICIT and len(self._weights.weights) != self._rank:
-            self._weights.set_values((NuclearNorm().mu,) * self._rank, self._singular)
+        if kind == EXPLICIT and len(self.weights_list.weights) != self._rank:
+            self.weights_list.set_values((NuclearNorm().mu,) * self._rank, self._singular)
         self._show_kind()
         self.edited.emit()
 

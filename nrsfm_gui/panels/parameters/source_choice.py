@@ -37,17 +37,17 @@ class SourceChoice(QWidget):
         super().__init__()
         self._file: Path | None = None
         self._before = next(iter(entries))
-        self._choice = Choice(entries, titles=titles)
+        self.choice = Choice(entries, titles=titles)
         self._numbers = numbers
         if numbers is not None:
-            self._choice.add(NUMBERS, "given", "focal length and principal point")
-        self._choice.add(FILE, "from a file…", file_tip)
-        self._choice.setAccessibleName("Where it comes from")
-        self._choice.chosen.connect(self._on_source_chosen)
+            self.choice.add(NUMBERS, "given", "focal length and principal point")
+        self.choice.add(FILE, "from a file…", file_tip)
+        self.choice.setAccessibleName("Where it comes from")
+        self.choice.chosen.connect(self._on_source_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self._choice)
+        layout.addWidget(self.choice)
         if numbers is not None:
             numbers.edited.connect(self.edited)
             numbers.hide()
@@ -57,48 +57,43 @@ class SourceChoice(QWidget):
         """Show a key, a file or four numbers."""
         if isinstance(value, tuple):
             assert self._numbers is not None  # no other setting is given in numbers
-            self._choice.set_key(NUMBERS)
+            self.choice.set_key(NUMBERS)
             self._numbers.set_value(value)
         elif isinstance(value, Path):
             self._show_file(value)
         else:
-            self._choice.set_key(value)
-        self._before = self._choice.key
+            self.choice.set_key(value)
+        self._before = self.choice.key
         self._show_numbers()
-
-    @property
-    def choice(self) -> Choice:
-        """The list of sources."""
-        return self._choice
 
     def value(self) -> str | Path | Intrinsics:
         """Return the key, the file or the four numbers.
 
         Raises ValueError with a sentence, where what is typed is not accepted.
         """
-        if self._choice.key == FILE:
+        if self.choice.key == FILE:
             assert self._file is not None  # only `_show_file` leaves this entry chosen
             return self._file
-        if self._choice.key != NUMBERS:
-            return self._choice.key
+        if self.choice.key != NUMBERS:
+            return self.choice.key
         assert self._numbers is not None  # else there is no such entry
         return self._numbers.value()
 
     def set_available(self, key: str, available: bool, *, why_not: str) -> None:
         """Gray out a source that the sequence does not have."""
-        self._choice.set_available(key, available, why_not=why_not)
+        self.choice.set_available(key, available, why_not=why_not)
 
     def _show_file(self, path: Path) -> None:
         self._file = path
-        index = self._choice.findData(FILE)
-        self._choice.setItemText(index, f"file: {printable(path.name)}")
-        self._choice.setItemData(index, plain_tip(printable(str(path))), Qt.ItemDataRole.ToolTipRole)
-        self._choice.setCurrentIndex(index)
+        index = self.choice.findData(FILE)
+        self.choice.setItemText(index, f"file: {printable(path.name)}")
+        self.choice.setItemData(index, plain_tip(printable(str(path))), Qt.ItemDataRole.ToolTipRole)
+        self.choice.setCurrentIndex(index)
 
     def _on_source_chosen(self, key: str) -> None:
         if key == FILE:
             # The dialog stops nothing: until a file is chosen, the source is the one before.
-            self._choice.set_key(self._before)
+            self.choice.set_key(self._before)
             ask_for_path(self, "Open", self._choose_file, filters="NumPy arrays (*.npz);;All files (*)")
         else:
             self._finish_choice(key)
@@ -116,4 +111,4 @@ class SourceChoice(QWidget):
 
     def _show_numbers(self) -> None:
         if self._numbers is not None:
-            self._numbers.setVisible(self._choice.key == NUMBERS)
+            self._numbers.setVisible(self.choice.key == NUMBERS)

@@ -223,10 +223,10 @@ class SpectrumPlot(Themed, QWidget):
         self._active: int | None = None
         self._left = LogScale(-1.0, 1.0)
         self._right = LogScale(-3.0, 1.0, zero=True)
-        self._canvas = SpectrumCanvas()
-        self._canvas.setAccessibleName("singular values and their weights")
-        self._items = self._canvas.parts
-        self._empty = EmptyLabel(WORDS[WNN].empty, self._canvas)
+        self.canvas = SpectrumCanvas()
+        self.canvas.setAccessibleName("singular values and their weights")
+        self._items = self.canvas.parts
+        self._empty = EmptyLabel(WORDS[WNN].empty, self.canvas)
         self._hint = ElidedLabel()
         self._hint.setProperty("role", "muted")
         self._rule, self._note = "wnn", ""
@@ -235,11 +235,11 @@ class SpectrumPlot(Themed, QWidget):
         self._by = tool_button("∑", "Let a penalty choose the weights once, from the bars", "By a penalty")
         self._by.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._by.setMenu(self._penalties())
-        self._back = tool_button("↺", "", "To the rule")
-        self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
-        self._flash = Debounce(self._on_flash_timeout, IDLE_MILLISECONDS, self)
+        self.back = tool_button("↺", "", "To the rule")
+        self.back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
+        self._flash = Debounce(partial(self._items.set_barrier, None), IDLE_MILLISECONDS, self)
         self._limit = Debounce(self._end_limit, SENTENCE_MILLISECONDS, self)
-        canvas = self._canvas
+        canvas = self.canvas
         canvas.target_changed.connect(self._on_target_changed)
         canvas.handle_pressed.connect(self._on_handle_pressed)
         canvas.handle_dragged.connect(self._on_handle_dragged)
@@ -257,7 +257,7 @@ class SpectrumPlot(Themed, QWidget):
         line.setSpacing(2)
         line.addWidget(self._hint, 1)
         line.addWidget(self._by)
-        line.addWidget(self._back)
+        line.addWidget(self.back)
         layout.addWidget(canvas, 1)
         layout.addLayout(line)
         self.setMaximumHeight(MOST_HEIGHT)
@@ -278,9 +278,9 @@ class SpectrumPlot(Themed, QWidget):
     def _use_words(self, objective: str) -> None:
         self._words = words = WORDS[objective]
         self._empty.setText(words.empty)
-        self._canvas.setToolTip(words.tip)
-        self._canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
-        self._canvas.set_columns(words.labels, grows=objective == WNN)
+        self.canvas.setToolTip(words.tip)
+        self.canvas.setWhatsThis(f"<p><b>Weights</b></p><p>{words.tip.replace(chr(10), ' ')}</p>")
+        self.canvas.set_columns(words.labels, grows=objective == WNN)
         self._left, self._right = LogScale(-1.0, 1.0), LogScale(-3.0, 1.0, zero=True)
         if objective == DEPTHS:
             self._right = LogScale(-1.0, 2.0, zero=True)
@@ -289,17 +289,7 @@ class SpectrumPlot(Themed, QWidget):
     @property
     def figure(self) -> PlotFigure:
         """The plot, for export."""
-        return PlotFigure(self._canvas, self)
-
-    @property
-    def canvas(self) -> SpectrumCanvas:
-        """The plot itself, for mouse and keys."""
-        return self._canvas
-
-    @property
-    def back(self) -> QToolButton:
-        """The button that restores the rule, visible while weights are explicit."""
-        return self._back
+        return PlotFigure(self.canvas, self)
 
     @property
     def hint(self) -> str:
@@ -320,11 +310,11 @@ class SpectrumPlot(Themed, QWidget):
         self._state, self._rule = state, state.rule
         plain = "Let all modes weigh 1 again"
         rule = f"Let the weights follow the {TITLES[state.rule]} again"
-        self._back.setToolTip(plain if state.objective == DEPTHS else rule)
-        self._back.setVisible(state.kind == EXPLICIT)
+        self.back.setToolTip(plain if state.objective == DEPTHS else rule)
+        self.back.setVisible(state.kind == EXPLICIT)
         self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
         self._of_run = None if self._singular is None else np.asarray(state.run_weights)
-        if self._canvas.dragged_handle is None or len(state.weights) != len(self._weights):
+        if self.canvas.dragged_handle is None or len(state.weights) != len(self._weights):
             if state.weights != self._weights:
                 self._end_limit()
             self._weights = state.weights
@@ -337,8 +327,8 @@ class SpectrumPlot(Themed, QWidget):
             self._rest()
 
     def _apply_theme(self, theme: Theme) -> None:
-        apply_plot_theme(self._canvas, theme)
-        plot = self._canvas.getPlotItem()
+        apply_plot_theme(self.canvas, theme)
+        plot = self.canvas.getPlotItem()
         for side, color in (("left", theme.estimate), ("right", theme.residual)):
             plot.getAxis(side).setTextPen(color)
         self._items.set_colors(theme)
@@ -349,7 +339,7 @@ class SpectrumPlot(Themed, QWidget):
         weights = np.asarray(self.weights)
         empty = self._singular is None and not self._weights
         self._empty.setVisible(empty)
-        plot = self._canvas.getPlotItem()
+        plot = self.canvas.getPlotItem()
         for side, there in (
             ("left", self._singular is not None),
             ("right", not empty),
@@ -363,10 +353,10 @@ class SpectrumPlot(Themed, QWidget):
         heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
         smallest = None if self._singular is None else self._state.smallest
         level = None if smallest is None else float(self._left.shares(np.array([smallest]))[0])
-        self._items.set_level(level, "smallest movement" if self._canvas.height() >= ROOMY else "")
+        self._items.set_level(level, "smallest movement" if self.canvas.height() >= ROOMY else "")
         self._items.set_bars(heights, self._kept)
         self._show_handles()
-        self._canvas.show_columns()
+        self.canvas.show_columns()
 
     @property
     def _kept(self) -> int:
@@ -384,18 +374,18 @@ class SpectrumPlot(Themed, QWidget):
                 values = np.append(values[values > smallest / BELOW], smallest)
             wanted = decades_of(values, zero=False, margin=0.1 if modes else 0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted, 0.5 if modes else 2.0) else wanted
-            self._canvas.set_ticks("left", self._left.ticks())
-        if weights.size and self._canvas.dragged_handle is None:
+            self.canvas.set_ticks("left", self._left.ticks())
+        if weights.size and self.canvas.dragged_handle is None:
             margin, least = (0.0, 1.0) if modes else (WEIGHT_MARGIN, WEIGHT_SPAN)
             wanted = decades_of(weights, zero=True, margin=margin, least=least)
             inside = self._right.low <= wanted.low and wanted.high <= self._right.high
             if not (inside if modes else self._right.holds(wanted)):
                 self._right = wanted
-            self._canvas.set_ticks("right", self._right.ticks())
+            self.canvas.set_ticks("right", self._right.ticks())
 
     def _show_handles(self) -> None:
         self._items.set_handles(self._right.shares(np.asarray(self.weights)))
-        self._mark(0 if self._active is None and self._canvas.hasFocus() else self._active)
+        self._mark(0 if self._active is None and self.canvas.hasFocus() else self._active)
 
     def _mark(self, handle: int | None) -> None:
         """Mark a handle and show its weight."""
@@ -404,7 +394,7 @@ class SpectrumPlot(Themed, QWidget):
         self._active = handle
         text = "" if handle is None else f"{self._name(handle)} = {short(self.weights[handle])}"
         self._items.set_active(handle, text)
-        self._canvas.setAccessibleDescription(text)
+        self.canvas.setAccessibleDescription(text)
 
     def _name(self, handle: int) -> str:
         """Return the symbol of a weight: "a2", or of the last one of the modes "w6…"."""
@@ -413,7 +403,7 @@ class SpectrumPlot(Themed, QWidget):
 
     @property
     def _resting_hint(self) -> str:
-        return self._note or (KEYS_HINT if self._canvas.hasFocus() else self._words.hint)
+        return self._note or (KEYS_HINT if self.canvas.hasFocus() else self._words.hint)
 
     def _rest(self) -> None:
         """Show what can be done, or what was done last."""
@@ -429,7 +419,7 @@ class SpectrumPlot(Themed, QWidget):
         bar = target.index if target is not None and target.kind != "handle" else None
         self._items.point_at(bar)
         if target is None:
-            self._mark(self._active if self._canvas.hasFocus() else None)
+            self._mark(self._active if self.canvas.hasFocus() else None)
             self._rest()
         elif target.kind == "handle":
             self._mark(target.index)
@@ -461,7 +451,7 @@ class SpectrumPlot(Themed, QWidget):
         self._mark(handle)
 
     def _on_handle_dragged(self, share: float, move_others: bool) -> None:
-        handle = self._canvas.dragged_handle
+        handle = self.canvas.dragged_handle
         if handle is None:
             return
         if move_others != self._moves_others:  # what was moved so far stays
@@ -509,7 +499,7 @@ class SpectrumPlot(Themed, QWidget):
             self._items.set_barrier(barrier)
             self._flash.request()
             self._limit.request()
-            key = "Ctrl" if self._canvas.dragged_handle is None else "Shift"
+            key = "Ctrl" if self.canvas.dragged_handle is None else "Shift"
             limit = describe_limit(base, handle, barrier, self._words.letter)
             self._set_hint(f"{limit} {key} moves both.", role="warning")
         if weights != self._weights:
@@ -517,9 +507,6 @@ class SpectrumPlot(Themed, QWidget):
             self._active = handle
             self._show_handles()
             self.weights_edited.emit(weights)
-
-    def _on_flash_timeout(self) -> None:
-        self._items.set_barrier(None)
 
     def _end_limit(self) -> None:
         """Clear what was shown of a weight that could go no further."""
@@ -532,7 +519,7 @@ class SpectrumPlot(Themed, QWidget):
         """Mark the handle that the keys would move."""
         if focused and self._active is None and self.weights:
             self._mark(0)
-        elif not focused and self._canvas.dragged_handle is None:
+        elif not focused and self.canvas.dragged_handle is None:
             self._mark(None)
         if self.hint in (self._words.hint, KEYS_HINT):
             self._rest()
