@@ -122,30 +122,23 @@ class LossHeader(QWidget):
         self._axis.addItems(list(AXES))
         self._axis.setToolTip("what the horizontal axis counts")
         self._axis.currentTextChanged.connect(self.axis_chosen)
-        self._residuals = tool_button(
-            "Residuals", "ADMM's relative residuals too: dashed primal, dotted dual"
-        )
+        self.residuals = tool_button("Residuals", "ADMM's relative residuals too: dashed primal, dotted dual")
         self._attempts = tool_button("Starts", "list the candidates and starts, and how each ended")
-        self._fit = tool_button("Fit", "show the complete run again, and follow it")
+        self.fit = tool_button("Fit", "show the complete run again, and follow it")
         for button, signal in (
-            (self._residuals, self.residuals_requested),
+            (self.residuals, self.residuals_requested),
             (self._attempts, self.attempts_requested),
         ):
             button.setCheckable(True)
             button.clicked.connect(signal)
-        self._fit.clicked.connect(lambda _checked: self.fit_requested.emit())
+        self.fit.clicked.connect(lambda _checked: self.fit_requested.emit())
         bar = QHBoxLayout(self)
         bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self.reading, 1)
-        for widget in (self._newest, self._fit, self._attempts, self._residuals, self._mode, self._axis):
+        for widget in (self._newest, self.fit, self._attempts, self.residuals, self._mode, self._axis):
             bar.addWidget(widget)
-        for button in (self._newest, self._fit, self._attempts, self._residuals):
+        for button in (self._newest, self.fit, self._attempts, self.residuals):
             button.hide()
-
-    @property
-    def residuals(self) -> bool:
-        """Whether residuals are shown."""
-        return self._residuals.isChecked()
 
     def set_reading(self, text: str) -> None:
         """Show the value under the mouse; "" shows the shown moment."""
@@ -163,14 +156,6 @@ class LossHeader(QWidget):
         self._mode.setCurrentText(mode)
         self._axis.setCurrentText(axis)
         self._axis.setVisible(mode == EVERYTHING)
-
-    def offer_fit(self, zoomed: bool) -> None:
-        """Show the button that ends a zoom, or hide it."""
-        self._fit.setVisible(zoomed)
-
-    def offer_residuals(self, there: bool) -> None:
-        """Show the button for residuals, or hide it where there are none."""
-        self._residuals.setVisible(there)
 
     def offer_attempts(self, there: bool, *, shown: bool) -> None:
         """Show the button for the table, or hide it where there is nothing to list."""
@@ -391,7 +376,7 @@ class LossPlot(Themed, QWidget):
 
     def _apply_range(self) -> None:
         """Set the range that is followed."""
-        self.header.offer_fit(self._zoomed)
+        self.header.fit.setVisible(self._zoomed)
         history = self._curves.front
         if history is None or self._zoomed:
             return
@@ -462,8 +447,8 @@ class LossPlot(Themed, QWidget):
         history = self._curves.front
         there = self._everything and history is not None and history.has_residuals
         there = there and self._curves.is_logarithmic
-        self.header.offer_residuals(there)
-        shown = history if there and self.header.residuals else None
+        self.header.residuals.setVisible(there)
+        shown = history if there and self.header.residuals.isChecked() else None
         self._residuals.show(shown, None if shown is None else self._curves.x(shown))
 
     def _right_values(self) -> RightValues | None:

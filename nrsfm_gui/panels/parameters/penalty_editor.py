@@ -75,16 +75,6 @@ class PenaltyEditor(QWidget):
         self.set_penalty(RECOMMENDED_PENALTY, 1)
 
     @property
-    def kind(self) -> str:
-        """The key of the penalty that is shown: of `PENALTIES`, or `EXPLICIT`."""
-        return self._choice.key
-
-    @property
-    def rule(self) -> str:
-        """The last kind that was not explicit weights."""
-        return self._derived_kind
-
-    @property
     def refused_in_rare(self) -> bool:
         """Whether a weight, or a number that is not changed often, is refused."""
         return self.weights_list.refused or any(self.rare.note(name) for name in self.rare.names)
@@ -99,7 +89,7 @@ class PenaltyEditor(QWidget):
         if kind != EXPLICIT:
             self._known[kind] = penalty
         self._show_kind()
-        self._show_weights(penalty)
+        self.show_weights(penalty, rank)
 
     def field(self, name: str) -> NumberField:
         """Return the field of one of the penalties' numbers."""
@@ -114,7 +104,7 @@ class PenaltyEditor(QWidget):
         """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""
         self.reference, self._singular = reference, singular_values
         try:
-            self._show_weights(self.read(self._rank))
+            self.show_weights(self.read(self._rank), self._rank)
         except InputError:
             return  # the message below the field has the reason
 
@@ -157,9 +147,6 @@ class PenaltyEditor(QWidget):
     def show_weights(self, penalty: Penalty, rank: int) -> None:
         """Show what a penalty gives each singular value."""
         self._rank = rank
-        self._show_weights(penalty)
-
-    def _show_weights(self, penalty: Penalty) -> None:
         weights, note = self._derived(penalty)
         self.weights_list.set_values(weights, self._singular, note=note)
 

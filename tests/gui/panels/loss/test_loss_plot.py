@@ -586,7 +586,7 @@ def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     made.extend([HistoryEntry(100, 1.0, 0.001, REFINE)])
     plot.refresh()
     assert ranges(plot)[0] == [10, 20]
-    assert plot.header._fit.isVisibleTo(plot.header)
+    assert plot.header.fit.isVisibleTo(plot.header)
     plot.set_histories({1: made, 2: history(50)}, 2)
     assert 49 <= ranges(plot)[0][1] < 55
 
