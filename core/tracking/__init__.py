@@ -1,5 +1,6 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
+from .decoding import SUFFIXES as PICTURE_SUFFIXES
 from .opencv import missing_packages, plugin_warning
 from .pictures import list_pictures, matching_pictures
 from .region import rectangle
@@ -18,6 +19,7 @@ from .video import Video
 
 __all__ = [
     "CHECK",
+    "PICTURE_SUFFIXES",
     "POINTS",
     "TrackingStep",
     "Video",

@@ -77,13 +77,13 @@ def coverage_remarks(sequence: Sequence, pictures: Items[int]) -> tuple[str, ...
         remarks.append(
             f"fewer than {MIN_POINTS} tracks go on, as at a cut, into frame "
             f"{_listed([str(frames[cut] + 1) for cut in cuts])} of the video; its parts can be tracked one "
-            "by one, by --start and --end"
+            "by one, each from its first frame to its last"
         )
     background = _background(sequence)
     if background:
         remarks.append(
             f"{background} of {sequence.point_count} tracks move as one flat background; where the object is "
-            "elsewhere, draw around it by --region, or give a --mask"
+            "elsewhere, begin in a region around it"
         )
     return tuple(remarks)
 

@@ -59,7 +59,8 @@ def parse(argv: Collection[str]) -> Arguments:
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
         help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "
-        "NRSfM Challenge or of a sweep, or sample:NAME; "
+        "NRSfM Challenge or of a sweep, a video or a folder of pictures to follow points through, or "
+        "sample:NAME; "
         "without it, the first bundled sample is shown",
     )  # fmt: skip
     parser.add_argument("--run", action="store_true", help="start the solver at once")
@@ -71,7 +72,8 @@ def parse(argv: Collection[str]) -> Arguments:
     )
     parser.add_argument(
         "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
-        help="save the reconstruction, by suffix (see nrsfm export); several allowed, needs --run",
+        help="save the reconstruction of the run or of the result, by suffix (see nrsfm export); several "
+        "allowed",
     )  # fmt: skip
     parser.add_argument(
         "--exit",
@@ -107,8 +109,6 @@ def parse(argv: Collection[str]) -> Arguments:
     if given.version:
         sys.stdout.write(version_text() + "\n")
         parser.exit(0)
-    if given.exports and not given.run:
-        parser.error("--export needs --run: there is no reconstruction otherwise")
     return Arguments(
         path=given.path,
         run=given.run,

@@ -25,7 +25,7 @@ from core import (
     read_sequence,
 )
 from core.cameras import to_pixels
-from core.data import GROUND_TRUTH
+from core.data import GROUND_TRUTH, VIDEO_SUFFIXES
 from core.foundation import Phase, phase_text
 from core.io.readers import (
     FileContents,
@@ -41,6 +41,7 @@ from core.io.readers import (
     sample_name,
 )
 from core.reconstruction import RECORDS, start_from
+from core.tracking import PICTURE_SUFFIXES, list_pictures, matching_pictures
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.app_store import StoredImport
 from nrsfm_gui.model.run import RunState
@@ -58,8 +59,10 @@ if TYPE_CHECKING:
     from core import Result, SequenceEntry
     from nrsfm_gui.model.app_store import AppStore
 
-# What was listed, and what was read; of a sweep its folder.
-Read = tuple[tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | OpenedResult | Path"]
+# What was listed, and what was read.
+Read = tuple[
+    tuple["SequenceEntry", ...], "Sequence | FileContents | SavedSession | OpenedResult | NoSequence"
+]
 SAMPLE = "sample:"
 RUNS_SUFFIX = ".jsonl"  # of the files of a sweep
 RESULT_ARRAYS = {"B", "C", "weights", "meta"}  # which no sequence file has
@@ -92,6 +95,14 @@ class OpenedResult:
     run: SavedRun  # its number is given by the session
 
 
+@dataclass(frozen=True)
+class NoSequence:
+    """The folder of a sweep; or a video, a folder or a pattern of pictures, to follow points through."""
+
+    path: Path
+    is_video: bool
+
+
 class SequenceOpening(QObject):
     """Reads files in threads of their own, and signals what they hold."""
 
@@ -103,6 +114,7 @@ class SequenceOpening(QObject):
     session_read = pyqtSignal(object, object)
     result_read = pyqtSignal(object, object, object)
     sweep_found = pyqtSignal(object)  # the folder holds the runs of a sweep
+    video_found = pyqtSignal(object)  # the path is a video or pictures, whose points are to be followed
     # All of what was asked for is on view: of a session or a result with its runs and parameters, too.
     shown = pyqtSignal()
     # A file was not opened, because it is not clear or its import was asked for; and how it was read.
@@ -148,7 +160,8 @@ class SequenceOpening(QObject):
         """
         known = None if reading else self._store.imported(Path(path))
         how = StoredImport(reading or {}) if known is None else known
-        self._start(lambda: _read(path, how.reading), str(path), how, asks=self.asks and known is None)
+        asks = self.asks and known is None
+        self._start(lambda: _read(path, how.reading, tracks=asks), str(path), how, asks=asks)
 
     def open_result(self, path: Path, *, title: str, name: str) -> None:
         """Open a result as a run with a title, which is no recent file; its name says what is read."""
@@ -271,9 +284,9 @@ class SequenceOpening(QObject):
             self.session_read.emit(found, Path(what))
         elif isinstance(found, OpenedResult):
             self.result_read.emit(found.sequence, found.run, Path(what) if recent else None)
-        elif isinstance(found, Path):
-            self._store.add_recent(found)
-            self.sweep_found.emit(found)
+        elif isinstance(found, NoSequence):
+            self._store.add_recent(found.path)
+            (self.video_found if found.is_video else self.sweep_found).emit(found.path)
         else:
             sequence = found.sequence if isinstance(found, FileContents) else found
             assert sequence is not None  # refused above
@@ -325,13 +338,18 @@ class SequenceOpening(QObject):
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path, reading: Mapping[str, Any]) -> Read:
-    """Return what a path holds and its first readable sequence; for a sample, all samples."""
+def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read:
+    """Return what a path holds and its first readable sequence; for a sample, all samples.
+
+    `tracks`: whether points may be followed in what is a video, or else pictures.
+    """
     if str(path).startswith(SAMPLE):
         return bundled_samples(), read_sequence(path)
     folder = _sweep_folder(Path(path))
     if folder is not None:
-        return (), folder
+        return (), NoSequence(folder, is_video=False)
+    if tracks and is_video(Path(path)):
+        return (), NoSequence(Path(path).absolute(), is_video=True)
     if Path(path).suffix.lower() == SUFFIX:
         session = read_session(Path(path))
         found = [entry for saved in session.sequences for entry in _entries_of_source(saved.sequence)]
@@ -363,6 +381,18 @@ def _sweep_folder(path: Path) -> Path | None:
     return folder.absolute() if is_sweep_folder(folder) else None
 
 
+def is_video(path: Path) -> bool:
+    """Return whether a path is a video, a folder of pictures and no sequence, or a pattern of pictures."""
+    if not path.is_dir():
+        return path.suffix.lower() in VIDEO_SUFFIXES or bool(matching_pictures(path, PICTURE_SUFFIXES))
+    if is_sequence_folder(path) or not list_pictures(path, PICTURE_SUFFIXES):
+        return False
+    try:
+        return all(entry.problem for entry in list_sequences(path))
+    except InputError:
+        return True
+
+
 def _is_sequence(path: Path) -> bool:
     """Return whether a path is one sequence, and none of the Challenge with others around it."""
     return is_sequence_folder(path) if path.is_dir() else path.is_file() and challenge_file(path) is None
@@ -390,7 +420,7 @@ def _is_question(contents: FileContents, reading: Mapping[str, Any], *, asks: bo
 def _sequences_of(read: Read) -> list[Sequence]:
     """Return the sequences that were read."""
     found = read[1]
-    if isinstance(found, Path):
+    if isinstance(found, NoSequence):
         return []
     if isinstance(found, SavedSession):
         return [saved.sequence for saved in found.sequences]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ from nrsfm_gui.widgets.fields import Choice, DoubleSpinBox, Slider, SpinBox, pus
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-from nrsfm_gui.widgets.path_dialog import ask_for_path
+from nrsfm_gui.widgets.path_dialog import DropTarget, PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,8 @@ CHOOSE = (
     "Click a point to choose it. It can be deleted, cut in two at this frame, or followed again from a click."
 )
 RESEED = "Click where this point is in this frame: it is followed again from there on."
-NOTHING = "Choose a video, or try the sample."
+NOTHING = "Choose a video or a folder of pictures, drop one here, or try the sample."
+Followed = tuple["Sequence", str]  # the tracks, and remarks on them
 
 
 class TrackingDialog(QDialog):
@@ -89,6 +91,7 @@ class TrackingDialog(QDialog):
         self._before: list[Sequence] = []  # what it was before each correction
         self._chosen = -1
         self._reseeding = False
+        DropTarget(self).dropped.connect(self._on_dropped)
         self._make_parts()
         self._place_parts()
         for button in self.findChildren(QPushButton):
@@ -155,7 +158,7 @@ class TrackingDialog(QDialog):
         self._name, self._picture = ElidedLabel(), VideoPicture()
         self._name.setProperty("role", "title")
         self._name.set_full_text(NOTHING)
-        self._choose = push_button("Choose a video…", "A video file", self._ask)
+        self._choose = push_button("Choose a video…", "A video file, or a folder of pictures", self._ask)
         samples = sample_videos()
         self._sample = push_button(
             "Try the sample", "A sheet of printed cloth, drawn by this program", self._open_sample
@@ -300,7 +303,7 @@ class TrackingDialog(QDialog):
         points, check, every = self._points.value(), self._check.value(), self._every.value()
         first, last = self._first.value(), self._last.value()
 
-        def follow(job: Job) -> Sequence:
+        def follow(job: Job) -> Followed:
             following = track_video(
                 video,
                 points=points,
@@ -311,16 +314,11 @@ class TrackingDialog(QDialog):
                 step=every,
                 stopped=lambda: job.stopping,
             )
-            try:
-                while True:
-                    step = next(following)
+            with closing(following):
+                for step in following:
                     job.report(step)
                     job.watch(step.done, step.total)
-            except StopIteration as end:
-                found: Sequence = end.value
-                return found
-            finally:
-                following.close()
+            return _followed(step)
 
         job = Job(follow, done=self._on_followed, failed=self._on_following_failed)
         job.found.connect(self._on_step)
@@ -359,8 +357,10 @@ class TrackingDialog(QDialog):
         self._picture.set_tracks(step.tracks)
         self._frame.setText(f"frame {step.picture + 1}, {step.followed} points")
 
-    def _on_followed(self, sequence: Sequence) -> None:
+    def _on_followed(self, followed: Followed) -> None:
         self._job = None
+        sequence, remarks = followed
+        self._say(remarks)
         self._set_sequence(sequence)
         self._slider.setValue(0)
         self._show_tracks()
@@ -377,7 +377,7 @@ class TrackingDialog(QDialog):
             self._show_state()
             return
         try:
-            self._on_followed(self._step.sequence())
+            self._on_followed(_followed(self._step))
         except InputError as refusal:
             self._on_following_failed(str(refusal), "")
 
@@ -517,7 +517,13 @@ class TrackingDialog(QDialog):
     def _ask(self) -> None:
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         start = "" if self._video is None else str(self._video)
-        ask_for_path(self, "Video", self.open_video, start=start, filters=f"Videos ({videos});;All files (*)")
+        filters = f"Videos ({videos});;All files (*)"
+        title = "A video, or a folder of pictures"
+        ask_for_path(self, title, self.open_video, kind=PathKind.ANY, start=start, filters=filters)
+
+    def _on_dropped(self, path: Path) -> None:
+        if not self.busy:
+            self.open_video(path)
 
     def _open_sample(self) -> None:
         self.open_video(video_path(Path(f"sample:{sample_videos()[0]}")))
@@ -597,3 +603,10 @@ class TrackingDialog(QDialog):
             sequence = self._sequence
             self.accept()
             self.accepted_tracks.emit(sequence)
+
+
+def _followed(step: TrackingStep) -> Followed:
+    """Return the tracks up to a step, and remarks on them. Raises InputError where they are too few."""
+    sequence = step.sequence()
+    remarks = *step.remarks(sequence), plugin_warning()
+    return sequence, "\n".join(f"{remark[0].upper()}{remark[1:]}." for remark in remarks if remark)

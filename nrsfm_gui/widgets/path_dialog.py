@@ -42,7 +42,7 @@ def ask_for_path(
     A file to write that has no suffix gets the first one of the filter that was chosen. A dialog for files
     and folders is Qt's own: those of Windows and of Linux desktops choose either files or folders.
     """
-    dialog = _Dialog(parent, title)
+    dialog = _Dialog(parent, title, takes_folders=kind is PathKind.ANY)
     if kind is PathKind.ANY:
         dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
     if kind is PathKind.NEW_FILE:
@@ -65,7 +65,7 @@ def ask_for_path(
     return dialog
 
 
-def _offer_folders(dialog: QFileDialog) -> None:
+def _offer_folders(dialog: _Dialog) -> None:
     """Add a button that chooses the selected folder, or the one whose content is shown."""
     box = dialog.findChild(QDialogButtonBox)
     assert box is not None  # of Qt's own dialog
@@ -73,14 +73,7 @@ def _offer_folders(dialog: QFileDialog) -> None:
     assert button is not None
     button.setAutoDefault(False)
     button.setToolTip("Open the selected folder, or the one that is shown")
-
-    def choose() -> None:
-        selected = dialog.selectedFiles()
-        folder = selected[0] if selected and os.path.isdir(selected[0]) else dialog.directory().absolutePath()
-        dialog.fileSelected.emit(folder)
-        dialog.done(QFileDialog.DialogCode.Accepted)
-
-    button.clicked.connect(choose)
+    button.clicked.connect(lambda: dialog.choose(dialog.folder or dialog.directory().absolutePath()))
     line = dialog.findChild(QLineEdit)
     completer = None if line is None else line.completer()
     if completer is not None and (popup := completer.popup()) is not None:
@@ -122,13 +115,27 @@ class _Dialog(QFileDialog):
     meanwhile crashes the process.
     """
 
-    def __init__(self, parent: QWidget | None, title: str) -> None:
+    def __init__(self, parent: QWidget | None, title: str, *, takes_folders: bool) -> None:
         super().__init__(parent, title)
-        self._accepting = False
+        self._takes_folders, self._accepting = takes_folders, False
         self.finished.connect(lambda _result: self._delete_later())
 
+    @property
+    def folder(self) -> str:
+        """The selected folder, "" where none is."""
+        return next(filter(os.path.isdir, self.selectedFiles()[:1]), "")
+
+    def choose(self, folder: str) -> None:
+        """Return a folder."""
+        self.fileSelected.emit(folder)
+        self.done(QFileDialog.DialogCode.Accepted)
+
     def accept(self) -> None:
-        """Accept the path, if it exists."""
+        """Accept the path, if it exists: also a folder that was typed, where a folder can be chosen."""
+        line = self.findChild(QLineEdit)
+        if self._takes_folders and line is not None and line.hasFocus() and self.folder:
+            self.choose(self.folder)
+            return
         self._accepting = True
         super().accept()
         self._accepting = False

@@ -24,7 +24,7 @@ from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import image_suffixes
 from nrsfm_gui.widgets.fields import Slider, SpinBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
-from nrsfm_gui.widgets.path_dialog import ask_for_path
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,14 +120,15 @@ class BackgroundController(QObject):
         session.frame_changed.connect(lambda _frame: self._show())
 
     def ask(self) -> None:
-        """Ask for a video, or for one of numbered images; a folder of images is chosen by any of them."""
+        """Ask for a video, a folder of images, or one of those that are numbered."""
         images = " ".join(f"*{suffix}" for suffix in image_suffixes())
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
         ask_for_path(
             self.bar,
-            "Background: one of numbered images, or a video",
+            "Background: a video, a folder of images, or one of numbered ones",
             self.open,
+            kind=PathKind.ANY,
             filters=filters,
         )
 

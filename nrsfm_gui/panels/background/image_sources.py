@@ -13,7 +13,7 @@ from PyQt6.QtGui import QImage, QImageReader
 
 from core import InputError
 from core.io.readers import Allowance, naming, read_bytes
-from core.tracking import Video, list_pictures, matching_pictures
+from core.tracking import PICTURE_SUFFIXES, Video, list_pictures, matching_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -139,8 +139,7 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
 def image_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the pictures that Qt reads here."""
     known = {"." + bytes(name.data()).decode().lower() for name in QImageReader.supportedImageFormats()}
-    wanted = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
-    return tuple(suffix for suffix in wanted if suffix in known)
+    return tuple(suffix for suffix in PICTURE_SUFFIXES if suffix in known)
 
 
 def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:

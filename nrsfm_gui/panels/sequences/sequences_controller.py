@@ -59,7 +59,8 @@ class SequencesController(QObject):
         opening.listed.connect(panel.set_entries)
         opening.camera_known.connect(self._on_camera_known)
         opening.guessed.connect(self._notifier.inform)
-        for ended in (opening.failed, opening.inspected, opening.given_up, opening.sweep_found):
+        found = opening.inspected, opening.sweep_found, opening.video_found
+        for ended in (opening.failed, opening.given_up, *found):
             ended.connect(lambda *_: self._show_activity())
         panel.sequence_requested.connect(opening.open_entry)
         panel.left_requested.connect(self._on_left_requested)

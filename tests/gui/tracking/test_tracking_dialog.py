@@ -11,7 +11,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QPushButton
 
-from core.tracking import opencv, video_path
+from core.tracking import Video, opencv, video_path
+from nrsfm_gui.panels.background.image_sources import as_image
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.tracking.tracking_controller import TrackingController
 from nrsfm_gui.tracking.tracking_dialog import LASSO, WHOLE, TrackingDialog
@@ -210,3 +211,15 @@ def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, m
     with qtbot.waitSignal(session.notifier.failed) as stated:
         controller.show()
     assert "pip install 'nrsfm-gui[track]'" in stated.args[0] and controller.dialog is None
+
+
+def test_remarks_on_the_tracks_stand_in_the_dialog(qtbot, dialog, tmp_path):
+    for number in range(12):
+        frame = Video(video_path(Path("sample:sheet"))).read(number)
+        assert as_image(frame * (number < 8)).save(str(tmp_path / f"{number}.png"))  # it fades to black
+    dialog.open_video(tmp_path)
+    qtbot.waitUntil(lambda: dialog._picture._image is not None)
+    follow(qtbot, dialog)
+    assert "4 of 12 frames of the video have fewer than 4 tracks and are left out: 9 to 12" in (
+        dialog._message.text()
+    )

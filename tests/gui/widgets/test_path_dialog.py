@@ -91,6 +91,18 @@ def test_one_dialog_returns_a_file_the_shown_folder_or_the_selected_one(qtbot, p
     assert taken == [tmp_path / "a.txt", tmp_path, tmp_path / "inner"]
 
 
+def test_return_opens_a_folder_that_was_typed(qtbot, parent, tmp_path):
+    (tmp_path / "inner").mkdir()
+    taken = []
+    dialog = ask_for_path(parent, "Open", taken.append, kind=PathKind.ANY, start=tmp_path)
+    line = dialog.findChild(QLineEdit)
+    qtbot.waitUntil(line.hasFocus)
+    line.setText(str(tmp_path / "inner"))
+    with qtbot.waitSignal(dialog.finished):
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert taken == [tmp_path / "inner"]
+
+
 def test_nothing_happens_where_none_is_chosen(parent):
     taken, gone = [], []
     ask_for_path(parent, "Open", taken.append, otherwise=lambda: gone.append(1)).reject()

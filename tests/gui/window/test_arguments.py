@@ -74,7 +74,6 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
         ("--size 12", "WIDTHxHEIGHT"),
         ("--size 10x10", "below 800x560"),
         ("--theme pink", "invalid choice"),
-        ("--export a.npz", "--export needs --run"),
         ("--preset best", "invalid choice"),
         ("--method admm --tau 0.1", "--tau does not belong to the method 'admm'"),
         ("--eta 0", "eta is 0; accepted is a number above 0 and at most 1"),
@@ -144,6 +143,9 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
     assert (QImage(str(picture)).width(), QImage(str(picture)).height()) == (1000, 700)
     assert load_result(result).loss > 0
     assert table.read_text().count("\n") == 1 + 12 * 24
+    done = run_application(str(result), "--export", str(tmp_path / "shape.ply"), "--exit", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"element vertex 24" in (tmp_path / "shape.ply").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,7 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
         (("sample:none",), "there is no sample 'none'"),
         (("/no/such/file.mat", "--run"), "/no/such/file.mat"),
         (("--screenshot", "/no/such/folder/a.png"), "/no/such/folder does not exist"),
+        (("--export", "shape.ply"), "shape.ply is not written: there is no reconstruction yet"),
         (("--run", "--export", "result.xyz"), "has the suffix '.xyz'"),
         (("--run", "--rank", "46"), "45 frames of 96 points allow 1 to 45"),
         (("--run", "--method", "bmm"), "nrsfm-gui: BMM is for orthogonal cameras"),

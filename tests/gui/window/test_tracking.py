@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PyQt6.QtGui import QAction
+from PyQt6.QtGui import QAction, QImage
 from PyQt6.QtWidgets import QPushButton
 
 from core.tracking import video_path
@@ -35,3 +35,32 @@ def test_the_sample_becomes_a_sequence_with_its_video_behind_it(qtbot, make_wind
     window.tracking_controller.show()
     assert buttons["Start"].text() == "Start" and not buttons["Start"].isEnabled()
     dialog.reject()
+
+
+@pytest.mark.parametrize("kind", ["video", "folder", "pattern"])
+def test_a_video_or_a_folder_of_pictures_opens_the_dialog_on_it(qtbot, make_window, tmp_path, kind):
+    path = video_path(Path("sample:sheet"))
+    if kind != "video":
+        for number in range(3):
+            picture = QImage(64, 48, QImage.Format.Format_RGB32)
+            picture.fill(40 * number)
+            assert picture.save(str(tmp_path / f"frame_{number:04d}.png"))
+        path = tmp_path if kind == "folder" else tmp_path / "frame_%04d.png"
+    window = make_window()
+    window.sequence_opening.asks = True
+    window.sequence_opening.open(path)
+    qtbot.waitUntil(lambda: window.tracking_controller.dialog is not None)
+    dialog = window.tracking_controller.dialog
+    (start,) = [each for each in dialog.findChildren(QPushButton) if each.text() == "Start"]
+    qtbot.waitUntil(start.isEnabled)
+    assert dialog.isVisible() and dialog._last.value() == (90 if kind == "video" else 3)
+    assert kind == "pattern" or window.store.recent()[0] == path
+    dialog.reject()
+
+
+def test_a_script_is_refused_a_video_in_a_sentence(qtbot, make_window):
+    window = make_window()
+    window.sequence_opening.asks = False
+    with qtbot.waitSignal(window.sequence_opening.failed) as refused:
+        window.sequence_opening.open(video_path(Path("sample:sheet")))
+    assert "is a video" in refused.args[0] and window.tracking_controller.dialog is None
