@@ -52,9 +52,7 @@ html_title = project
 html_static_path: list[str] = []
 html_show_sourcelink = False
 # Pages without pages below them have nothing to list at the side.
-html_sidebars = {
-    name: [] for name in ("index", "own_tracks", "compositing", "formats", "metrics", "sweeps", "benchmarks")
-}
+html_sidebars = {page.stem: [] for page in DOCS.glob("*.md")}
 html_theme_options = {
     "logo": {"text": project},
     "navigation_with_keys": False,

@@ -11,14 +11,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from patience import PATIENCE
 
 import core
 from core.cli import COMMANDS, parser
+from nrsfm_gui.model.arguments import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = sorted((ROOT / "core").rglob("*.py"))
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "assets" / "help").glob("*.md"))]
 GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
 
 
@@ -74,7 +77,7 @@ def test_every_public_name_is_there():
 @pytest.mark.slow
 def test_the_examples_of_the_readme_and_of_the_package_run(tmp_path):
     """They differ in their last lines alone, and are run as one."""
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (example,) = code_of(README, "python")
     readme = [line.partition("  #")[0] for line in example.splitlines() if line]
     package = [line[4:] for line in core.__doc__.splitlines() if line.startswith("    ")]
     assert len(readme) == len(package) == 5 and readme[:4] == package[:4]
@@ -87,11 +90,31 @@ def test_the_examples_of_the_readme_and_of_the_package_run(tmp_path):
     assert (tmp_path / "balloon.ply").stat().st_size > 0
 
 
-def test_the_commands_of_the_readme_are_understood():
-    commands = re.findall(r"^    (nrsfm [a-z]+ .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
-    assert {command.split()[1] for command in commands} == set(COMMANDS)
+def code_of(page, *languages):
+    """Return the blocks of code of a page that are of one of these languages."""
+    tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
+    return [
+        token.content for token in tokens if token.type in ("fence", "code_block") if token.info in languages
+    ]
+
+
+def test_the_commands_of_all_pages_are_understood():
+    code = "\n".join(block for page in PAGES for block in code_of(page, "", "bash"))
+    commands = re.findall(r"^(nrsfm(?:-gui)?\b.*?)(?:  +#.*)?$", code, flags=re.MULTILINE)
+    assert {command.split()[1] for command in commands if command.startswith("nrsfm ")} == set(COMMANDS)
     for command in commands:
-        parser().parse_args(shlex.split(re.sub(r"\[(.*?)\]", r"\1", command))[1:])
+        program, *words = shlex.split(re.sub(r"\[(.*?)\]", r"\1", command))
+        (parser().parse_args if program == "nrsfm" else parse)(words)
+
+
+def test_the_pages_link_to_files_that_are_there():
+    for page in PAGES:
+        for name in re.findall(r"\]\(((?!\w+:)[^)#\s]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / name).exists() or name.startswith("generated/"), f"{page.name}: {name}"
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 100
 
 
 def test_no_class_name_is_used_twice():
