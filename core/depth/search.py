@@ -85,7 +85,8 @@ FAR_FRAME = 0.01  # the same of a single frame, which changes the energy by less
 GOOD = 0.01  # of the energy: a reflection that is lower by more is taken without trying the others
 TIE_RANKED = 2e-3  # of the ranked energy: ends of starts that differ pass the finest levels
 FEWEST_POSED, FEW_FRAMES = 6, 25  # between which frames are posed anew
-AGREED = 3  # further starts that agree with the lowest: then they are not
+AGREED = 3  # further starts that agree with the lowest: then it alone passes the finest levels
+ALL_AGREED = 4  # likewise: then no frames are posed anew
 POSED = 50, 80  # iterations, about, of a trial of either stage
 LAST = Phase(PhaseKind.FINEST, part=len(NOISY), parts=len(NOISY))
 LEAST_GAIN = 1e-4  # per point and frame, of a reflection
@@ -430,7 +431,7 @@ class _Search:
             found.append((yield from self._pass_fine_levels(end.name, point)))
         found.sort(key=lambda each: each.energy)
         found[0] = yield from self._judge(found[0])
-        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(AGREED, len(starts) - 1)):
+        if self._posed_anew and self._agreeing(ranked[0][1], ends) < max(1, min(ALL_AGREED, len(starts) - 1)):
             found += yield from self._pose_frames(found[0])
             found.sort(key=lambda each: each.energy)
             if found[0].mirrored is None:

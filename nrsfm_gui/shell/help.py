@@ -47,6 +47,11 @@ HEADING_MARGINS = 22.0, 8.0  # above and below, pixels
 CELL_PADDING = 6.0
 CODE_MARGIN = 8.0
 COPY_BIBTEX = "copy:bibtex"
+PAGES = {  # titles of pages in Markdown
+    "formats.md": "File formats",
+    "own_tracks.md": "Your own tracks",
+    "is_my_result_good.md": "Is my result good?",
+}
 COPY_CODE = "code"  # the scheme of a link that copies a block of code
 
 
@@ -57,8 +62,7 @@ class HelpController(QObject):
         super().__init__(window)
         self._window = window
         self.page: MethodWindow | None = None  # made when it is first asked for
-        self.formats: FormatsWindow | None = None
-        self.own_tracks: OwnTracksWindow | None = None
+        self.pages: dict[str, MarkdownWindow] = {}  # by file, made when they are first asked for
         scene_view.setWhatsThis(panel_help(SCENE))
         for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
@@ -71,9 +75,7 @@ class HelpController(QObject):
 
     def show_formats(self) -> None:
         """Show the formats of files, in a window of their own."""
-        if self.formats is None:
-            self.formats = FormatsWindow(self._window)
-        self._show_in_front(self.formats)
+        self._show_markdown("formats.md")
 
     def _show_in_front(self, page: HelpWindow) -> None:
         page.show()
@@ -82,9 +84,16 @@ class HelpController(QObject):
 
     def show_own_tracks(self) -> None:
         """Show how tracks of other programs get here, in a window of its own."""
-        if self.own_tracks is None:
-            self.own_tracks = OwnTracksWindow(self._window)
-        self._show_in_front(self.own_tracks)
+        self._show_markdown("own_tracks.md")
+
+    def show_result_help(self) -> None:
+        """Show how far a result can be trusted, in a window of its own."""
+        self._show_markdown("is_my_result_good.md")
+
+    def _show_markdown(self, file: str) -> None:
+        if file not in self.pages:
+            self.pages[file] = MarkdownWindow(file, self._window)
+        self._show_in_front(self.pages[file])
 
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
@@ -205,11 +214,10 @@ class MethodWindow(HelpWindow):
 
 
 class MarkdownWindow(HelpWindow):
-    """A page in Markdown, whose blocks of code have a link each that copies it; a subclass names its file."""
+    """A page in Markdown, whose blocks of code have a link each that copies it."""
 
-    file = ""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, file: str, parent: QWidget | None = None) -> None:
+        self.file, self.title = file, PAGES[file]
         self._codes: tuple[str, ...] = ()
         super().__init__(parent)
 
@@ -232,20 +240,6 @@ class MarkdownWindow(HelpWindow):
         document = self.browser.document()
         assert document is not None
         _space_and_color(document, theme)
-
-
-class FormatsWindow(MarkdownWindow):
-    """The files that are read and written."""
-
-    title = "File formats"
-    file = "formats.md"
-
-
-class OwnTracksWindow(MarkdownWindow):
-    """How the tracks of a tracker or a pose program are saved and opened."""
-
-    title = "Your own tracks"
-    file = "own_tracks.md"
 
 
 def _space_and_color(document: QTextDocument, theme: Theme) -> None:

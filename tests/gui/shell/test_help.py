@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QApplication, QMainWindow, QPushButton, QToolButton,
 
 from core import Settings, simulate
 from core.foundation import asset_folder, help_page
+from core.reconstruction import VERDICT_KINDS
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import docks
@@ -48,11 +49,20 @@ def pages(show) -> HelpController:
 
 def test_the_formats_of_files_are_a_page_of_their_own(pages):
     pages.show_formats()
-    text = pages.formats.browser.toPlainText()
+    text = pages.pages["formats.md"].browser.toPlainText()
     for words in ("--layout", "truth_reference", ".trajectories.csv", "session.json"):
         assert words in text
-    assert pages.formats.windowTitle() == "File formats"
-    pages.formats.close()
+    assert pages.pages["formats.md"].windowTitle() == "File formats"
+    pages.pages["formats.md"].close()
+
+
+def test_how_far_a_result_can_be_trusted_is_a_page_that_explains_every_verdict(pages):
+    pages.show_result_help()
+    page = pages.pages["is_my_result_good.md"]
+    text = " ".join(page.browser.toPlainText().split())
+    assert page.windowTitle() == "Is my result good?"
+    assert all(worth in text for worth in VERDICT_KINDS.values())
+    page.close()
 
 
 # -- own tracks -----------------------------------------------------------------------------------------
@@ -60,7 +70,7 @@ def test_the_formats_of_files_are_a_page_of_their_own(pages):
 
 def test_the_lines_of_each_tracker_are_copied_by_their_link(pages):
     pages.show_own_tracks()
-    page = pages.own_tracks
+    page = pages.pages["own_tracks.md"]
     blocks = re.findall(r"^```python\n(.*?)^```$", help_page("own_tracks.md"), re.MULTILINE | re.DOTALL)
     links = re.findall(r'href="(code:\d+)"', page.browser.toHtml())
     assert len(links) == len(blocks) > 5
@@ -73,7 +83,7 @@ def test_the_lines_of_each_tracker_are_copied_by_their_link(pages):
 
 def test_lines_of_code_stand_on_a_ground_of_their_own_in_both_themes(qapp, pages):
     pages.show_own_tracks()
-    page = pages.own_tracks
+    page = pages.pages["own_tracks.md"]
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
         found = page.browser.document().find("core.write_tracks(").block().blockFormat()
@@ -88,8 +98,10 @@ def test_pages_that_are_not_installed_are_reported_in_their_windows(pages, monke
     monkeypatch.setattr("core.foundation.assets.asset_folder", lambda name: None)
     pages.show_formats()
     pages.show_own_tracks()
+    pages.show_result_help()
     pages.show_page()
-    for page in (pages.formats, pages.own_tracks, pages.page):
+    assert len(pages.pages) == 3
+    for page in (*pages.pages.values(), pages.page):
         text = page.browser.toPlainText().strip()
         assert text == "the page is not installed: the folder assets/help is missing"
 

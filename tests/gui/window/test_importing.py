@@ -174,8 +174,8 @@ def test_the_page_about_own_tracks_is_opened_from_the_dialog(qtbot, window, aske
     window.sequence_opening.open(asked)
     dialog = dialog_of(qtbot, window)
     dialog._help.linkActivated.emit("tracks")
-    assert window.help_controller.own_tracks.isVisible()
-    window.help_controller.own_tracks.close()
+    assert window.help_controller.pages["own_tracks.md"].isVisible()
+    window.help_controller.pages["own_tracks.md"].close()
     press(qtbot, dialog, "Cancel")
 
 
