@@ -4,6 +4,7 @@ from .checked_parser import CheckedParser
 from .command_line import COMMANDS, main, parser
 from .console import as_lines, summary_of
 from .options import (
+    FREQUENT,
     add_reading_options,
     add_sequence_options,
     add_settings_options,
@@ -14,6 +15,7 @@ from .solve import steps_from
 
 __all__ = [
     "COMMANDS",
+    "FREQUENT",
     "CheckedParser",
     "add_reading_options",
     "add_sequence_options",

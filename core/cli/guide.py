@@ -29,6 +29,7 @@ from ..reconstruction.reconstruct import iterate_sequence
 from .command_line import check_stopped
 from .console import ProgressLine, as_json, print_lines
 from .options import (
+    FREQUENT,
     add_sequence_options,
     add_settings_options,
     chosen_sequence,
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
+    from .checked_parser import CheckedParser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CheckedParser) -> None:
     """Add the description and the arguments of `guide SEQUENCE`."""
     parser.description = (
         "Reconstruct a sequence, hide some of its observations, solve for a series of values of one "
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "parameter and the other options choose the objective. That of the depths is minimized in every "
         "solve, from the bilinear solution alone."
     )
+    parser.shorten_help("SEQUENCE", (*FREQUENT, "over", "values", "hiding", "folds", "json", "quiet"))
     add_sequence_options(parser)
     add_settings_options(parser)
     group = parser.add_argument_group("guidance")

@@ -67,6 +67,12 @@ class RefusingParser(CheckedParser):
         raise InputError(f"{self.prog}: {message}; accepted are {self._accepted}")
 
 
+# Of the options below, those that --help lists; --help-all lists every one.
+FREQUENT = (
+    *("sequence", "path", "reading_camera", "reading_size", "reading_individual", "reading_columns"),
+    *("preset", "objective", "rank", "isometry", "intrinsics", "seed", "loss", "hide", "scale"),
+)
+
 # -- options of a sequence -----------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ from ..reconstruction.restart import load_start
 from .command_line import INTERRUPTED, check_stopped
 from .console import ProgressLine, as_json, as_lines, print_lines, summary_of
 from .options import (
+    FREQUENT,
     RefusingParser,
     add_sequence_options,
     add_settings_options,
@@ -45,13 +46,15 @@ if TYPE_CHECKING:
     from ..reconstruction.progress import HistoryEntry, Iterate
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
+    from .checked_parser import CheckedParser
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CheckedParser) -> None:
     """Add the description and the arguments of `solve SEQUENCE -o OUT`."""
     parser.description = (
         "Reconstruct a sequence. A preset gives the defaults that the other options override."
     )
+    parser.shorten_help("SEQUENCE -o OUT", (*FREQUENT, "end", "outliers", "start", "output", "json", "quiet"))
     add_sequence_options(parser)
     add_settings_options(parser)
     _add_step_options(parser)

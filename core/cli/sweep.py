@@ -26,6 +26,7 @@ from ..io.readers import recording_files
 from .command_line import INTERRUPTED
 from .console import ProgressLine, duration_text, jobs_progress_text, print_lines
 from .options import (
+    FREQUENT,
     RefusingParser,
     add_frame_base,
     add_reading_options,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ..experiments.jobs import Cluster, ExperimentJob, JobQueue, JobsProgress
     from ..experiments.sweep.runs import SweepJob
     from ..reconstruction.settings import Settings
+    from .checked_parser import CheckedParser
 
 ORDERS = {
     "longest-first": "runs that are expected to be long begin",
@@ -72,10 +74,12 @@ _PART = re.compile(r"\[[^\[\]]*\]|[^,\[\]]+")  # one value: in brackets with com
 ACCEPTED_VALUES = "A,B,... , log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, and [A,B] for a value with commas"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CheckedParser) -> None:
     """Add the description and the arguments of `sweep DATA -o DIR`."""
     parser.description, parser.epilog = DESCRIPTION, ON_MANY_MACHINES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter  # keeps the lines of both
+    own = ("data", "output", "object", "set", "seeds", "jobs", "backend", "scheduler", "table", "by")
+    parser.shorten_help("DATA [DATA ...] -o DIR", (*FREQUENT, *own, "camera", "where"))
     parser.add_argument(
         "data",
         nargs="+",
@@ -94,9 +98,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME=VALUES",
-        help="an option below and its values: A,B,... , log:FIRST:LAST:COUNT, lin:FIRST:LAST:COUNT, [A,B] "
-        "for a value with commas; all combinations are run, a number that a penalty or method does not have "
-        "left out",
+        help="an option of a setting (--help-all has all) and its values: A,B,... , log:FIRST:LAST:COUNT, "
+        "lin:FIRST:LAST:COUNT, [A,B] for a value with commas; all combinations are run, a number that a "
+        "penalty or method does not have left out",
     )
     what.add_argument("--seeds", metavar="FIRST:END", help="seeds, END not among them: 0:5 are 0 to 4")
     how = parser.add_argument_group("how it is run")

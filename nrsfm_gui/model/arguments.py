@@ -50,12 +50,14 @@ class Arguments:
 
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
-    from core.cli import CheckedParser, add_reading_options, add_settings_options
+    from core.cli import FREQUENT, CheckedParser, add_reading_options, add_settings_options
     from core.io.readers import READERS
 
     parser = CheckedParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
     )
+    own = ("path", "run", "screenshot", "exports", "exit", "theme", "size", "desktop", "version")
+    parser.shorten_help("[PATH]", (*FREQUENT, *own))
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
         help=f"a sequence ({', '.join(READERS)}), a session (.nrsfm), a result (.npz), a folder of the "

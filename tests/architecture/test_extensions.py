@@ -122,7 +122,7 @@ def test_the_command_line_uses_what_a_package_registers(folder):
     assert measured > 0
     said = run(folder, IN_COMMANDS, "evaluate", "a.npz")
     assert f"{measured:.5g}" in said and "longest edge of the first frame" in said
-    assert "geometric weights" in " ".join(run(folder, IN_COMMANDS, "solve", "--help").split())
+    assert "geometric weights" in " ".join(run(folder, IN_COMMANDS, "solve", "--help-all").split())
 
 
 IN_FOLDER = """

@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from core.cli import COMMANDS, main
+from core.cli.options import option_flag
+from core.reconstruction.settings import SETTINGS
 
 
 def test_the_help_has_one_line_for_every_command(capsys):
@@ -23,6 +25,22 @@ def test_every_command_has_help_and_a_description(command, capsys):
     assert main([command, "--help"]) == 0
     usage, description, *_ = capsys.readouterr().out.split("\n\n")
     assert usage.startswith(f"usage: nrsfm {command} ") and len(description) > 20
+
+
+@pytest.mark.parametrize("command", ["solve", "guide", "sweep"])
+def test_the_help_is_short_and_the_complete_one_lists_every_option(command, capsys):
+    assert main([command, "--help"]) == 0
+    short = listed_options(capsys.readouterr().out)
+    assert main([command, "--help-all"]) == 0
+    printed = capsys.readouterr().out
+    complete = listed_options(printed)
+    assert 18 <= len(short) <= 26 and {"--help-all", "--preset", "--rank"} < short < complete
+    assert complete > {option_flag(name) for name in SETTINGS} and len(complete) > 60
+    assert f"usage: nrsfm {command} " in printed
+
+
+def listed_options(text):
+    return set(re.findall(r"^  (?:-\w(?: [A-Z]+)?, )?(--[\w-]+)", text, flags=re.MULTILINE))
 
 
 def test_only_the_command_that_is_asked_for_is_imported():

@@ -81,7 +81,7 @@ def test_what_does_not_fit_a_penalty_gets_a_sentence(words, sentence, tracks, tm
 
 
 def test_the_help_describes_each_number(capsys):
-    assert main(["solve", "--help"]) == 0
+    assert main(["solve", "--help-all"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "schatten, log: Singular values well below it" in said
     assert f"rank {PENALTIES['rank']().mu}" in said

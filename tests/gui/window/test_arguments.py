@@ -86,7 +86,7 @@ def test_wrong_options_end_with_a_sentence_and_code_2(capsys, line, words):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
+@pytest.mark.parametrize("option", ["--help", "--help-all", "--version"])
 def test_help_and_version_answer_without_qt(option):
     code = (
         "import sys\n"
