@@ -18,7 +18,7 @@ SAMPLE ?= sample:balloon/circle
 # starts compiles NumPy, SciPy and this project anew, which takes longer than most tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test test-all test-kernels fuzz fuzz-gaps fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
+.PHONY: help run test test-all test-slow test-kernels fuzz fuzz-gaps fuzz-guided soak storms check lint format docs wheel wheel-check bundle clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -43,6 +43,10 @@ test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtua
 test-all: $(INSTALLED)  ## Run the slow tests, too: experiments from end to end, long random input
 	@.ci/system-packages
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not kernels" $(TESTS)
+
+test-slow: $(INSTALLED)  ## Run the slow tests of TESTS alone
+	@.ci/system-packages
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "slow and not kernels" $(TESTS)
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
 	@.ci/system-packages
