@@ -1,6 +1,6 @@
 """Tracks from a video: its pictures, and points that are followed through them."""
 
-from .decoding import SUFFIXES as PICTURE_SUFFIXES
+from .decoding import PICTURE_SUFFIXES
 from .opencv import missing_packages, plugin_warning
 from .pictures import list_pictures, matching_pictures
 from .region import rectangle

@@ -60,7 +60,7 @@ MOST_THREADS = 8  # of the decoder, each with a picture of its own
 OF_LIBRARY = 1_000_000_000  # bytes of address space that it may take besides, above all for its threads
 CPU_SECONDS = 5  # for one packet
 REPORT_SECONDS = 0.5  # between two signs of progress
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 AS_STORED = (1, 0, 0, 1)  # a, b, c, d of the display matrix of pictures that are stored upright
 
 
@@ -78,7 +78,7 @@ VIDEOS = Accepted(
 )
 PICTURES = Accepted(
     "png_pipe,jpeg_pipe,bmp_pipe,tiff_pipe,webp_pipe,ppm_pipe,pgm_pipe",
-    f"is no picture; accepted are {', '.join(SUFFIXES)}",
+    f"is no picture; accepted are {', '.join(PICTURE_SUFFIXES)}",
 )
 
 
@@ -367,16 +367,16 @@ def open_decoder(path: Path, progress: Callable[[], None]) -> VideoDecoder | Pic
 def is_video_file(path: Path) -> bool:
     """Return whether a path is read as one file of a video: that of no picture, folder or pattern."""
     pattern = not path.exists() and is_pattern(path)
-    return not (pattern or path.is_dir() or path.suffix.lower() in SUFFIXES)
+    return not (pattern or path.is_dir() or path.suffix.lower() in PICTURE_SUFFIXES)
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
-    found = list_pictures(path, SUFFIXES) if path.is_dir() else matching_pictures(path, SUFFIXES)
+    found = (list_pictures if path.is_dir() else matching_pictures)(path, PICTURE_SUFFIXES)
     if not found:
         what = "is a folder without pictures" if path.is_dir() else "there is no such picture"
-        raise InputError(f"{path}: {what}; accepted are {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: {what}; accepted are {', '.join(PICTURE_SUFFIXES)}")
     return found
 
 
