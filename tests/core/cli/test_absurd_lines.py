@@ -6,7 +6,6 @@ more of them than the quick test.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
@@ -14,7 +13,7 @@ import signal
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,7 +21,11 @@ from rendering import render
 
 from core import simulate, write_csv, write_npz
 from core.cli import COMMANDS, main
+from core.cli.checked_parser import CheckedParser
 from core.foundation import printable
+
+if TYPE_CHECKING:
+    import argparse
 
 SECONDS = 20  # after which a line is stopped as by Ctrl-C: that it runs long is no error
 QUICK = "--rank 2 --rotations truth --objective wnn --iterates 2"
@@ -88,7 +91,7 @@ NO_FOLDERS = ["text.txt", "tracks.npz", "pipe", "/dev/null", "text.txt/a", "loop
 @cache
 def options_of(command: str) -> list[argparse.Action]:
     """Return the options of a command."""
-    parser = argparse.ArgumentParser()
+    parser = CheckedParser()
     import_module(f"core.cli.{command}").add_arguments(parser)
     return [action for action in parser._actions if action.option_strings]
 

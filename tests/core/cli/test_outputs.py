@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import stat
@@ -14,6 +13,7 @@ import pytest
 from rendering import render
 
 from core.cli import main
+from core.cli.checked_parser import CheckedParser
 from core.cli.command_line import COMMANDS
 from core.solvers.methods import METHODS
 
@@ -74,7 +74,7 @@ TEXTS = {
 def test_the_table_has_every_option_that_names_an_output():
     paths, texts = set(), set()
     for command in COMMANDS:
-        own = argparse.ArgumentParser()
+        own = CheckedParser()
         import_module(f"core.cli.{command}").add_arguments(own)
         for action in own._actions:
             name = min(action.option_strings, key=len, default=action.dest)

@@ -92,9 +92,9 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     go_on = threading.Event()
     read = module._read
 
-    def slow(path, reading):
+    def slow(*given, **options):
         go_on.wait(60)
-        return read(path, reading)
+        return read(*given, **options)
 
     monkeypatch.setattr(module, "_read", slow)
     opening.open("sample:balloon/circle")
