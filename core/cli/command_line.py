@@ -127,9 +127,6 @@ def main(arguments: Collection[str] | None = None, *, started: Callable[[], obje
             raise
         _print_last(f"{command}: stopped")  # what was interrupted has made an error of its own of that
         code = INTERRUPTED
-    # Python ends by SIGINT, whatever the exit code, where KeyboardInterrupt has left code that was compiled
-    # from a string, as the methods of a dataclass are, until further such code ends well.
-    eval("0")
     return SIGNALED + received[0] if received and code == INTERRUPTED else code
 
 
@@ -149,13 +146,21 @@ def _sentence_of(error: OSError) -> str:
     return str(InputError.of(error))
 
 
+class _Stopped(KeyboardInterrupt):
+    """What a signal raises.
+
+    Where KeyboardInterrupt itself leaves code that was compiled from a string, as what makes the methods of a
+    dataclass, Python ends by SIGINT whatever the exit code is.
+    """
+
+
 def check_stopped() -> None:
     """Raise KeyboardInterrupt where a signal has come: a library may have lost the one that it raised.
 
     A function of C that a signal finds in a call of Python may clear every exception.
     """
     if _received.get():
-        raise KeyboardInterrupt
+        raise _Stopped
 
 
 @contextmanager
@@ -169,7 +174,7 @@ def _interrupting(received: list[int]) -> Iterator[None]:
     def stop(number: int, _frame: object) -> None:
         received.append(number)
         if len(received) == 1 or number == signal.SIGINT:
-            raise KeyboardInterrupt
+            raise _Stopped
 
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     heard = {
