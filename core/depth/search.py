@@ -399,6 +399,7 @@ class _Search:
     best_energy: float = np.inf
     planned: float = 1.0  # see `planned_work`
     done: float = 0.0
+    share: float = 0.0  # of the work, which never falls although more is planned
     following: bool = field(default=False)  # whether `best` follows the current point
     objective: LevelEnergy | None = None  # whose value `best_energy` is
     current: LevelEnergy | None = None  # of the level that is passed
@@ -421,11 +422,10 @@ class _Search:
             kept = yield from self._mirror(kept)
         differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
-        self.done = max(self.done, self.planned - _fine_work(full.shape) - self._posing_work)
-        followed = [
-            each for each in ranked if differ and each[0] < ranked[0][0] + TIE_RANKED * abs(ranked[0][0])
-        ]
-        followed = followed or ranked[:1]
+        limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
+        followed = [each for each in ranked if each[0] <= limit]
+        self.planned += (len(followed) - 1) * _fine_work(full.shape)  # one was planned
+        self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - self._posing_work)
         found: list[_FineEnd] = []
         for _, end, point in followed:
             found.append((yield from self._pass_fine_levels(end.name, point)))
@@ -643,7 +643,7 @@ class _Search:
         return point, value
 
     def _step(self, energy: float, phase: Phase) -> DepthStep:
-        share = min(self.done / self.planned, 1.0)
+        self.share = share = max(self.share, min(self.done / self.planned, 1.0))
         finest = phase.kind is PhaseKind.FINEST and phase.part == phase.parts
         objective = self.objective if finest else None
         return DepthStep(self.best, self.best_energy, energy, phase, share, objective=objective)

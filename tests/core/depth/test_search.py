@@ -208,7 +208,7 @@ def test_frames_in_no_order_are_mirrored_one_after_the_other(
 
 
 def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated, monkeypatch):
-    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS", "FEW_FRAMES"):  # nothing is mirrored back
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
     problem, truth = simulated(frames=12, points=60)
     starts = {"true": truth, "mirrored": mirror_in_depth(truth)}
@@ -229,12 +229,16 @@ def test_ends_that_are_ranked_on_all_points_have_the_energies_of_these(simulated
 def test_ends_of_starts_that_differ_pass_the_finest_level_where_they_are_nearly_as_low(
     simulated, monkeypatch
 ):
-    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS", "FEW_FRAMES"):  # nothing is mirrored back
+    for name in ("ROUNDS", "SWEEPS", "JUDGED_ROUNDS"):  # nothing is mirrored back
         monkeypatch.setattr(f"core.depth.search.{name}", 0)
     monkeypatch.setattr("core.depth.search.TIE_RANKED", np.inf)
     problem, truth = simulated(frames=12, points=30)
     steps = list(refine_depths(problem, {"mirrored": mirror_in_depth(truth), "true": truth}, DepthOptions()))
     last = steps[-1]
+    done = [step.fraction for step in steps]
+    assert done == sorted(done) and done[-1] == 1.0
+    fine = [step.fraction for step in steps if step.phase.kind is PhaseKind.FINE]
+    assert fine[-1] < 0.9  # the second end has its finest levels before it
     assert [end.name for end in last.ends] == ["true", "mirrored"]
     assert (
         last.ends[0].energy
