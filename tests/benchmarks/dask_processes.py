@@ -22,10 +22,7 @@ DEADLINE = 300.0  # seconds
 class DaskProcesses:
     """A scheduler, and workers that can be started and killed; a context manager, after which none is left.
 
-    Parameters
-    ----------
-    folder
-        of the scheduler's file, of what they print, and of what workers put aside.
+    `folder`: of the scheduler's file, of what they print, and of what workers put aside.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -101,19 +101,8 @@ class Report:
 def minimized(case: Case, outcome: Outcome, worker: Worker, *, seconds: float = SECONDS) -> Case:
     """Return a smaller case that ends in the same way at the same place.
 
-    Parameters
-    ----------
-    case, outcome
-        a finding.
-    worker
-        reads the smaller ones.
-    seconds
-        after which the smallest so far is returned.
-
-    Returns
-    -------
-    Case
-        with parts of the archive, lines of the text, and then bytes left out.
+    `case, outcome`: a finding; `worker`: reads the smaller ones; `seconds`: after which the smallest so far
+    is returned. Parts of the archive, lines of the text, and then bytes are left out.
     """
     end = time.monotonic() + seconds
 

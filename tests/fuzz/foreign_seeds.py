@@ -27,12 +27,7 @@ MAT_TEXT = b"MATLAB 5.0 MAT-file, Platform: posix".ljust(116)  # scipy writes th
 def write_foreign(folder: Path, sequence: Sequence) -> None:
     """Write a file or a folder for every format, and every layout of arrays, that sequences are read from.
 
-    Parameters
-    ----------
-    folder
-        where to write them.
-    sequence
-        with intrinsics and a truth of all frames.
+    `folder`: where to write them; `sequence`: with intrinsics and a truth of all frames.
     """
     tracks = np.nan_to_num(sequence.tracks).astype(np.float32).transpose(0, 2, 1)
     for name, arrays in _trackers(tracks, sequence.visible, sequence).items():

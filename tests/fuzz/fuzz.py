@@ -47,21 +47,8 @@ MINIMIZE_SECONDS = 120.0  # for all findings together
 def make_case(seeds: dict[str, list[Seed]], seed: int, reader: str, number: int) -> Case:
     """Return one of the inputs of a reader.
 
-    Parameters
-    ----------
-    seeds
-        of `make_seeds`.
-    seed
-        of the run.
-    reader
-        a key of `READERS`.
-    number
-        of the input.
-
-    Returns
-    -------
-    Case
-        the same for the same numbers.
+    `seeds`: of `make_seeds`; `seed`: of the run; `reader`: a key of `READERS`; `number`: of the input.
+    Returns the same for the same numbers.
     """
     random, own = Random(f"{seed} {reader} {number}"), seeds[reader]
     chosen, other = own[number % len(own)], random.choice(own)

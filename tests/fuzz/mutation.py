@@ -56,19 +56,8 @@ STRUCTURES: tuple[tuple[Callable[[bytes], bool], Callable[[bytes, Random], bytes
 def mutated(content: bytes, random: Random, other: bytes = b"") -> bytes:
     """Return a damaged copy.
 
-    Parameters
-    ----------
-    content
-        the bytes of a file.
-    random
-        what is damaged and how depends on it alone.
-    other
-        another file, of which parts may be put in.
-
-    Returns
-    -------
-    bytes
-        seldom the same.
+    `content`: the bytes of a file; `random`: what is damaged and how depends on it alone; `other`: another
+    file, of which parts may be put in. The result is seldom equal to it.
     """
     change = next((change for fits, change in STRUCTURES if fits(content)), None)
     if change is None or random.random() < BYTES_ONLY:
@@ -88,15 +77,7 @@ def mutated(content: bytes, random: Random, other: bytes = b"") -> bytes:
 def mutated_bytes(content: bytes, random: Random, other: bytes = b"") -> bytes:
     """Return a copy with some bytes changed, whatever they stand for.
 
-    Parameters
-    ----------
-    content, random, other
-        as in `mutated`.
-
-    Returns
-    -------
-    bytes
-        at least one.
+    `content, random, other`: as in `mutated`. There is at least one.
     """
     damaged = bytearray(content or b"\0")
     for _ in range(random.choice((1, 1, 2, 4, 16))):

@@ -74,15 +74,7 @@ class Seed:
 def make_seeds(folder: Path) -> dict[str, list[Seed]]:
     """Write the seeds and return them by the kind of what they are read as, a key of `READERS`.
 
-    Parameters
-    ----------
-    folder
-        an empty one.
-
-    Returns
-    -------
-    dict[str, list[Seed]]
-        at least one for every reader.
+    `folder`: an empty one. Returns at least one for every reader.
     """
     places = {name: folder / name for name in ("sequences", "challenge", "results", "sessions", "meshes")}
     places |= {name: folder / name for name in ("arrays", "stores", "settings", "pictures", "videos")}

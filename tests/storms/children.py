@@ -37,12 +37,7 @@ FILE_EVENTS = frozenset(
 class Child:
     """A process that calls a function, which gets one to report with.
 
-    Parameters
-    ----------
-    function
-        what is called; it ends the process where it raises.
-    log
-        the file of what it prints.
+    `function`: what is called; it ends the process where it raises; `log`: the file of what it prints.
     """
 
     def __init__(self, function: Callable[[Report], object], log: Path) -> None:
@@ -87,10 +82,7 @@ class Child:
     def end(self, seconds: float) -> tuple[int, list[str], str]:
         """Wait for the end, and return the exit code, what was reported, and what was printed.
 
-        Raises
-        ------
-        Wrong
-            where it had to be killed because the time was over.
+        Raises Wrong where it had to be killed because the time was over.
         """
         deadline = time.monotonic() + seconds
         lines = self.lines(sys.maxsize, seconds)  # until the child has closed its end
@@ -107,10 +99,7 @@ class Child:
 class FileOperations:
     """Counts what this process does to files, and kills it before one of these operations.
 
-    Parameters
-    ----------
-    killed_at
-        the number of the operation, from 1; 0 for none.
+    `killed_at`: the number of the operation, from 1; 0 for none.
     """
 
     def __init__(self, killed_at: int = 0) -> None:

@@ -63,12 +63,7 @@ def library() -> Path | None:
 class Clock:
     """The time of day of other processes.
 
-    Parameters
-    ----------
-    file
-        which says it.
-    choice
-        of the jumps.
+    `file`: which says it; `choice`: of the jumps.
     """
 
     def __init__(self, file: Path, choice: random.Random) -> None:
@@ -101,16 +96,8 @@ class Clock:
 def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
     """Run sweeps, one after the other, until the clock has jumped often enough; they must be as any other.
 
-    Parameters
-    ----------
-    sweep
-        what is run.
-    moments
-        how many jumps there are at least.
-    seed
-        of the jumps.
-    folder
-        an empty one.
+    `sweep`: what is run; `moments`: how many jumps there are at least; `seed`: of the jumps; `folder`: an
+    empty one.
     """
     row = StormRow("clock jumps: sweep")
     clock = Clock(folder / "clock", random.Random(f"{seed} sweep"))
@@ -139,18 +126,9 @@ def jump_while_sweeping(sweep: Sweep, moments: int, seed: int, folder: Path) -> 
 def jump_while_writing(writing: Writing, materials: Path, moments: int, seed: int, folder: Path) -> StormRow:
     """Kill what writes version after version while its clock jumps, and read it by the right time.
 
-    Parameters
-    ----------
-    writing
-        what is written.
-    materials
-        an empty folder, for what is needed for that.
-    moments
-        how many jumps there are at least.
-    seed
-        of the jumps, and of the times of the files of sessions.
-    folder
-        an empty one.
+    `writing`: what is written; `materials`: an empty folder, for what is needed for that; `moments`: how many
+    jumps there are at least; `seed`: of the jumps, and of the times of the files of sessions; `folder`: an
+    empty one.
     """
     row = StormRow(f"clock jumps: {writing.name}")
     choice = random.Random(f"{seed} {writing.name}")

@@ -37,15 +37,7 @@ NAMESPACE = "NRSFM_STORMS_NAMESPACE"  # environment variable of a process that m
 def in_namespace(arguments: list[str]) -> int | None:
     """Run a script again where it may mount a disk that only it sees; return its exit code.
 
-    Parameters
-    ----------
-    arguments
-        of this script.
-
-    Returns
-    -------
-    int | None
-        None where this process may, or the system does not let any.
+    `arguments`: of this script. Returns None where this process may, or the system does not let any.
     """
     words = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     if NAMESPACE in os.environ or shutil.which("unshare") is None:
@@ -61,10 +53,7 @@ def in_namespace(arguments: list[str]) -> int | None:
 class SmallDisk:
     """A folder in which little can be written; a context manager.
 
-    Parameters
-    ----------
-    folder
-        where it is mounted, an empty one.
+    `folder`: where it is mounted, an empty one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -112,16 +101,8 @@ class SmallDisk:
 def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
     """Write a version over version 0 where there is room for more and more, until it is written.
 
-    Parameters
-    ----------
-    writing
-        what is written.
-    moments
-        how often, at most.
-    disk
-        where.
-    logs
-        the folder of what is printed.
+    `writing`: what is written; `moments`: how often, at most; `disk`: where; `logs`: the folder of what is
+    printed.
     """
     row = StormRow(f"full disk: {writing.name}")
     for pages in range(disk.least, disk.least + moments):
@@ -151,16 +132,7 @@ def fill_while_writing(writing: Writing, moments: int, disk: SmallDisk, logs: Pa
 def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path) -> StormRow:
     """Run a sweep where there is room for more and more; go on each time where there is room for all.
 
-    Parameters
-    ----------
-    sweep
-        what is run.
-    moments
-        how often, at most.
-    disk
-        where.
-    logs
-        the folder of what is printed.
+    `sweep`: what is run; `moments`: how often, at most; `disk`: where; `logs`: the folder of what is printed.
     """
     row = StormRow("full disk: sweep")
     row.notes.append(disk.kind)
@@ -197,10 +169,7 @@ def fill_while_sweeping(sweep: Sweep, moments: int, disk: SmallDisk, logs: Path)
 def check_end(code: int, printed: str) -> None:
     """Check how a process ended.
 
-    Raises
-    ------
-    Wrong
-        where it was by an exception.
+    Raises Wrong where it was by an exception.
     """
     if code or "Traceback" in printed:
         raise Wrong(f"it ended with {code}: {printed[-500:]}")
@@ -209,10 +178,7 @@ def check_end(code: int, printed: str) -> None:
 def check_said(sentence: str) -> None:
     """Check what is said about a full disk.
 
-    Raises
-    ------
-    Wrong
-        where nothing is said, or too much.
+    Raises Wrong where nothing is said, or too much.
     """
     if not sentence or len(sentence.split(" / ")) > MOST_LINES:
         raise Wrong(f"what is said is {sentence!r}")

@@ -27,16 +27,8 @@ LONGEST = 60.0  # seconds until the measured ones are written
 def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) -> StormRow:
     """Kill a process that writes version after version, and read what there is then.
 
-    Parameters
-    ----------
-    writing
-        what it writes.
-    moments
-        how often it is killed.
-    seed
-        of the moments.
-    folder
-        an empty one.
+    `writing`: what it writes; `moments`: how often it is killed; `seed`: of the moments; `folder`: an empty
+    one.
     """
     row = StormRow(f"kill -9: {writing.name}")
     seconds, operations = _measure(writing, folder / "measured")
@@ -63,16 +55,7 @@ def kill_while_writing(writing: Writing, moments: int, seed: int, folder: Path) 
 def kill_sweeps(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow:
     """Kill a sweep, and begin it again, until it has ended; then the next one. The last moment kills nothing.
 
-    Parameters
-    ----------
-    sweep
-        what is killed.
-    moments
-        how often it begins.
-    seed
-        of the moments.
-    folder
-        an empty one.
+    `sweep`: what is killed; `moments`: how often it begins; `seed`: of the moments; `folder`: an empty one.
     """
     row = StormRow("kill -9: sweep")
     ended = 0
@@ -105,10 +88,7 @@ def kill_sweeps(sweep: Sweep, moments: int, seed: int, folder: Path) -> StormRow
 def check_whole(writing: Writing, folder: Path, accepted: set[int]) -> None:
     """Read what there is as the next start of the program does.
 
-    Raises
-    ------
-    HalfWritten, Lost, Wrong
-        where it is not one of the accepted versions, or files are left.
+    Raises HalfWritten, Lost, Wrong where it is not one of the accepted versions, or files are left.
     """
     found = writing.versions_in(folder)
     if not found & accepted:

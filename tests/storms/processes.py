@@ -23,14 +23,8 @@ LONGEST = 120.0  # seconds, for what takes a few where nothing else runs
 class Command:
     """A command of Python in a session of its own, whose processes are known by that.
 
-    Parameters
-    ----------
-    words
-        after `python`.
-    log
-        the file of what it prints.
-    environment
-        in addition to that of this process.
+    `words`: after `python`; `log`: the file of what it prints; `environment`: in addition to that of this
+    process.
     """
 
     def __init__(self, words: list[str], log: Path, environment: dict[str, str]) -> None:
@@ -55,10 +49,7 @@ class Command:
     def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Wait until something is so, or the command has ended; return whether it still runs.
 
-        Raises
-        ------
-        Wrong
-            where neither happens.
+        Raises Wrong where neither happens.
         """
         deadline = time.monotonic() + LONGEST
         while self.code is None and not condition():
@@ -87,10 +78,7 @@ class Command:
     def end(self) -> int:
         """Wait for its end, and return its exit code.
 
-        Raises
-        ------
-        Wrong
-            where it does not end.
+        Raises Wrong where it does not end.
         """
         try:
             return self._process.wait(LONGEST)
@@ -100,10 +88,7 @@ class Command:
     def seconds_until_gone(self, most: float) -> float:
         """Return how long the other processes of its session still run.
 
-        Raises
-        ------
-        Wrong
-            where they run longer than so many seconds.
+        Raises Wrong where they run longer than so many seconds.
         """
         began = time.monotonic()
         while left := processes_of(self.pid):

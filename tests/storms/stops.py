@@ -118,16 +118,7 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
 
     Where something is saved meanwhile, every second moment comes after the first time.
 
-    Parameters
-    ----------
-    stopping
-        what is stopped.
-    moments
-        how often.
-    seed
-        of the moments.
-    folder
-        an empty one.
+    `stopping`: what is stopped; `moments`: how often; `seed`: of the moments; `folder`: an empty one.
     """
     row = StormRow(f"SIGTERM, SIGINT, SIGHUP: {stopping.name}")
     longest = _seconds_of_start(folder)
@@ -166,18 +157,8 @@ def stop_while_running(stopping: Stopping, moments: int, seed: int, folder: Path
 def kill_parents(sweep: Sweep, moments: int, seed: int, folder: Path, *, most: float) -> StormRow:
     """kill -9 at random moments of commands that have started processes, which then end.
 
-    Parameters
-    ----------
-    sweep
-        one that takes some time.
-    moments
-        how often.
-    seed
-        of the moments.
-    folder
-        an empty one.
-    most
-        seconds that the processes may take.
+    `sweep`: one that takes some time; `moments`: how often; `seed`: of the moments; `folder`: an empty one;
+    `most`: seconds that the processes may take.
     """
     row = StormRow("kill -9: what its workers do")
     arrays = folder / "tracks.h5"

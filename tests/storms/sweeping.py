@@ -30,16 +30,9 @@ SETTINGS = "--rotations truth --objective wnn --starts 1".split()
 class Sweep:
     """`nrsfm sweep` of a small object, which several processes compute.
 
-    Parameters
-    ----------
-    folder
-        of its data, and of the rows that it has where nothing disturbs it.
-    seeds
-        how many runs it has for each of two cameras.
-    jobs
-        how many processes.
-    finish
-        whether it is run once as a whole, to which others are compared.
+    `folder`: of its data, and of the rows that it has where nothing disturbs it; `seeds`: how many runs it
+    has for each of two cameras; `jobs`: how many processes; `finish`: whether it is run once as a whole, to
+    which others are compared.
     """
 
     def __init__(self, folder: Path, *, seeds: int, jobs: int, finish: bool = True) -> None:
@@ -69,16 +62,8 @@ class Sweep:
     ) -> Child:
         """Return a process that runs the command, and reports its exit code and its file operations.
 
-        Parameters
-        ----------
-        output
-            the folder of the sweep.
-        log
-            the file of what it prints.
-        killed_at
-            the number of the file operation before which it kills itself.
-        first
-            what it calls before that.
+        `output`: the folder of the sweep; `log`: the file of what it prints; `killed_at`: the number of the
+        file operation before which it kills itself; `first`: what it calls before that.
         """
 
         def run(report: Report) -> None:
@@ -93,10 +78,7 @@ class Sweep:
     def check(self, output: Path, known: set[str]) -> set[str]:
         """Return which runs have a row, in a sweep that may have been killed at any moment.
 
-        Raises
-        ------
-        HalfWritten, Lost
-            where a line or an array is damaged, or a row is gone that was there before.
+        Raises HalfWritten, Lost where a line or an array is damaged, or a row is gone that was there before.
         """
         keys = set()
         path = output / RUNS
@@ -118,10 +100,7 @@ class Sweep:
     def check_finished(self, output: Path) -> None:
         """Compare a sweep that has ended with the one that nothing disturbed.
 
-        Raises
-        ------
-        Lost, Wrong
-            where rows are missing or differ, or temporary files are left.
+        Raises Lost, Wrong where rows are missing or differ, or temporary files are left.
         """
         rows = rows_of(output)
         if len(rows) < len(self._rows):

@@ -44,19 +44,13 @@ class Writing(Protocol):
     def write(self, folder: Path, version: int) -> None:
         """Write a version; called in a process of its own.
 
-        Raises
-        ------
-        InputError
-            where it could not be written.
+        Raises InputError where it could not be written.
         """
 
     def versions_in(self, folder: Path) -> set[int]:
         """Return which versions are there, as a whole.
 
-        Raises
-        ------
-        HalfWritten, Lost
-            where something is neither old nor new, or nothing is there.
+        Raises HalfWritten, Lost where something is neither old nor new, or nothing is there.
         """
 
 
@@ -112,10 +106,7 @@ class SessionSaving:
 def version_of(path: Path) -> int:
     """Return which version a session is.
 
-    Raises
-    ------
-    HalfWritten, Lost
-        where it cannot be read, or is not there.
+    Raises HalfWritten, Lost where it cannot be read, or is not there.
     """
     if not path.exists():
         raise Lost(f"{path.name} is not there")
