@@ -374,7 +374,7 @@ def _read(path: str | Path, reading: Mapping[str, Any], *, tracks: bool) -> Read
 def _sweep_folder(path: Path) -> Path | None:
     """Return the folder of a sweep, that or a file of its runs; None of any other path."""
     folder = path.parent if path.suffix.lower() == RUNS_SUFFIX else path
-    if not folder.is_dir() or not any(folder.glob(f"runs*{RUNS_SUFFIX}")):
+    if not (folder / f"runs{RUNS_SUFFIX}").is_file():
         return None
     from core.experiments.sweep.rows import is_sweep_folder
 
