@@ -116,10 +116,7 @@ class PanelWindow(QMainWindow):
             self,
             left={"Sequences": self.sequences_panel},
             right={"Parameters": self.parameters_panel, "Numbers": self.numbers_panel},
-            below={
-                "2-D": self.tracks_view,
-                "Loss": self.loss_plot,
-            },
+            below={"Loss": self.loss_plot, "2-D": self.tracks_view},
             on_request={
                 "Guidance": self.guidance_panel,
                 "Points": self.points_panel,

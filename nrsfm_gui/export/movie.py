@@ -145,6 +145,7 @@ class TracksPainter:
         self._scenes = views.display.scenes()
         self._shown = views.tracks_view.range_shown
         self.view = unseen(TracksView(), options)
+        self.view.show_axes(views.tracks_view.axes_shown)
         self.view.setPalette(palette(theme or views.session.theme))
         self._background = views.background.still()
 

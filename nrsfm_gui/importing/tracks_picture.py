@@ -116,6 +116,7 @@ class TracksPicture(QWidget):
             self._reader.cancel()
         self._video, self._reader = video, None
         self.view.set_background(None, 1.0)
+        self.view.show_axes(True)
         if video is not None:
             self._reader = BackgroundReader(video.path)
             self._reader.read.connect(self._on_picture_read)
@@ -127,6 +128,7 @@ class TracksPicture(QWidget):
             return
         if index == video.picture(self.slider.value(), sequence) and not image.isNull():
             self.view.set_background(image, video.opacity)
+            self.view.show_axes(False)
 
     def _fit(self) -> None:
         """Show the tracks, and the border of the picture where its size is known."""

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
+    QVBoxLayout,
     QWhatsThis,
     QWidget,
 )
@@ -182,6 +183,7 @@ class FirstStepsBar(Themed, QFrame):
         self.setAccessibleName("First steps")
         self._names = QLabel()
         self._names.setTextFormat(Qt.TextFormat.RichText)
+        self._names.setWordWrap(True)
         self._sentence = PlainLabel()
         self._sentence.setWordWrap(True)
         self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -196,8 +198,11 @@ class FirstStepsBar(Themed, QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 8, 4)
         row.setSpacing(12)
-        row.addWidget(self._names)
-        row.addWidget(self._sentence, 1)
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addWidget(self._names)
+        column.addWidget(self._sentence)
+        row.addLayout(column, 1)
         for part in (self._where, close):
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self._steps: Collection[tuple[str, bool]] = ()
@@ -211,9 +216,8 @@ class FirstStepsBar(Themed, QFrame):
 
     def sizeHint(self) -> QSize:
         """Return the size with the sentence in two lines."""
-        hint = super().sizeHint()
-        half = self._sentence.fontMetrics().horizontalAdvance(self._sentence.text()) * 6 // 10
-        return QSize(hint.width() - self._sentence.sizeHint().width() + half, hint.height())
+        hint, half = super().sizeHint(), 6 * self._sentence.sizeHint().width() // 10
+        return QSize(max(hint.width(), half + 160), hint.height())
 
     def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""
@@ -226,9 +230,9 @@ class FirstStepsBar(Themed, QFrame):
         parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)
         for index, (name, done) in enumerate(self._steps):
             if done:
-                parts.append(f"<span style='color:{theme.reprojected}'>✓ {name}</span>")
+                parts.append(f"<span style='color:{theme.reprojected}'>✓&nbsp;{name}</span>")
             elif index == current:
-                parts.append(f"<b>{index + 1} {name}</b>")
+                parts.append(f"<b>{index + 1}&nbsp;{name}</b>")
             else:
-                parts.append(f"<span style='color:{theme.muted}'>{index + 1} {name}</span>")
-        self._names.setText("&nbsp;&nbsp;&nbsp;".join(parts))
+                parts.append(f"<span style='color:{theme.muted}'>{index + 1}&nbsp;{name}</span>")
+        self._names.setText(" &nbsp; ".join(parts))

@@ -31,6 +31,7 @@ TALL = 880  # pixels of height that have room for them so
 NARROW = 1100  # pixels of width below which the docks at the left join those at the right
 SHORT, SHORTEST = 800, 620  # pixels of height below which those below do, in a narrow and in a wide window
 PLACE = "place among the docks"
+TRACKS = "2-D"  # stands below, or beside the 3-D view, as wide, where there is a video
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def arrange(
 ) -> DockAreas:
     """Put panels into docks around the central widget, and one across the bottom.
 
-    Those `on_request` are hidden at first; they share the place of the last panel below, as tabs.
+    Those `on_request` are hidden at first; they share the place of the first panel below, as tabs.
     """
     area = Qt.DockWidgetArea
     corner = Qt.Corner
@@ -77,7 +78,7 @@ def arrange(
             window.addDockWidget(side, _dock(title, panel, window, next(places)))
     for one, two in pairwise([_find(window, title) for title in below]):
         window.splitDockWidget(one, two, Qt.Orientation.Horizontal)
-    front = _find(window, tuple(below)[-1])
+    front = _find(window, next(iter(below)))
     for title in on_request:
         dock = _find(window, title)
         window.tabifyDockWidget(front, dock)
@@ -96,12 +97,13 @@ def arrange(
 
 
 def _shares(size: QSize) -> dict[str, int]:
-    """Return the widths of the docks at the left and at the right, and the height of those below."""
+    """Return the widths of the docks at the left, at the right and beside, and the height of those below."""
     wider, higher = size.width() - USUAL[0], size.height() - USUAL[1]
-    left = LEFT + (LEFT_SHARE if wider > 0 else NARROW_SHARE) * wider
+    left = max(LEFT + (LEFT_SHARE if wider > 0 else NARROW_SHARE) * wider, NARROWEST)
     right = RIGHT + RIGHT_SHARE * max(wider, 0)  # which could not be narrower
     below = BELOW + BELOW_SHARE * max(higher, 0)
-    return {"left": round(max(left, NARROWEST)), "right": round(right), "below": round(below)}
+    shares = {"left": left, "beside": (size.width() - left - right) / 2, "right": right, "below": below}
+    return {name: round(share) for name, share in shares.items()}
 
 
 class DockLayout(QObject):
@@ -120,6 +122,7 @@ class DockLayout(QObject):
         self._first_state = window.saveState()
         self._wide_state: QByteArray | None = None  # where the docks were before some of them joined others
         self._joined: tuple[bool, bool] = (False, False)  # whether those at the left have, and those below
+        self._beside = False  # whether the 2-D view was put beside the 3-D view
         self._own: dict[str, int] = {}  # the sizes that a person gave
         self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
         self._restored = False
@@ -154,6 +157,20 @@ class DockLayout(QObject):
         self._window.restoreState(self._first_state)
         self._arrange_first()
         self._follow()
+
+    def place_tracks(self, *, beside: bool) -> None:
+        """Put the 2-D view beside the 3-D view, or below it, unless a person put it elsewhere."""
+        if beside == self._beside:
+            return
+        self._beside = beside
+        self._separate()
+        area, dock = Qt.DockWidgetArea, _find(self._window, TRACKS)
+        places = area.BottomDockWidgetArea, area.LeftDockWidgetArea
+        if not dock.isFloating() and self._window.dockWidgetArea(dock) is places[not beside]:
+            hidden = dock.isHidden()
+            self._window.addDockWidget(places[beside], dock, Qt.Orientation.Horizontal)
+            dock.setHidden(hidden)
+        self._rest.request()
 
     def save(self) -> None:
         """Remember where everything is."""
@@ -222,24 +239,30 @@ class DockLayout(QObject):
         narrow = window.width() < NARROW
         join = narrow, window.height() < (SHORT if narrow else SHORTEST)
         if join != self._joined:
-            hidden = {dock: dock.isHidden() for dock in docks(window)}  # before any of them is moved
             window.setUpdatesEnabled(False)
-            if self._wide_state is not None:
-                window.restoreState(self._wide_state)
+            self._separate()
             self._wide_state = window.saveState() if any(join) else None
             self._joined = join
-            for moved, out in hidden.items():
-                moved.setHidden(out)
             self._join(*join)
             window.setUpdatesEnabled(True)
         self._followed = window.size()
         sizes = {**_shares(self._followed), **self._own}
         for names, orientation in (
-            (("left", "right"), Qt.Orientation.Horizontal),
+            (("left", "beside", "right"), Qt.Orientation.Horizontal),
             (("below",), Qt.Orientation.Vertical),
         ):
             seen = {name: dock for name, dock in self._docks_seen().items() if name in names}
             window.resizeDocks(list(seen.values()), [sizes[name] for name in seen], orientation)
+
+    def _separate(self) -> None:
+        """Put docks that joined others where they were before."""
+        if self._wide_state is None:
+            return
+        hidden = {dock: dock.isHidden() for dock in docks(self._window)}  # before any of them is moved
+        self._window.restoreState(self._wide_state)
+        self._wide_state, self._joined = None, (False, False)
+        for moved, out in hidden.items():
+            moved.setHidden(out)
 
     def _join(self, narrow: bool, short: bool) -> None:
         """Let docks share the place of those at the right, and those below one of their own."""
@@ -279,11 +302,14 @@ class DockLayout(QObject):
     def _docks_seen(self) -> dict[str, QDockWidget]:
         """Return a dock of each area that is in front in its place: others there have the same size."""
         seen: dict[str, QDockWidget] = {}
-        for name, titles in self._areas.items():
-            if (name == "left" and self._joined[0]) or (name == "below" and self._joined[1]):
-                continue
+        at_left = Qt.DockWidgetArea.LeftDockWidgetArea
+        for area, titles in self._areas.items():
             for dock in (_find(self._window, title) for title in titles):
-                if is_in_front(dock) and not dock.isFloating():
+                moved = dock.windowTitle() == TRACKS and self._window.dockWidgetArea(dock) is at_left
+                name = "beside" if moved else area
+                narrow, short = self._joined
+                joined = name != "right" and (short if name == "below" else narrow)
+                if not joined and is_in_front(dock) and not dock.isFloating():
                     seen.setdefault(name, dock)
         return seen
 

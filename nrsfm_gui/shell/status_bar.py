@@ -1,4 +1,4 @@
-"""The status bar: what the solver does; and the headline in the tool bar: the most important numbers."""
+"""The status bar: what the solver does; and of the tool bar the progress and the most important numbers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
 from PyQt6.QtGui import QHelpEvent, QPainter
-from PyQt6.QtWidgets import QProgressBar, QToolTip
+from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.scene.summaries import time_left
 from nrsfm_gui.text import status_text
 from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel, plain_tip
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent
-    from PyQt6.QtWidgets import QStatusBar, QWidget
+    from PyQt6.QtWidgets import QStatusBar
 
     from core import Sequence
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
 
-PROGRESS_WIDTH = 140
+PROGRESS_WIDTH = 80
+LONGEST_LEFT = "59 min 50 s left"
 GAP = 24  # pixels between two texts
 CLAUSE = re.compile(r"[;:,.] | · | \(")  # what a text can be cut before
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
@@ -34,11 +36,11 @@ class Activity:
     """What the solver does."""
 
     text: str
-    fraction: float | None  # that is done of the run under way, None without one
+    progress: tuple[float, str] | None  # share that is done of the run under way, and the time that is left
 
 
 class StatusController(QObject):
-    """Fills the status bar, and owns the label of the headline.
+    """Fills the status bar, and owns the headline and the progress of the run, which are in the tool bar.
 
     What the solver does is replaced by any other status until it does something else.
     """
@@ -56,22 +58,17 @@ class StatusController(QObject):
             "reconstruction so far. Numbers explains each of them."
         )
         self.line = StatusLine()
-        self._progress = QProgressBar()
-        self._progress.setRange(0, 1000)
-        self._progress.setTextVisible(False)
-        self._progress.setFixedWidth(PROGRESS_WIDTH)
-        self._progress.hide()
+        self.progress = RunProgress()
         bar.setSizeGripEnabled(False)
         bar.setWhatsThis(
             "What the solver does, or what was done last; at the right the point under the pointer, the open "
             "sequence and the memory that the program uses."
         )
         bar.addWidget(self.line, 1)
-        for widget in (self._progress, MemoryLabel()):
-            bar.addPermanentWidget(widget)
+        bar.addPermanentWidget(MemoryLabel())
         self._activity = PanelUpdater(
             self._resolve_activity,
-            {"text": self.line.set_full_text, "fraction": self._show_fraction},
+            {"text": self.line.set_full_text, "progress": self.progress.set_progress},
             self,
         )
         self._numbers = PanelUpdater(
@@ -122,20 +119,45 @@ class StatusController(QObject):
         session, active = self._session, self._session.active_run
         run = active or session.shown
         past = session.seen if session.moment is not None and run is session.shown else None
-        fraction = None if active is None else 0.0 if active.last is None else active.last.fraction
-        return Activity(status_text.activity(run, past=past), fraction)
-
-    def _show_fraction(self, fraction: float | None) -> None:
-        self._progress.setUpdatesEnabled(False)  # else the complete window is painted before it returns
-        if fraction is not None:
-            self._progress.setValue(round(1000 * fraction))
-        self._progress.setUpdatesEnabled(True)
-        self._progress.setVisible(fraction is not None)
+        progress = None
+        if active is not None:
+            progress = 0.0 if active.last is None else active.last.fraction, time_left(active)
+        return Activity(status_text.activity(run, past=past), progress)
 
     def _resolve_headline(self) -> status_text.HeadlineText:
         session = self._session
         found = self._display.errors.incumbent
         return status_text.headline_text(found, session.sequence, past=session.moment is not None)
+
+
+class RunProgress(QWidget):
+    """The share of a run that is done, and the time that is left; empty, but as wide, without a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self._bar, self._left = QProgressBar(), PlainLabel()
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(PROGRESS_WIDTH)
+        self._bar.setAccessibleName("Share of the run that is done")
+        self._bar.hide()
+        # As wide as its widest usual text, so that a text does not change the layout of the tool bar.
+        self._left.setFixedWidth(self._left.fontMetrics().horizontalAdvance(LONGEST_LEFT))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.addWidget(self._bar)
+        row.addWidget(self._left)
+        self.setToolTip("The share of the run that is done, and about how long the rest takes")
+
+    def set_progress(self, progress: tuple[float, str] | None) -> None:
+        """Show the share of a run that is done (0 to 1) and the time that is left, or none."""
+        share, left = progress or (0.0, "")
+        self._bar.setUpdatesEnabled(False)  # else the complete window is painted before it returns
+        self._bar.setValue(round(1000 * share))
+        self._bar.setUpdatesEnabled(True)
+        self._bar.setVisible(progress is not None)
+        self._left.setText(left)
 
 
 class StatusLine(ElidedLabel):

@@ -65,11 +65,13 @@ class Toolbars(QObject):
         owner: object,
         alignment: AlignmentController,
         headline: Headline,
+        progress: QWidget,
         last_session: Callable[[], tuple[Path, str] | None],
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._store, self._opening = window, session, store, opening
-        self._alignment, self._headline, self._last_session = alignment, headline, last_session
+        self._alignment, self._last_session = alignment, last_session
+        self._headline, self._progress = headline, progress
         self._situation: Situation | None = None  # that the actions show
         self.actions: dict[str, QAction] = {}
         self._layers: dict[str, QAction] = {}
@@ -225,6 +227,7 @@ class Toolbars(QObject):
                 choices.addActions([self.actions["run"], self.actions["run_cold"]])
                 button.setMenu(choices)
         self._headline.setObjectName("headline")
+        bar.addWidget(self._progress)
         bar.addWidget(self._headline)
         bar.addAction(self.actions["export"])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)

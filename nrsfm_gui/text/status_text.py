@@ -25,7 +25,6 @@ from nrsfm_gui.scene.summaries import (
     seconds,
     sequence_title,
     size_text,
-    time_left,
 )
 
 if TYPE_CHECKING:
@@ -177,9 +176,6 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     warm = "" if run.shown_before is None else ", from nothing"
     warm = warm if run.warm_from is None else f", from run {run.warm_from}"
     parts = [f"{state}: run {name}{warm}"]
-    left = time_left(run)
-    if left:
-        parts.append(f"about {left}")
     if run.state is RunState.FINISHED and last.status.finished:
         parts.append(last.status.value)
     else:

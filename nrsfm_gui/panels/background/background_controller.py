@@ -96,6 +96,9 @@ class BackgroundView(Protocol):
     def set_background(self, image: QImage | None, opacity: float) -> None:
         """Show a picture, or none."""
 
+    def show_axes(self, on: bool) -> None:
+        """Show axes around what is measured, or none."""
+
     def add_below(self, widget: QWidget) -> None:
         """Place a widget below the picture."""
 
@@ -175,6 +178,7 @@ class BackgroundController(QObject):
         if background is None:
             self._close()
             self.bar.hide()
+            self._view.show_axes(True)
             self._view.set_background(None, 1.0)
         elif self._reader is None or self._reader.path != background.path:
             self._read(background)
@@ -250,6 +254,7 @@ class BackgroundController(QObject):
             f"{printable(background.path.name)}: {what}", background.opacity, background.offset
         )
         self.bar.show()
+        self._view.show_axes(False)
 
     def _close(self) -> None:
         reader, self._reader, self._count, self._warned = self._reader, None, 0, False

@@ -26,7 +26,10 @@ SMALL_RING = 13  # around the other selected ones
 MANY_SELECTED = 300  # from which on rings must be tight
 DOUBTED = 0.5  # weight under a robust loss, below which a measured point is a ring
 FAINTNESS = 0.6  # of predicted dots where points are many
-MANY_SIZE = 4  # diameter of dots where points are many
+SIZES = 3, 7  # least and largest diameter of a dot, pixels
+SHARE = 0.4  # of the distance of neighbors, if points were spread over the picture, that a dot has
+LARGE = 5  # diameter from which on rings can be told from dots
+FAINT = 0.45  # opacity of what is hidden
 
 
 class TracksDots:
@@ -40,6 +43,7 @@ class TracksDots:
         self.rings, self.last_ring, self.hover_ring = DotsItem(), DotsItem(), DotsItem()
         self._theme = DARK
         self._faint = ""
+        self._size = SIZES[1]
         for item in (
             self.residuals, self.predicted, self.hidden, self.measured, self.reprojected, self.excluded,
             self.doubted, self.rings, self.last_ring, self.hover_ring,
@@ -54,17 +58,24 @@ class TracksDots:
         self.hover_ring.set_style([qcolor(theme.text)], RING, pen_width=1.2)
         self.last_ring.set_style([qcolor(theme.selection)], RING, pen_width=2.4)
 
+    def set_scale(self, scene: Scene, per_pixel: tuple[float, float]) -> bool:
+        """Give dots the diameter that suits the units of the plot per pixel; return whether it is another."""
+        width, height = np.subtract(*scene.image_extent[::-1]) / per_pixel
+        apart = np.sqrt(max(width * height, 0.0) / max(len(scene.visible), 1))
+        was, self._size = self._size, round(float(np.clip(SHARE * apart, *SIZES)))
+        return self._size != was
+
     def show_points(self, scene: Scene) -> None:
-        """Show measured and reprojected points, and the residuals between them."""
-        size = _dot_size(len(scene.visible))
-        self.measured.set_style([qcolor(self._theme.measured)], size)
+        """Show measured points as rings, reprojected ones as dots, and the residuals between them."""
+        size, rings = self._size, self._size >= LARGE
+        self.measured.set_style([qcolor(self._theme.measured)], size + rings, pen_width=1.6 if rings else 0.0)
         doubted = np.zeros_like(scene.visible)
         if scene.weights is not None:
             doubted = scene.visible & (scene.weights < DOUBTED)
         self.measured.set_dots(scene.measured[scene.visible & scene.drawn & ~doubted])
         self.doubted.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.6)
         self.doubted.set_dots(scene.measured[doubted & scene.drawn])
-        self.hidden.set_style([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
+        self.hidden.set_style([qcolor(self._theme.measured, FAINT)], size + 1, pen_width=1.2)
         unseen = scene.drawn & ~scene.visible & _known(scene.measured)
         self.hidden.set_dots(scene.measured[unseen & ~scene.excluded])
         self.excluded.set_style([qcolor(self._theme.warning)], size + 1, pen_width=1.8, crossed=True)
@@ -85,7 +96,7 @@ class TracksDots:
     def _show_reprojected(self, item: DotsItem, scene: Scene, which: Bools) -> None:
         """Show some of the reprojected points: in the colors of their errors, or all in one."""
         assert scene.reprojected is not None  # checked by the caller
-        theme, full = self._theme, _dot_size(len(which))
+        theme, full = self._theme, self._size
         size, predicted = max(full - 2, 2), item is self.predicted
         if scene.color_values is not None and scene.color_limits is not None:
             item.set_style(_colors(scene.appearance.color_map), size)
@@ -93,7 +104,7 @@ class TracksDots:
                 scene.reprojected[which], value_levels(scene.color_values[which], scene.color_limits)
             )
             return
-        if predicted and full > MANY_SIZE:
+        if predicted and full >= LARGE:
             item.set_style([qcolor(theme.reprojected)], size + 1, pen_width=1.2)
         else:  # rings of many would cover each other
             item.set_style([qcolor(self._faint if predicted else theme.reprojected)], size)
@@ -105,7 +116,7 @@ class TracksDots:
         shown = scene.drawn & _known(where)
         last = -1 if scene.selected is None else scene.selected
         many = len(scene.selection) > MANY_SELECTED
-        small = _dot_size(len(shown)) + 3 if many else SMALL_RING
+        small = self._size + 3 if many else SMALL_RING
         self.rings.set_style([qcolor(self._theme.selection)], small, pen_width=1.2 if many else 1.8)
         selection = np.array(scene.selection, dtype=int)
         for item, points in (
@@ -119,14 +130,14 @@ class TracksDots:
     def legend(self, scene: Scene) -> list[LegendEntry]:
         """Return the entries of the legend, the most important ones first."""
         theme = self._theme
-        entries = [LegendEntry("measured", theme.measured)]
+        entries = [LegendEntry("measured", theme.measured, hollow=self.measured.hollow)]
         if scene.reprojected is not None and not scene.colored:
             entries.append(LegendEntry("reprojected", theme.reprojected))
         if len(self.residuals.positions):
             words = "longest residuals" if self.residuals.reduced else "residual"
             entries.append(LegendEntry(words, theme.residual, line=True))
         if len(self.hidden.positions):
-            entries.append(LegendEntry("hidden", theme.measured, hollow=True))
+            entries.append(LegendEntry("hidden", mixed(theme.measured, theme.panel, FAINT), hollow=True))
         if len(self.doubted.positions):
             entries.append(LegendEntry(f"weight below {DOUBTED:g}", theme.warning, hollow=True))
         if len(self.excluded.positions):
@@ -178,8 +189,3 @@ def _colors(name: str) -> tuple[QColor, ...]:
 def _known(where: Floats) -> Bools:
     """(P,) which of (P, 2) places are places; a sum of columns is faster than asking for all of a row."""
     return np.isfinite(where[:, 0] + where[:, 1])
-
-
-def _dot_size(count: int) -> int:
-    """Diameter in pixels: smaller where points are many, so that they stay apart."""
-    return 7 if count <= 600 else 4 if count <= 4000 else 3

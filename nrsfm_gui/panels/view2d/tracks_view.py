@@ -111,6 +111,7 @@ class TracksView(PointView):
         self._legend_height = 0.0  # pixels of the strip above the plot
         self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
+        self.axes_shown = True
         self._plot = PlainPlot()
         self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
@@ -132,7 +133,7 @@ class TracksView(PointView):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._plot)
         self._overlay = _Overlay(self)
-        self._box.sigRangeChanged.connect(lambda *_: self._overlay.update())
+        self._box.sigRangeChanged.connect(self._on_range_changed)
         self._lasso = Lasso(self._plot.viewport())
         self._lasso.clicked.connect(lambda position: self._toggle(self._plot.mapToScene(position.toPoint())))
         self._lasso.closed.connect(self._select_inside)
@@ -152,6 +153,7 @@ class TracksView(PointView):
         """Show a scene; the range stays as it is unless the subject is another one."""
         old, self._scene = self._scene, scene
         self._border.set_size(scene.image_size)
+        self._dots.set_scale(scene, self._box.viewPixelSize())
         self._dots.show_points(scene)
         self._dots.show_rings(scene, self._hovered)
         if old is None or old.track_unit != scene.track_unit:
@@ -189,6 +191,12 @@ class TracksView(PointView):
         """Show an image behind the points, or none; its pixel centers are at integers."""
         self._background.set_image(image, opacity)
 
+    def show_axes(self, on: bool) -> None:
+        """Show the axes, or leave their place to pictures, which say where points are."""
+        if on != self.axes_shown:
+            self.axes_shown = on
+            self._name_axes()
+
     def add_below(self, widget: QWidget) -> None:
         """Put a widget below the plot."""
         layout = self.layout()
@@ -219,6 +227,12 @@ class TracksView(PointView):
         self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0), padding=0.02)
         self._fitting = False
         self._fitted = True
+
+    def _on_range_changed(self, *_: object) -> None:
+        """Let dots have the size that suits the part that is seen."""
+        if self._scene is not None and self._dots.set_scale(self._scene, self._box.viewPixelSize()):
+            self._dots.show_points(self._scene)
+        self._overlay.update()
 
     def _on_range_changed_manually(self, *_: object) -> None:
         self._fitted = False
@@ -288,14 +302,13 @@ class TracksView(PointView):
         painter.drawText(area.adjusted(8, 0, -8, -4), flags, text)
 
     def _name_axes(self) -> None:
-        if self._scene is None:
-            for side in ("left", "bottom"):
-                self._plot.hideAxis(side)  # there is nothing to measure yet, only what to do about it
-            return
-        unit = self._scene.track_unit
+        """Name the axes where there is something to measure."""
+        axes = self._scene is not None and self.axes_shown
         style = {"color": self._theme.muted, "font-size": "9pt"}
-        self._plot.setLabel("bottom", f"x ({html.escape(unit)})", **style)
-        self._plot.setLabel("left", f"y ({html.escape(unit)})", **style)
+        for side, name in (("bottom", "x"), ("left", "y")):
+            self._plot.showAxis(side, axes)
+            if axes and self._scene is not None:
+                self._plot.setLabel(side, f"{name} ({html.escape(self._scene.track_unit)})", **style)
 
     def _to_pixels(self, where: Floats) -> Floats:
         """Return where (N, 2) places of the plot are seen in this widget."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from core import simulate
 from nrsfm_gui.model.theme import LIGHT
@@ -56,7 +56,8 @@ class ActionWindow(QMainWindow):
         self.timeline_controller = TimelineController(session, self.display, timeline, self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), headline=Headline(), last_session=lambda: None,
+            alignment=AlignmentController(session, self), headline=Headline(), progress=QWidget(),
+            last_session=lambda: None,
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
             self.toolbars,

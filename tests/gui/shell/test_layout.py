@@ -104,6 +104,25 @@ def test_docks_of_a_narrow_window_are_tabs_and_come_back_when_it_widens(window, 
     assert not found["Log"].isHidden() and found["Numbers"].isHidden()
 
 
+def test_the_2d_view_stands_beside_the_3d_view_and_as_wide_where_there_is_a_video(window, qtbot):
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    area, tracks = Qt.DockWidgetArea, found["2-D"]
+    usual = sizes(window, qtbot)
+    for size in ((1280, 800), (1920, 1080), (1000, 640), (1280, 800)):
+        window.dock_layout.place_tracks(beside=True)
+        sizes(window, qtbot, *size)
+        assert window.dockWidgetArea(tracks) is not area.BottomDockWidgetArea
+        if size[0] >= 1100:
+            assert tracks.width() == pytest.approx(window.compare_splitter.width(), abs=20)
+            assert tracks.height() > 500
+    window.dock_layout.place_tracks(beside=False)
+    assert sizes(window, qtbot, 1280, 800) == pytest.approx(usual, abs=2)
+    assert window.dockWidgetArea(tracks) is area.BottomDockWidgetArea
+    window.addDockWidget(area.RightDockWidgetArea, tracks)  # as a person may
+    window.dock_layout.place_tracks(beside=True)
+    assert window.dockWidgetArea(tracks) is area.RightDockWidgetArea
+
+
 def test_a_layout_of_a_session_suits_windows_of_other_widths(window, qtbot):
     found = {dock.windowTitle(): dock for dock in docks(window)}
     usual, wide = sizes(window, qtbot), layout_of(window)

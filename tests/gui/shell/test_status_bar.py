@@ -9,7 +9,7 @@ import psutil
 import pytest
 from PyQt6.QtCore import QEvent, QPoint
 from PyQt6.QtGui import QHelpEvent
-from PyQt6.QtWidgets import QApplication, QProgressBar, QStatusBar, QToolTip
+from PyQt6.QtWidgets import QApplication, QLabel, QProgressBar, QStatusBar, QToolTip
 
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
@@ -51,8 +51,19 @@ def bar(show) -> QStatusBar:
 
 
 @pytest.fixture
-def status(session, display, bar) -> StatusController:
-    return StatusController(session, display, bar, session)
+def status(session, display, bar, show) -> StatusController:
+    status = StatusController(session, display, bar, session)
+    show(status.progress, 220, 30)
+    return status
+
+
+def test_the_time_that_is_left_stands_beside_the_share_that_is_done(status):
+    share, left = status.progress.findChild(QProgressBar), status.progress.findChild(QLabel)
+    status.progress.set_progress((0.25, "2 min 10 s left"))
+    assert (share.isVisible(), share.value(), left.text()) == (True, 250, "2 min 10 s left")
+    assert left.sizeHint().width() <= left.width()
+    status.progress.set_progress(None)
+    assert (share.isVisible(), left.text()) == (False, "")
 
 
 def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, display, bar, status):
@@ -60,7 +71,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, 
     session.set_sequence(simulate("paper", frames=8, points=20, noise=0.3, seed=2))
     assert "8 frames" in status.line.facts
     control.start(warm=False)
-    progress = bar.findChild(QProgressBar)
+    progress = status.progress.findChild(QProgressBar)
     qtbot.waitUntil(progress.isVisible)
     qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED)
     qtbot.waitUntil(lambda: not progress.isVisible())
@@ -152,7 +163,7 @@ def test_a_bar_that_moves_on_has_nothing_painted_at_once(
     run.state, run.last = RunState.RUNNING, make_iterate(known, noise=0.1)
     status.flush()
     QApplication.processEvents()
-    progress = bar.findChild(QProgressBar)
+    progress = status.progress.findChild(QProgressBar)
     painted = paints_of(progress)
     run.last = replace(run.last, fraction=0.7)
     session.report_run(run)
