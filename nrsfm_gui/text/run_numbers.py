@@ -86,10 +86,13 @@ def numbers(
     With the settings of the next run they state whether these are the run's. Without `verdicts` those are
     left out that the panel shows with their actions.
     """
-    last, known = (None, None) if found is None else (found.iterate, found.errors)
+    remarks = [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
+    if found is None:
+        return [*_hidden_numbers(sequence, None), *remarks]
+    last, known = found.iterate, found.errors
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error, truth = NONE, truth_name(sequence)
-    if last is not None and known is not None:
+    if known is not None:
         # A truth that nothing was laid over measures nothing.
         why_not = f"no {GROUND_TRUTH} here" if sequence is None or sequence.truth is None else known.alignment
         why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
@@ -129,7 +132,7 @@ def numbers(
                 "alignment", known.alignment, f"How the estimate was laid over {truth_phrase(truth)}."
             )
         )
-    if last is not None and known is not None and known.figures and sequence is not None:
+    if known is not None and known.figures and sequence is not None:
         running = run is not None and run.state is RunState.RUNNING
         rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
     if known is not None and known.uncertainty is not None:
@@ -142,8 +145,8 @@ def numbers(
         )
     rows += [
         LabeledValue(
-            "rank of the start" if found is not None and found.objective == DEPTHS else "rank",
-            NONE if last is None else str(last.best.factors.rank),
+            "rank of the start" if found.objective == DEPTHS else "rank",
+            str(last.best.factors.rank),
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
         LabeledValue("iterations", iterations(found), "Of all phases of this run together."),
@@ -154,31 +157,29 @@ def numbers(
         ),
         *_residual_numbers(run, found),
         *_noise_numbers(last, "px" if sequence is None else sequence.units),
-        LabeledValue(
-            "starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)
-        ),
+        LabeledValue("starts that agree", starts_that_agree(last), _starts_tip(last)),
     ]
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
     rows += _hidden_numbers(sequence, last)
     if known is not None and known.held_out is not None and sequence is not None:
         rows.append(LabeledValue("held-out RMS", measure(known.held_out, sequence.units), HELD_OUT_TIP))
-    rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run, verdicts=verdicts)]
-    if last is not None and last.rotations:
+    rows += remarks
+    if last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
 
 
-def _objective(found: Incumbent | None) -> LabeledValue:
+def _objective(found: Incumbent) -> LabeledValue:
     """Return the value of what a run minimizes at the shape that is shown."""
-    if found is not None and found.objective == DEPTHS:
+    if found.objective == DEPTHS:
         return LabeledValue("energy", objective_value(found.value, DEPTHS), ENERGY_TIP)
-    return LabeledValue("loss", _loss_text(None if found is None else found.value), LOSS_TIP)
+    return LabeledValue("loss", _loss_text(found.value), LOSS_TIP)
 
 
-def _lowest_on_the_way(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
+def _lowest_on_the_way(run: Run | None, found: Incumbent) -> list[LabeledValue]:
     """Return the lowest loss of a method on the matrix where that of its result, which counts, is higher."""
-    if run is None or found is None or not (found.complete and found.newest):
+    if run is None or not (found.complete and found.newest):
         return []
     method, begins, loss = METHODS[run.settings.method], run.history.changes, found.iterate.final_loss
     if loss is None or not method.on_matrix:
@@ -264,9 +265,9 @@ def verdicts_on(run: Run | None) -> tuple[Verdict, ...]:
     return tuple(verdict for verdict in run.last.verdicts if verdict.sentence not in run.dismissed)
 
 
-def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledValue]:
+def _residual_numbers(run: Run | None, found: Incumbent) -> list[LabeledValue]:
     """Return the last residuals of ADMM up to the record of the incumbent, where there are some."""
-    if run is None or found is None:
+    if run is None:
         return []
     known = np.flatnonzero(np.isfinite(run.history.log_residuals[0][: found.record + 1]))
     if not known.size:
@@ -275,9 +276,9 @@ def _residual_numbers(run: Run | None, found: Incumbent | None) -> list[LabeledV
     return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
-def _noise_numbers(last: Iterate | None, unit: str) -> list[LabeledValue]:
+def _noise_numbers(last: Iterate, unit: str) -> list[LabeledValue]:
     """Return the noise that the energy of refined depths expects; nothing before the refinement."""
-    if last is None or last.record.energy is None:
+    if last.record.energy is None:
         return []
     return [LabeledValue("noise of the tracks", measure(last.noise, unit), NOISE_TIP)]
 
@@ -302,9 +303,9 @@ def _ended_early(last: Iterate) -> bool:
     return early and last.status.finished and agree >= ENOUGH_AGREEING
 
 
-def _starts_tip(last: Iterate | None) -> str:
+def _starts_tip(last: Iterate) -> str:
     """Return what agreeing means, and the result of every start, lowest first."""
-    starts = () if last is None else sorted(last.starts, key=lambda start: start.loss)
+    starts = sorted(last.starts, key=lambda start: start.loss)
     lines = [
         f"{start.name}: {log_loss(start.loss, digits=6)}{', ' + start.note if start.note else ''}"
         for start in starts[:MOST_STARTS]
@@ -312,7 +313,7 @@ def _starts_tip(last: Iterate | None) -> str:
     if len(starts) > MOST_STARTS:
         lines.append(f"and {len(starts) - MOST_STARTS} more")
     head = STARTS_TIP
-    if last is not None and _ended_early(last):
+    if _ended_early(last):
         head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH_AGREEING} agreed."
     return "\n".join([head, *lines])
 

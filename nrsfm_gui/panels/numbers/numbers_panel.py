@@ -33,13 +33,15 @@ class NumbersPanel(QScrollArea):
         self._verdicts.chosen.connect(self.verdict_chosen)
         self._verdicts.dismissed.connect(self.verdict_dismissed)
         self._hint = PlainLabel("Click a point in the 3-D or 2-D view to see its numbers.")
-        self._hint.setProperty("role", "muted")
-        self._hint.setWordWrap(True)
+        self._empty = PlainLabel("The numbers of the reconstruction appear here when there is one.")
+        for label in (self._hint, self._empty):
+            label.setProperty("role", "muted")
+            label.setWordWrap(True)
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(12, 6, 12, 10)
         layout.setSpacing(10)
-        for part in (self._point, self._verdicts, self._frame, self._main, self._hint):
+        for part in (self._point, self._verdicts, self._frame, self._main, self._empty, self._hint):
             layout.addWidget(part)
         layout.addStretch(1)
         self.setWidget(content)
@@ -51,6 +53,7 @@ class NumbersPanel(QScrollArea):
     def set_numbers(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of the reconstruction."""
         self._main.set_rows(numbers)
+        self._empty.setVisible(not numbers)
 
     def set_verdicts(self, verdicts: tuple[Verdict, ...]) -> None:
         """Show what may be wrong with the reconstruction, each with a button for what can be done.
