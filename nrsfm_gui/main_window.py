@@ -136,8 +136,7 @@ class MainWindow(PanelWindow):
         self.status_controller = StatusController(session, self.display, status_bar, self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
-            headline=self.status_controller.headline,
-            progress=self.status_controller.progress, last_session=self.session_saver.last_session,
+            status=self.status_controller, last_session=self.session_saver.last_session,
         )  # fmt: skip
         self.dock_layout = DockLayout(self, store, self.dock_areas)
         self.command_palette_controller = CommandPaletteController(
@@ -154,9 +153,7 @@ class MainWindow(PanelWindow):
         self.session.theme_changed.connect(self._on_theme_changed)
         DropTarget(self).dropped.connect(self.sequence_opening.open)
         self.session_saver.session_shown.connect(lambda _path: self.dock_layout.adopt())
-        self.session.background_changed.connect(
-            lambda background: self.dock_layout.place_tracks(beside=background is not None)
-        )
+        self.session.background_changed.connect(self.dock_layout.place_tracks)
         self.scene_view.orthographic_changed.connect(actions["orthographic"].setChecked)
         self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)

@@ -35,6 +35,7 @@ __all__ = [
     "extend_last",
     "is_spectral",
     "penalty_name",
+    "penalty_named",
 ]
 
 EXPLICIT = "weights"  # the name of explicit weights, which have an option of their own
@@ -74,6 +75,20 @@ def penalty_name(penalty: Penalty) -> str:
     raise InputError(
         f"the penalty {kind.__name__} is not in PENALTIES; PENALTIES['name'] = {kind.__name__} registers it"
     )
+
+
+def penalty_named(penalty: Penalty | str) -> Penalty:
+    """Return a penalty that is given by its key in `PENALTIES`, with its default parameters, or as it is.
+
+    >>> penalty_named("wnn")
+    WeightedNuclearNorm(xi=0.005, gamma=1e-06)
+    """
+    if not isinstance(penalty, str):
+        return penalty
+    if penalty not in PENALTIES:
+        raise InputError(f"penalty is {penalty!r}; accepted are {', '.join(PENALTIES)}, or a penalty")
+    made: Penalty = PENALTIES[penalty]()
+    return made
 
 
 def is_spectral(penalty: Penalty) -> TypeGuard[ConcavePenalty]:

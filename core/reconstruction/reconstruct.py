@@ -58,7 +58,8 @@ def reconstruct(
     start
         an iterate of an earlier run of the same sequence to continue from, see `iterate`.
     **changes
-        fields of `Settings` that differ from `settings`: `rank=4, penalty=NuclearNorm(0.01)`.
+        fields of `Settings` that differ from `settings`: `rank=4, penalty=NuclearNorm(0.01)`, or by its name
+        `penalty="nn"`; and `preset="paper"` in place of settings.
 
     Returns
     -------

@@ -17,7 +17,14 @@ from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
 from ..foundation.phases import DEPTHS, WNN
 from ..foundation.representation import one_line_repr
-from ..penalties import ExplicitWeights, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
+from ..penalties import (
+    ExplicitWeights,
+    Penalty,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+    penalty_name,
+    penalty_named,
+)
 from ..problem.robust import LOSSES
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 from .orientation import parse_upright
@@ -56,14 +63,15 @@ MOST_MODE_WEIGHT = 100.0  # that a penalty gives a mode
 
 
 class SettingsFields(TypedDict, total=False):
-    """The fields of `Settings`, as keywords."""
+    """The fields of `Settings`, as keywords, and the name of the preset that they change."""
 
+    preset: str
     problem: str
     method: str
     options: tuple[tuple[str, ParameterValue], ...]
     rank: int
     eta: float
-    penalty: Penalty
+    penalty: Penalty | str
     camera_model: str
     rotations: str | Path
     rotation_rank: int | None
@@ -103,7 +111,7 @@ class Settings:
     eta
         the pOSE weight: near 0 is perspective, 1 is affine (Section 5.1).
     penalty
-        the penalty on the singular values.
+        the penalty on the singular values; in arguments also its key in `core.penalties.PENALTIES`.
     camera_model
         a key of `CAMERA_MODELS`; "auto" is that of the sequence.
     rotations
@@ -378,6 +386,7 @@ class Settings:
             object.__setattr__(self, "scale", str(parse_scale(self.scale)))
         if self.upright is not None:
             object.__setattr__(self, "upright", str(parse_upright(self.upright)))
+        object.__setattr__(self, "penalty", penalty_named(self.penalty))
         penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
@@ -392,8 +401,7 @@ class Settings:
         names = [entry.name for entry in fields(self)]
         for name in sorted(changes.keys() - set(names)):
             near = get_close_matches(name, names, n=1)
-            hint = "a preset is given by its name: reconstruct(sequence, 'paper')" if name == "preset" else ""
-            hint = hint or (f"the nearest is {near[0]!r}" if near else f"accepted are {', '.join(names)}")
+            hint = f"the nearest is {near[0]!r}" if near else f"accepted are {', '.join(names)}"
             raise InputError(f"there is no setting {name!r}; {hint}")
         if "method" in changes and "options" not in changes and changes["method"] in METHODS:
             known = {option.name for option in METHODS[changes["method"]].options}
@@ -574,12 +582,16 @@ def settings_of(settings: Settings | str | None = None, **changes: Unpack[Settin
     A method that does not accept the penalty of the preset brings its own. Where `settings` is a value of
     `Settings`, its penalty was given.
 
-    `settings`: a value, the name of a preset, or None for the default preset. Raises InputError where there
-    is no such preset, or a value is refused.
+    `settings`: a value, the name of a preset, which may also be given as `preset`, or None for the default
+    preset. Raises InputError where there is no such preset, or a value is refused.
 
-    >>> settings_of("paper", rank=2).rank, settings_of(rank=2).objective
+    >>> settings_of(preset="paper", rank=2).rank, settings_of(rank=2).objective
     (2, 'wnn')
     """
+    if "preset" in changes:
+        if settings is not None:
+            raise InputError("settings and a preset are given; accepted is one of them")
+        settings = changes.pop("preset")
     if isinstance(settings, Settings):
         return settings.with_changes(**changes)
     if settings is not None and settings not in PRESETS:

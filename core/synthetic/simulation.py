@@ -26,7 +26,7 @@ def simulate(
     kind: str,
     *,
     path: str = "circle",
-    camera: CameraModel = CameraModel.PERSPECTIVE,
+    camera: CameraModel | str = CameraModel.PERSPECTIVE,
     frames: int = 60,
     points: int = 120,
     noise: float = 0.3,
@@ -45,7 +45,7 @@ def simulate(
     path
         "circle", "flyby", "line", "semi_circle", "tricky" or "zigzag".
     camera
-        perspective tracks in pixels of a 1280 x 960 image, or orthogonal ones in millimeters.
+        "perspective": tracks in pixels of a 1280 x 960 image; "orthogonal": in millimeters; or the model.
     frames, points
         F and P.
     noise
@@ -72,6 +72,10 @@ def simulate(
     >>> core.simulate("balloon", path="line", frames=10, points=30, seed=1)
     Sequence('balloon line', perspective, 10 frames, 30 points)
     """
+    names = [model.value for model in CameraModel]
+    if not isinstance(camera, CameraModel) and camera not in names:
+        raise InputError(f"camera is {camera!r}; accepted are {', '.join(names)}")
+    camera = CameraModel(camera)
     _check(kind, path, frames, points, noise, occlusion, seed)
     body = KINDS[kind](frames, points)
     rotations, translations = cameras(path, frames)

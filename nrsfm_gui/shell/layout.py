@@ -158,8 +158,9 @@ class DockLayout(QObject):
         self._arrange_first()
         self._follow()
 
-    def place_tracks(self, *, beside: bool) -> None:
-        """Put the 2-D view beside the 3-D view, or below it, unless a person put it elsewhere."""
+    def place_tracks(self, video: object) -> None:
+        """Put the 2-D view beside the 3-D view, or below it without a video, unless it was put elsewhere."""
+        beside = video is not None
         if beside == self._beside:
             return
         self._beside = beside

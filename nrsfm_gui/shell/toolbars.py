@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
     from nrsfm_gui.sessions.opening import SequenceOpening
-    from nrsfm_gui.widgets.headline import Headline
+    from nrsfm_gui.shell.status_bar import StatusController
 
 TOOLS = ("run", "pause", "stop", "", "live")
 TOOLS_WITH_TEXT = {"run": "Run", "live": "Live"}
@@ -64,14 +64,13 @@ class Toolbars(QObject):
         *,
         owner: object,
         alignment: AlignmentController,
-        headline: Headline,
-        progress: QWidget,
+        status: StatusController,
         last_session: Callable[[], tuple[Path, str] | None],
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._store, self._opening = window, session, store, opening
         self._alignment, self._last_session = alignment, last_session
-        self._headline, self._progress = headline, progress
+        self._headline, self._progress = status.headline, status.progress
         self._situation: Situation | None = None  # that the actions show
         self.actions: dict[str, QAction] = {}
         self._layers: dict[str, QAction] = {}

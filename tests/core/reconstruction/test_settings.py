@@ -204,7 +204,7 @@ def test_numbers_of_the_depths_are_checked(changes, sentence):
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("penalty", ["wnn", 0.5, None, WeightedNuclearNorm])
+@pytest.mark.parametrize("penalty", [0.5, None, WeightedNuclearNorm])
 def test_what_is_no_penalty_is_refused(penalty):
     with pytest.raises(InputError) as refused:
         Settings(penalty=penalty)
@@ -268,13 +268,21 @@ def test_weights_of_modes_by_a_penalty_end_at_the_smallest_movement_that_counts(
     ("name", "sentence"),
     [
         ("rnak", "there is no setting 'rnak'; the nearest is 'rank'"),
-        (
-            "preset",
-            r"there is no setting 'preset'; a preset is given by its name: reconstruct\(sequence, 'paper'\)",
-        ),
+        ("penalty", "penalty is 1; accepted is a penalty such as WeightedNuclearNorm"),
+        ("preset", "preset is 1; accepted are recommended, bilinear, paper, lowrank"),
         ("zzz", "there is no setting 'zzz'; accepted are problem, method"),
     ],
 )
 def test_a_setting_that_does_not_exist_names_the_nearest(name, sentence):
     with pytest.raises(InputError, match=sentence):
         settings_of(**{name: 1})
+
+
+def test_presets_and_penalties_are_given_by_their_names():
+    assert settings_of(preset="paper", rank=3) == settings_of("paper", rank=3)
+    assert settings_of(penalty="nn") == settings_of(penalty=NuclearNorm())
+    assert Settings(penalty="wnn").penalty == WeightedNuclearNorm()
+    with pytest.raises(InputError, match="penalty is 'wn'; accepted are wnn, nn,"):
+        settings_of(penalty="wn")
+    with pytest.raises(InputError, match="settings and a preset are given; accepted is one of them"):
+        settings_of("paper", preset="bilinear")

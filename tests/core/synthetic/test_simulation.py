@@ -158,7 +158,7 @@ def test_noise_has_the_given_standard_deviation_and_depends_on_the_seed() -> Non
 
 def test_the_orthogonal_sequence_is_the_companion_of_the_perspective_one() -> None:
     companion = simulate("balloon", frames=6, points=40, seed=4).companion
-    alone = simulate("balloon", frames=6, points=40, seed=4, camera=ORTHOGONAL)
+    alone = simulate("balloon", frames=6, points=40, seed=4, camera="orthogonal")
     assert companion is not None and alone.companion is None and alone.intrinsics is None
     np.testing.assert_array_equal(companion.tracks, alone.tracks)
     np.testing.assert_array_equal(companion.visible, alone.visible)
@@ -227,6 +227,7 @@ def test_occlusion_is_a_share() -> None:
     [
         ({"kind": "kraken"}, "object is 'kraken'; accepted are articulated, balloon"),
         ({"path": "spiral"}, "path is 'spiral'; accepted are circle"),
+        ({"camera": "pinhole"}, "camera is 'pinhole'; accepted are perspective, orthogonal"),
         ({"frames": 1}, "frames is 1; accepted is a whole number of at least 2"),
         ({"points": 14}, "points is 14; accepted is a whole number of at least 15"),
         ({"noise": -1.0}, "noise is -1; accepted is a number of pixels, at least 0"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar
 
 from core import simulate
 from nrsfm_gui.model.theme import LIGHT
@@ -21,10 +21,10 @@ from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.shell.actions import ACTIONS, Condition, with_unique_mnemonics
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
+from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
 from nrsfm_gui.widgets.command_palette import PaletteEntry
 from nrsfm_gui.widgets.fuzzy import match
-from nrsfm_gui.widgets.headline import Headline
 from nrsfm_gui.widgets.style import apply_theme
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class ActionWindow(QMainWindow):
         self.timeline_controller = TimelineController(session, self.display, timeline, self)
         self.toolbars = Toolbars(
             self, session, store, self.sequence_opening, owner=self,
-            alignment=AlignmentController(session, self), headline=Headline(), progress=QWidget(),
-            last_session=lambda: None,
+            alignment=AlignmentController(session, self), last_session=lambda: None,
+            status=StatusController(session, self.display, QStatusBar(self), self),
         )  # fmt: skip
         self.command_palette_controller = CommandPaletteController(
             self.toolbars,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QEnterEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QTabBar, QToolButton
 
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.sessions.view_state import layout_of, show_layout
 from nrsfm_gui.shell.layout import docks, is_in_front
+
+VIDEO = Background(Path("clip.mp4"))
 
 
 @pytest.fixture
@@ -109,17 +114,17 @@ def test_the_2d_view_stands_beside_the_3d_view_and_as_wide_where_there_is_a_vide
     area, tracks = Qt.DockWidgetArea, found["2-D"]
     usual = sizes(window, qtbot)
     for size in ((1280, 800), (1920, 1080), (1000, 640), (1280, 800)):
-        window.dock_layout.place_tracks(beside=True)
+        window.dock_layout.place_tracks(VIDEO)
         sizes(window, qtbot, *size)
         assert window.dockWidgetArea(tracks) is not area.BottomDockWidgetArea
         if size[0] >= 1100:
             assert tracks.width() == pytest.approx(window.compare_splitter.width(), abs=20)
             assert tracks.height() > 500
-    window.dock_layout.place_tracks(beside=False)
+    window.dock_layout.place_tracks(None)
     assert sizes(window, qtbot, 1280, 800) == pytest.approx(usual, abs=2)
     assert window.dockWidgetArea(tracks) is area.BottomDockWidgetArea
     window.addDockWidget(area.RightDockWidgetArea, tracks)  # as a person may
-    window.dock_layout.place_tracks(beside=True)
+    window.dock_layout.place_tracks(VIDEO)
     assert window.dockWidgetArea(tracks) is area.RightDockWidgetArea
 
 
