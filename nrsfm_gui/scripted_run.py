@@ -87,14 +87,14 @@ class ScriptedRun(QObject):
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
         from core.foundation import check_outputs
-        from core.io.writers import writer_for
+        from nrsfm_gui.export.export_controller import kind_of
 
         outputs = [("--export", path) for path in self._exports]
         if self._arguments.screenshot is not None:
             outputs.append(("--screenshot", self._arguments.screenshot))
         try:
             for path in self._exports:
-                writer_for(path)
+                kind_of(path)
             check_outputs(outputs, self._session.inputs())
         except ValueError as refusal:  # InputError is one
             self._session.notifier.fail(str(refusal))
@@ -145,7 +145,7 @@ class ScriptedRun(QObject):
         if self._over:
             return
         if self._exports:
-            self._exporting.save_reconstruction(self._exports[0])
+            self._exporting.save_file(self._exports[0])
         else:
             self._finish(0)
 

@@ -15,12 +15,14 @@ from PyQt6.QtGui import QDesktopServices, QGuiApplication
 from core import WRITERS, InputError
 from core.foundation import printable, protecting
 from core.io.writers import writer_for
-from nrsfm_gui.export.export_request import STEM, context_of
+from nrsfm_gui.export.export_request import FIGURES, SHAPES, STEM, context_of
+from nrsfm_gui.export.movie_files import FORMATS, format_for
+from nrsfm_gui.export.movie_options import MOST_FPS, VIEWS, MovieOptions
 from nrsfm_gui.export.tasks import Task, Tasks
 from nrsfm_gui.model.run_names import sentence_name
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
-from nrsfm_gui.widgets.plots.plot_export import FigureSize, save_figure, save_image
+from nrsfm_gui.widgets.plots.plot_export import FIGURE_FORMATS, FigureSize, save_figure, save_image
 from nrsfm_gui.widgets.task_bar import TaskBar
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
     from nrsfm_gui.export.movie import Painter, ViewSources
-    from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.notifier import Action
     from nrsfm_gui.model.run import Run
@@ -117,6 +118,23 @@ class ExportController(QObject):
             self.save_result(request.path, **request.options)
 
     # -- saving ---------------------------------------------------------------------------------------------
+
+    def save_file(self, path: Path) -> None:
+        """Write what the end of a path's name chooses: a key of `WRITERS`, a figure or a movie.
+
+        `NAME.heat.pdf` is a figure by its key in `FIGURES`, else of the shapes; `NAME.2d.mp4` is a movie by
+        the key of its view in `VIEWS`, else of the 3-D view.
+        """
+        key, sequence = path.with_suffix("").suffix.lstrip(".").lower(), self._session.sequence
+        kind = kind_of(path)
+        if kind == "figure":
+            self.save_figure(key if key in FIGURES else "shapes", path, shapes=SHAPES)
+        elif kind == "movie" and sequence is not None:
+            view, last = key if key in VIEWS else "3d", sequence.frame_count - 1
+            fps = min(sequence.frame_rate or MovieOptions.fps, MOST_FPS)
+            self.save_movie(path, MovieOptions(view=view, fps=fps, last=last))
+        else:
+            self.save_reconstruction(path)
 
     def save_reconstruction(self, path: Path) -> None:
         """Write the shown iteration of the shown run; PLY and OBJ hold the frame that is shown."""
@@ -277,6 +295,20 @@ class ExportController(QObject):
             then(path)
 
         ask_for_path(self._window, title, use_path, kind=PathKind.NEW_FILE, start=name, filters=filters)
+
+
+def kind_of(path: Path) -> str:
+    """Return whether a path is to be a "figure", a "movie" or a "reconstruction", by its suffix.
+
+    Raises InputError where it is none of them, or what a movie needs is not installed.
+    """
+    if path.suffix.lower() in FIGURE_FORMATS:
+        return "figure"
+    if path.suffix.lower() in FORMATS:
+        format_for(path)
+        return "movie"
+    writer_for(path)
+    return "reconstruction"
 
 
 def _recipe_text(

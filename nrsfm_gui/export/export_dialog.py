@@ -22,6 +22,7 @@ from core.io.writers import ALIGNMENTS, COLORS, COORDINATES, DEFAULT_FPS, INTERP
 from nrsfm_gui.export.export_request import (
     FIGURES,
     KINDS,
+    SHAPES,
     TURNINGS,
     WHICH_FRAMES,
     ExportContext,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent
 
 SIZE = (1280, 720)  # pixels, at first
-SHAPES = "5 evenly"  # frames of a row of shapes, at first
 ALIGN_TITLES = {
     "none": "none: calibrated units, or those of a known length",
     "scale": "size of the ground truth",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STEM = "reconstruction"  # of proposed names, where there is no sequence
 FIGURE_LABELS = {".pdf": "PDF drawing", ".svg": "SVG drawing", ".png": "PNG picture"}
 MOST_SHAPES = 24  # in one figure
+SHAPES = "5 evenly"  # frames of a row of shapes, at first
 REPORT_LABELS = {".html": "HTML page, everything inside"}
 
 

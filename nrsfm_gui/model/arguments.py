@@ -74,8 +74,9 @@ def parse(argv: Collection[str]) -> Arguments:
     )
     parser.add_argument(
         "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
-        help="save the reconstruction of the run or of the result, by suffix (see nrsfm export); several "
-        "allowed",
+        help="save what is shown, by suffix: the reconstruction (see nrsfm export), a figure (.pdf, .svg, "
+        ".png; NAME.heat.pdf, NAME.loss.pdf, ... of a plot) or a movie (.mp4, .gif; NAME.2d.mp4 of 2-D); "
+        "several allowed",
     )  # fmt: skip
     parser.add_argument(
         "--exit",

@@ -137,6 +137,8 @@ WRITERS: dict[str, Writer] = {
     )
 }
 
+DRAWN = (".pdf", ".svg", ".png", ".mp4", ".gif")  # by the window: figures and movies
+
 
 def writer_for(path: str | Path) -> Writer:
     """Return the writer that the end of a path's name chooses, the longest where several fit.
@@ -148,7 +150,8 @@ def writer_for(path: str | Path) -> Writer:
     if not fitting:
         suffix = Path(path).suffix.lower()
         found = f"the suffix {suffix!r}" if suffix else "no suffix"
-        raise InputError(f"{path} has {found}; accepted are {', '.join(WRITERS)}")
+        drawn = "; figures and movies are drawn by nrsfm-gui RESULT --export FILE" if suffix in DRAWN else ""
+        raise InputError(f"{path} has {found}; accepted are {', '.join(WRITERS)}{drawn}")
     return WRITERS[max(fitting, key=len)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QImage
 
+import core
 from core import Settings, load_result, simulate, write_challenge, write_npz
 from core.io.writers import numbered
 from nrsfm_gui.export.movie_files import FORMATS
@@ -179,6 +180,23 @@ def test_a_script_refuses_its_input_as_its_output_before_it_solves(run_script, t
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "a.csv").exists()
     assert path.read_bytes() == before
+
+
+def test_a_script_draws_figures_and_movies_by_the_names_of_their_files(run_script, tmp_path, capsys):
+    core.reconstruct(simulate("balloon", frames=6, points=16, seed=3), QUICK).save(tmp_path / "result.npz")
+    begins = {
+        "shapes.pdf": b"%PDF",
+        "errors.heat.svg": b"<?xml",
+        "errors.png": b"\x89PNG",
+        "turn.gif": b"GIF89a",
+        "tracks.2d.mp4": b"\0\0\0",
+    }
+    exports = [word for name in begins for word in ("--export", str(tmp_path / name))]
+    assert run_script(str(tmp_path / "result.npz"), *exports) == 0, capsys.readouterr().err
+    for name, begin in begins.items():
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    assert run_script(str(tmp_path / "result.npz"), "--export", str(tmp_path / "a.doc")) == 2
+    assert "has the suffix '.doc'; accepted are .npz" in capsys.readouterr().err
 
 
 def test_a_result_is_still_replaced_by_the_next_one(qtbot, opened, tmp_path):
