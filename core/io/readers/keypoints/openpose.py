@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PATTERN = "*_keypoints.json"
 BODY = "pose_keypoints_2d"
 MOST_FILES = 200_000  # frames, almost two hours of a video
-_MOST_COMPARED = 1_000_000_000  # distances of keypoints, which take about a minute
+_MOST_COMPARED = 300_000_000  # distances of keypoints, which take about ten seconds
 _LARGEST_RATIO = 100_000  # of the memory and the files: who is seen in one frame takes that of all frames
 _OF_PERSON = 1_000  # bytes besides the keypoints, in each frame
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,15})_keypoints\.json", re.ASCII | re.IGNORECASE)
@@ -145,6 +145,7 @@ def _joined(
     people: list[dict[int, dict[str, Floats]]] = []
     last = np.zeros((0, points, 3))  # of each of them
     by_identity: dict[int, dict[int, dict[str, Floats]]] = {}
+    _check_crowd([sum(identity < 0 for identity, _arrays in found) for found in frames], points)
     compared = 0
     for frame, found in enumerate(frames):
         tracked = [(identity, arrays) for identity, arrays in found if identity >= 0]
@@ -154,10 +155,7 @@ def _joined(
         now = np.array([arrays[BODY] for arrays in left]).reshape(len(left), points, 3)
         compared += len(people) * now.size // 3
         if compared > _MOST_COMPARED:
-            raise InputError(
-                f"shows {len(people)} people up to frame {frame}, too many to be joined from frame to frame; "
-                "accepted are those of a video, or person_id of OpenPose's tracking"
-            )
+            raise _crowded(len(people), frame)
         agreement = _agreement(last, now)
         joined = set()
         if agreement.size:
@@ -176,6 +174,23 @@ def _joined(
     return sorted(people, key=confidence)
 
 
+def _check_crowd(counts: list[int], points: int) -> None:
+    """Refuse numbers of people by frame of which already those of single frames are too many to be joined."""
+    compared = most = 0
+    for frame, count in enumerate(counts):
+        compared += most * count * points
+        most = max(most, count)
+        if compared > _MOST_COMPARED:
+            raise _crowded(most, frame)
+
+
+def _crowded(people: int, frame: int) -> InputError:
+    return InputError(
+        f"shows {people} people up to frame {frame}, too many to be joined from frame to frame; "
+        "accepted are those of a video, or person_id of OpenPose's tracking"
+    )
+
+
 def _agreement(before: Floats, now: Floats) -> Floats:
     """Return how well the keypoints (N, P, 3) and (M, P, 3) agree, (N, M); 0 where they do not."""
     seen = before[:, :, 2] > 0
@@ -185,7 +200,7 @@ def _agreement(before: Floats, now: Floats) -> Floats:
     agreement = np.zeros((len(before), len(now)))
     for column, person in enumerate(now):
         both = seen & (person[:, 2] > 0)
-        apart = np.linalg.norm(before[:, :, :2] - person[:, :2], axis=2)
+        apart = np.hypot(before[:, :, 0] - person[:, 0], before[:, :, 1] - person[:, 1])
         agreement[:, column] = np.where(both, 1.0 - apart / sizes[:, None], 0.0).sum(axis=1)
     return np.maximum(np.nan_to_num(agreement), 0.0)
 

@@ -375,9 +375,10 @@ def test_a_folder_of_openpose_is_bounded_in_files_bytes_memory_and_time(tmp_path
     with pytest.raises(InputError, match=r"clip: its 60 frames have 0 MB; accepted are up to 0 MB"):
         read_sequence(folder)
     monkeypatch.delenv("NRSFM_FILE_MEMORY")
-    monkeypatch.setattr(openpose, "_MOST_COMPARED", 1000)
-    with pytest.raises(InputError, match="shows 60 people up to frame 2, too many to be joined"):
-        read_sequence(folder)
+    for limit, found in ((1000, "30 people up to frame 2"), (60_000, "360 people up to frame 12")):
+        monkeypatch.setattr(openpose, "_MOST_COMPARED", limit)
+        with pytest.raises(InputError, match=f"shows {found}, too many to be joined"):
+            read_sequence(folder)
     monkeypatch.setattr(openpose, "MOST_FILES", 59)
     with pytest.raises(InputError, match="clip: holds more than 59 frames"):
         read_sequence(folder)
