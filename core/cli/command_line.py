@@ -43,6 +43,7 @@ COMMANDS = {
     "reproduce": "run the paper's experiments again and write a report",
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }
+COMPLETING = "_ARGCOMPLETE"  # set by argcomplete, for a shell that completes the words of COMP_LINE
 INTERRUPTED = SIGNALED + signal.SIGINT
 BROKEN_PIPE = 141
 _received: ContextVar[Collection[int]] = ContextVar(
@@ -59,13 +60,18 @@ class _CommandParser(CheckedParser):
     def __init__(self, *, command: str, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
         self._command: str | None = command
+        if COMPLETING in os.environ and command in os.environ.get("COMP_LINE", "").split():
+            self._add_arguments()  # argcomplete looks at them before the first use
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Add the arguments of the command before the first use."""
+        self._add_arguments()
+        return super().parse_known_args(args, namespace)
+
+    def _add_arguments(self) -> None:
         if self._command is not None:
             _module(self._command).add_arguments(self)
             self._command = None
-        return super().parse_known_args(args, namespace)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -97,6 +103,10 @@ def _module(command: str) -> Any:
 
 def main(arguments: Collection[str] | None = None, *, started: Callable[[], object] = lambda: None) -> int:
     """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM."""
+    if COMPLETING in os.environ:  # a shell asks for words; it ends here
+        import argcomplete
+
+        argcomplete.autocomplete(parser())
     received: list[int] = []
     _received.set(received)
     command = "nrsfm"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -49,3 +50,21 @@ def test_only_the_command_that_is_asked_for_is_imported():
     loaded = set(done.stdout.split())
     assert {name for name in COMMANDS if f"core.cli.{name}" in loaded} == {"info"}
     assert not any(name.startswith("core.experiments") for name in loaded)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the words are asked for through a file descriptor")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nrsfm so", {"solve"}),
+        ("nrsfm solve --preset ", {"recommended", "bilinear", "paper", "lowrank"}),
+        ("nrsfm guide x --ov", {"--over"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_their_values(line, words, tmp_path):
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "_ARGCOMPLETE_SUPPRESS_SPACE": "1"}
+    where = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9"}
+    found = tmp_path / "words"
+    program = f"{sys.executable} -m core 8>{found} 9>/dev/null"
+    done = subprocess.run(program, shell=True, env=os.environ | asked | where, check=False)
+    assert (done.returncode, set(found.read_text().split())) == (0, words)
