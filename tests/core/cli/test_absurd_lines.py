@@ -226,6 +226,7 @@ def test_the_lines_work_as_they_are(line, place, capsys):
     assert main(line.split()) == 0, capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_absurd_line_ends_with_a_sentence(place, capsys, pytestconfig):
     found = {}
     for number in range(pytestconfig.getoption("lines")):

@@ -69,6 +69,7 @@ def test_solve_says_what_each_step_minimizes_unless_it_is_quiet(tracks, tmp_path
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_solve_minimizes_what_python_does(tracks, tmp_path):
     path = tmp_path / "a.npz"
     words = ["solve", tracks, "--rotations", "truth", "--starts", "1", "--quiet", "-o", str(path)]

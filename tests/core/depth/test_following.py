@@ -116,6 +116,7 @@ def test_the_share_of_a_movement_grows_until_it_has_converged(refined):
     assert shares[0] < 0.5 < shares[-2]
 
 
+@pytest.mark.slow
 def test_of_two_minima_the_lower_one_is_kept(refined):
     step = refined[1]
     rng = np.random.default_rng(0)

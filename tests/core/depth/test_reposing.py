@@ -139,6 +139,7 @@ def test_frames_that_agree_with_each_other_in_a_wrong_pose_are_found(simulated, 
     assert all(energy >= first for energy, _ in others)
 
 
+@pytest.mark.slow
 def test_few_frames_are_posed_anew_unless_the_starts_agree(simulated, monkeypatch):
     monkeypatch.setattr(reposing, "COARSE_TRIALS", 2 * 12)
     monkeypatch.setattr(reposing, "FINE_TRIALS", 12)

@@ -312,6 +312,7 @@ def part_of_many(simulated, monkeypatch):
     return problem, truth, disturbed, followed_part(problem, disturbed)
 
 
+@pytest.mark.slow
 def test_of_many_points_a_part_is_refined_and_the_others_follow_from_it(part_of_many, error):
     problem, truth, disturbed, subset = part_of_many
     assert subset.part.shape == (24, 25) and not subset.complete

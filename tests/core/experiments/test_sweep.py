@@ -405,6 +405,7 @@ def test_the_memory_of_the_runs_of_a_sweep_is_that_of_their_rows_not_of_their_fi
     assert len(reader.read()) == 400
 
 
+@pytest.mark.slow
 def test_a_million_runs_fit_into_what_a_file_may_need(swept, tmp_path):
     first = json.loads((swept / "runs.jsonl").read_text().splitlines()[0])
     rows = [

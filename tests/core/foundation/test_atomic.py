@@ -379,6 +379,7 @@ def test_a_list_of_another_user_changes_nothing(hostile):
     assert (folder / "a.txt").read_text() == "hostile" and not left.exists()
 
 
+@pytest.mark.slow
 def test_a_hostile_folder_of_any_depth_can_be_read_in(hostile):
     folder, _outside, left = hostile
     here = os.open(left, os.O_RDONLY)

@@ -94,6 +94,7 @@ def test_a_parameter_of_the_depths_moves_the_shape_from_the_first_iterate_on(set
     assert energies == sorted(energies, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVED)
 def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, away, name):
     end = away[name][-1]
@@ -111,6 +112,7 @@ def test_what_is_followed_ends_in_a_minimum_of_the_changed_parameters(sequence, 
     assert np.abs(gradient).max() < 0.2 * steepest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVED)
 def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     back = last_of(iterate(sequence, REFINED, start=away[name][-1]))
@@ -119,6 +121,7 @@ def test_a_parameter_that_is_put_back_leads_back(sequence, settled, away, name):
     assert apart(early, settled) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{"mode_weights": (0.9, 1.0, 1.2)}, {"isometry": 0.36}])
 def test_a_run_that_continues_from_a_file_follows_the_shape_in_it(sequence, settled, loaded, changes):
     moved = REFINED.with_changes(**changes)  # by little: where edges are others, far minima may be others
@@ -191,6 +194,7 @@ def few(sequence):
         return last_of(iterate(sequence, REFINED))
 
 
+@pytest.mark.slow
 def test_of_many_points_some_are_followed_and_all_move(sequence, few, tmp_path, monkeypatch):
     follow_few(monkeypatch)
     subset = few.depth.followed.subset

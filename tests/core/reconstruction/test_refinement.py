@@ -463,6 +463,7 @@ def test_ends_that_a_refinement_does_not_have_are_refused(sequence, step, senten
         reconstruct(sequence, steps=[step])
 
 
+@pytest.mark.slow
 def test_few_frames_lower_the_rank_of_the_start_and_not_one_that_is_the_problem():
     few = simulate("paper", frames=4, points=20)
     assert reconstruct(few).bilinear_B.shape[1] == 4

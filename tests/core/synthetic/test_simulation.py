@@ -250,6 +250,7 @@ def test_another_object_of_the_same_name_is_not_mixed_with_the_first(tmp_path: P
     assert len({entry.frames for entry in list_sequences(tmp_path)}) == 1
 
 
+@pytest.mark.slow
 def test_the_bundled_samples_are_what_the_function_writes(tmp_path: Path) -> None:
     entries = bundled_samples()
     assert {(e.object_name, e.camera, e.path_name) for e in entries} == {

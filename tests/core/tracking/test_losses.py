@@ -95,6 +95,7 @@ def test_the_tracks_that_are_kept_leave_no_frame_with_few():
     assert seen[:, chosen].sum(axis=1).min() == 8
 
 
+@pytest.mark.slow
 def test_a_large_picture_keeps_as_many_points_as_a_small_one(tmp_path):
     scale = 8
     _, small = followed(write(tmp_path / "small.mp4", scene(1, 3, (480, 270), grain=0.8)))

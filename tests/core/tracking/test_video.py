@@ -81,6 +81,7 @@ def read_all(path, indices):
     return numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "codec", "options"), KINDS, ids=[f"{k[1]}-{k[0]}" for k in KINDS])
 def test_an_index_gives_the_same_picture_forwards_backwards_and_at_random(tmp_path, name, codec, options):
     path = write(tmp_path / name, codec, options)

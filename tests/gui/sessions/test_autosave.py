@@ -120,6 +120,7 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
     assert not list((tmp_path / "data").glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made_is_reported_by_the_window(qtbot, solved, tmp_path):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, _run = solved()
@@ -262,6 +263,7 @@ def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
     assert lost.exists() and window.isWindowModified()
 
 
+@pytest.mark.slow
 def test_a_session_that_ended_its_window_is_recovered_without_its_view(
     qtbot, make_session_window, kept, monkeypatch
 ):

@@ -72,6 +72,7 @@ def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, wher
         assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
 
 
+@pytest.mark.slow
 def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
     settings = QUICK
     window, run = solved(settings)
@@ -96,6 +97,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
         assert loss == pytest.approx(last.last.best.loss, rel=DIGITS, abs=0)
 
 
+@pytest.mark.slow
 def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot, solved, tmp_path, text_of):
     window, _done = solved()
     for eta in (0.4, 0.2):

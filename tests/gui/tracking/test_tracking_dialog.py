@@ -213,6 +213,7 @@ def test_the_menu_states_what_has_to_be_installed(qtbot, session, store, show, m
     assert "pip install 'nrsfm-gui[track]'" in stated.args[0] and controller.dialog is None
 
 
+@pytest.mark.slow
 def test_remarks_on_the_tracks_stand_in_the_dialog(qtbot, dialog, tmp_path):
     for number in range(12):
         frame = Video(video_path(Path("sample:sheet"))).read(number)

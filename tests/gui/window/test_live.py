@@ -146,6 +146,7 @@ def moved(before, now):
     return relative_movement(before.geometry.points, now.geometry.points)
 
 
+@pytest.mark.slow
 def test_the_refined_shape_follows_a_slider_from_where_it_is_and_comes_back(qtbot, refined):
     session = refined.session
     done, before = session.shown, session.shown.last
@@ -163,6 +164,7 @@ def test_the_refined_shape_follows_a_slider_from_where_it_is_and_comes_back(qtbo
     assert session.shown is run
 
 
+@pytest.mark.slow
 def test_weights_of_modes_are_followed_and_stay_and_the_window_says_how_far_the_shape_moved(qtbot, refined):
     session, plot = refined.session, refined.parameters_panel.spectrum_plot
     before = session.shown.last
@@ -187,6 +189,7 @@ def test_parameters_of_the_start_wait_for_the_next_run(qtbot, refined):
     qtbot.waitUntil(lambda: "Eta: press Run to apply it" in refined.status_controller.line.full_text)
 
 
+@pytest.mark.slow
 def test_a_movement_during_the_search_is_followed_from_its_end(qtbot, make_window, known, solve_once):
     settings, moved = QUICK.with_changes(objective="depths"), threading.Event()
     first, *_, last = solve_once(known.sequence, settings)

@@ -243,6 +243,7 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.qt_no_exception_capture  # by the test itself
 def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, pytestconfig):
     soak_seconds = pytestconfig.getoption("--soak-seconds")
