@@ -172,15 +172,14 @@ def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]
             continue
         taken[inside] = True
         which = "The shape" if taken.all() else str(block).capitalize()
-        sentence = f"{which} may be mirrored in depth: mirrored, the energy is {_change(each)}."
+        sentence = f"{which} may be mirrored in depth: the mirror image {_fit(each)}."
         verdicts.append(Verdict("mirrored", sentence, (block.first, block.last - 1), "mirror"))
     return verdicts
 
 
-def _change(other: Alternative) -> str:
-    """Return an excess in words, in the unit of all energies: per point and frame."""
-    direction = "lower" if other.excess < 0 else "higher"
-    return f"{abs(other.excess) / other.points:.2g} {direction} per point and frame"
+def _fit(other: Alternative) -> str:
+    """Return how well an alternative meets tracks and model."""
+    return "would fit better" if other.excess < 0 else "would fit about as well"
 
 
 def _parallax(
@@ -202,8 +201,8 @@ def _parallax(
         return None
     return Verdict(
         "parallax",
-        f"The depth is hardly measured: the energy of a shape a quarter {lowest.kind} is "
-        f"{_change(lowest)}. Views from other directions would help.",
+        f"The depth is hardly measured: a shape a quarter {lowest.kind} {_fit(lowest)}. Views from other "
+        "directions would help.",
     )
 
 
