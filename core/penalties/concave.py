@@ -40,7 +40,7 @@ STRENGTH = "Strength of the penalty, 0 or more."
 SLOPE = "Slope of the penalty at 0, 0 or more."
 EPSILON = "Singular values well below it cost as in a nuclear norm, above 0, in their units."
 THETA = "Singular value from which on the penalty is constant, above 0, in its units."
-MU = {"slider": (1e-6, 1e2), "live": True}
+MU = {"slider": (1e-6, 1e2), "live": True, "label": "strength μ"}
 SIZE = {"open_below": True, "slider": (1e-9, 1e3), "live": True}  # of what is compared with singular values
 
 

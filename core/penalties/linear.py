@@ -18,7 +18,8 @@ from .base import checked_weights, extend_last
 if TYPE_CHECKING:
     from ..foundation.types import Floats
 
-MU = {"slider": (1e-6, 1e2), "live": True}
+MU = {"slider": (1e-6, 1e2), "live": True, "label": "strength μ"}
+XI = {**MU, "label": "strength ξ"}
 FREE_TIP = "Number of singular values that cost nothing, 0 or more."
 
 
@@ -105,11 +106,12 @@ class WeightedNuclearNorm(CheckedParameters):
     formula: ClassVar[str] = "a_k = xi / (sigma_k(X0#) + gamma): large singular values cost less"
 
     xi: float = parameter(
-        5e-3, "Strength of the penalty, 0 or more. 0.005 in the paper; 0.5 keeps rank 4 to 6 safe.", **MU
+        5e-3, "Strength of the penalty, 0 or more. 0.005 in the paper; 0.5 keeps rank 4 to 6 safe.", **XI
     )
     gamma: float = parameter(
         1e-6,
         "Added to the singular values before dividing, above 0, in their units.",
+        label="offset γ",
         open_below=True,
         slider=(1e-9, 1e3),
         live=True,

@@ -179,7 +179,7 @@ class Settings:
     rank: int = parameter(
         6,
         "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
-        label="rank K",
+        label="shapes K",
         section="Weighted nuclear norm",
         least=1,
         most=10_000,
@@ -191,6 +191,7 @@ class Settings:
     eta: float = parameter(  # orthogonal tracks are always solved at 1
         0.05,
         "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine.",
+        label="affine part η",
         section="Weighted nuclear norm",
         open_below=True,
         most=1.0,

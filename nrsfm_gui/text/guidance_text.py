@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.evaluation import OBJECTIVE, value_text
+from core.reconstruction.settings import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
 
@@ -15,16 +16,12 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 TITLES = {
-    "xi": "xi",
-    "mu": "mu",
+    "xi": "strength ξ",
+    "mu": "strength μ",
     "scale": "all weights ×",
-    "rank": "rank K",
-    "eta": "eta",
+    **{name: SETTINGS[name].title for name in ("rank", "eta")},
     OBJECTIVE: "objective",
-    "isometry": "isometry",
-    "smallest_movement": "smallest movement",
-    "noise": "noise",
-    "neighbors": "neighbors",
+    **{name: SETTINGS[name].title for name in ("isometry", "smallest_movement", "noise", "neighbors")},
 }
 STRENGTHS = ("xi", "mu", "scale")  # more of these is a stronger penalty
 

@@ -226,9 +226,10 @@ class TrackingDialog(QDialog):
             ),
             (
                 "check",
-                "Check",
+                "Similarity",
                 self._check,
-                "A point ends where its patch is less similar to its first one: 0 to 1",
+                "A point ends where the picture around it is less similar to that where it began: from 0, "
+                "which never ends one, to 1, which needs the same picture",
             ),
             ("first", "First frame", self._first, "First frame of the video that is used"),
             ("last", "Last frame", self._last, "Last frame of the video that is used"),

@@ -218,7 +218,7 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     assert shown.held == pytest.approx(direct.held, rel=1e-6)
     assert shown.kept == pytest.approx(direct.kept, rel=1e-6)
     assert np.isfinite(shown.truth).all() and not panel._truth.isChecked()
-    assert f"xi {direct.values[direct.best]:g} predicts best" in panel.sentence and "px" in panel.sentence
+    assert f"strength ξ {direct.values[direct.best]:g} predicts best" in panel.sentence and "px" in panel.sentence
     assert ("widened" in panel.sentence) == bool(more)
     panel._truth.click()
     assert "By the truth, not used here: " in panel.sentence
@@ -287,7 +287,7 @@ def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
     assert (flat.best, flat.close) == (1, (0.1, 1.0))
     plan = HoldoutPlan("xi", (0.1, 0.3, 1.0, 3.0))
     words = recommendation(flat, plan, "px")
-    assert "xi 0.3 predicts best: 5.43 px" in words
+    assert "strength ξ 0.3 predicts best: 5.43 px" in words
     assert "0.1 to 1 predict equally well: Use it sets 1, the strongest and safest." in words
     assert (advised(flat, "xi"), advised(flat, "eta"), advised(flat, "rank")) == (2, 1, 1)
     assert "strongest" not in recommendation(flat, replace(plan, parameter="eta"), "px")

@@ -102,7 +102,7 @@ def test_integers_are_dragged_one_by_one(qtbot, panel, form):
 
 def test_sliders_are_named_and_grayed_out_with_their_rows(panel, known):
     slider, label = drag_widgets(panel, "eta")
-    assert slider.accessibleName() == "eta"
+    assert slider.accessibleName() == "affine part η"
     assert "double click" in label.toolTip() and "0.05" in label.toolTip()
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     assert not slider.isEnabled() and not label.isEnabled()
