@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.evaluation import OBJECTIVE, value_text
-from core.reconstruction.settings import SETTINGS
+from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
 
