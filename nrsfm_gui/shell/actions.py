@@ -1,8 +1,8 @@
 """One table of everything that can be done: title, shortcut, tip, its method and when it is possible.
 
-Menus, tool bar and the sheet of shortcuts (F1) are all made of this table. What a row calls is named as
-"controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts with Ctrl and
-function keys act in the window; those without act in the views only (`view_keys`).
+Menus, tool bar, the palette (Ctrl+K) and the sheet of shortcuts (F1) are all made of this table. What a row
+calls is named as "controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts
+with Ctrl and function keys act in the window; those without act in the views only (`view_keys`).
 """
 
 from __future__ import annotations
@@ -97,6 +97,16 @@ playable = Condition(lambda s: s.frames, "Open a sequence of several frames firs
 STEP = " › "  # between a menu and the menu in it
 BACK = f"&Run{STEP}&Back in time"
 UPRIGHT = f"&View{STEP}What is &up"
+# Not in the menus: keys, buttons and panels have them, and the palette.
+OUTSIDE_MENUS = frozenset(
+    "reports step slow earlier later before_change newest "
+    "sweep_run sweep_live sweep_again sweep_copy sweep_markdown sweep_table sweep_map "
+    "reset_view front side top iso orthographic camera_lock turntable color_by_error uncertainty trails mesh "
+    "load_mesh follow path alignment outliers remove_background log_loss theme next_panel previous_panel "
+    "invert_selection deselect worst_point label_points hide_onwards hide_range "
+    "previous next back forward first last range_first range_last range_all "
+    "export_scene export_page export_shapes export_table export_result copy_view first_steps".split()
+)
 SWEEP = f"&Run{STEP}S&weep"
 
 
@@ -105,7 +115,7 @@ class ActionSpec:
     """One line of the table."""
 
     name: str
-    menu: str  # a menu in another one is written with STEP between them
+    menu: str  # that it is in, or would be; a menu in another one is written with STEP between them
     title: str  # with & before the letter of the menu
     tip: str
     target: str  # "controller.method"; its argument is the checked state of a checkable action
@@ -199,7 +209,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "loss_controller.show_before_last_change", ("Ctrl+Home",), with_reconstruction),
     ActionSpec("newest", BACK, "&Newest iteration", "See the run as it is now, at the end of the loss curve",
                "loss_controller.show_newest", ("Ctrl+End",), with_reconstruction),
-    ActionSpec("sweep", SWEEP, "&Show the sweep",
+    ActionSpec("sweep", "&Run", "&Show the sweep",
                "Show the window of the sweep that was opened: its table and its heat map",
                "sweep_controller.show", ("Ctrl+Shift+W",), with_sweep),
     ActionSpec("sweep_run", SWEEP, "Show its &chosen run", "Show the reconstruction of the chosen run",

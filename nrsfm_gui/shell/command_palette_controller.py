@@ -10,7 +10,7 @@ from PyQt6.QtGui import QAction, QKeySequence
 
 from core import CameraModel
 from nrsfm_gui.model.run_names import numbered_title, settings_text
-from nrsfm_gui.shell.actions import STEP
+from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import PANELS
 from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
@@ -66,7 +66,7 @@ class CommandPaletteController(QObject):
         )
 
     def _of_menus(self) -> list[PaletteEntry]:
-        """Return everything in the menus, in their order."""
+        """Return everything in the menus, in their order, then what is in none."""
         self._toolbars.fill_menus()
         bar = self._window.menuBar()
         assert bar is not None
@@ -75,7 +75,8 @@ class CommandPaletteController(QObject):
             menu = action.menu()
             if menu is not None:
                 self._collect(menu, _plain(action.text()), found)
-        return found
+        outside = (spec for spec in ACTIONS if spec.name in OUTSIDE_MENUS)
+        return found + [self._entry(self._toolbars.actions[spec.name], _plain(spec.menu)) for spec in outside]
 
     def _collect(self, menu: QMenu, place: str, found: list[PaletteEntry]) -> None:
         if place == PANELS_PLACE:  # they are shown, not switched on and off

@@ -13,6 +13,7 @@ from core.foundation import printable
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.shell.actions import (
     ACTIONS,
+    OUTSIDE_MENUS,
     STEP,
     Situation,
     bind,
@@ -132,10 +133,13 @@ class Toolbars(QObject):
         assert bar is not None
         bar.setWhatsThis(MENUS)
         for spec in ACTIONS:
-            menu = self._menu(spec.menu, bar)
             action = make_action(spec, bind(spec, owner), self._window)
             self.actions[spec.name] = action
-            self._window.addAction(action)  # its shortcut works even where the menu bar is hidden
+            self._window.addAction(action)  # its shortcut works without a menu
+            if spec.name in OUTSIDE_MENUS:
+                action.setText(action.text().replace("&", ""))
+                continue
+            menu = self._menu(spec.menu, bar)
             if spec.separated:
                 menu.addSeparator()
             menu.addAction(action)

@@ -19,7 +19,7 @@ from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.shell.actions import ACTIONS, Condition, with_unique_mnemonics
+from nrsfm_gui.shell.actions import ACTIONS, OUTSIDE_MENUS, STEP, Condition, with_unique_mnemonics
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.status_bar import StatusController
 from nrsfm_gui.shell.toolbars import POINT_MENU, VIEW_MENU, Toolbars
@@ -139,6 +139,18 @@ def test_letters_of_a_menu_are_used_once(window):
             title[title.index("&") + 1].lower() for title in titles if "&" in title.replace("&&", "")
         )
         assert [letter for letter, count in letters.items() if count > 1] == [], name
+
+
+def test_half_of_the_actions_are_in_the_menus(window):
+    in_menus = {
+        action for holder in window.menuBar().actions() for action in holder.menu().actions() if action.text()
+    }
+    for spec in ACTIONS:
+        action = window.toolbars.actions[spec.name]
+        nested = STEP in spec.menu
+        assert nested or (action in in_menus) != (spec.name in OUTSIDE_MENUS), spec.name
+    assert OUTSIDE_MENUS <= {spec.name for spec in ACTIONS}
+    assert len(ACTIONS) - len(OUTSIDE_MENUS) <= 55
 
 
 def test_letters_that_are_used_are_replaced_by_free_ones():
