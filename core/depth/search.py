@@ -423,7 +423,7 @@ class _Search:
         differ = thorough and self._agreeing(kept[0], ends) < min(AGREED, len(starts) - 1)
         ranked = yield from self._rank(kept, TIE if thorough and not differ else np.inf)
         limit = ranked[0][0] + (TIE_RANKED if differ else 0.0) * abs(ranked[0][0])
-        followed = [each for each in ranked if each[0] <= limit]
+        followed = [ranked[0], *(each for each in ranked[1:] if each[0] <= limit)]
         self.planned += (len(followed) - 1) * _fine_work(full.shape)  # one was planned
         self.done = max(self.done, self.planned - len(followed) * _fine_work(full.shape) - self._posing_work)
         found: list[_FineEnd] = []

@@ -9,6 +9,7 @@ import zipfile
 from multiprocessing import forkserver
 from random import Random
 
+import gaps
 import numpy as np
 import planted
 import pytest
@@ -174,3 +175,8 @@ def test_an_archive_is_made_smaller_by_its_members(worker, tmp_path):
     small = minimized(large, worker.run(large), worker)
     with zipfile.ZipFile(io.BytesIO(small.content)) as archive:
         assert archive.namelist() == ["c"]
+
+
+@pytest.mark.parametrize("case", [941])  # 8 observations, whose energy is no number
+def test_gaps_that_once_broke_a_run_are_reconstructed(case):
+    assert gaps.run(case) == "recommended"
