@@ -130,7 +130,6 @@ class DockLayout(QObject):
         self._followed: QSize | None = None  # the size of the window that the docks suit
         self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
         self._first = Debounce(self._begin, 0, self)
-        self._released = Debounce(self._read_own, 0, self)  # the splitter follows the mouse by a timer
         window.installEventFilter(self)
 
     # -- the last time --------------------------------------------------------------------------------------
@@ -287,11 +286,6 @@ class DockLayout(QObject):
             two.setHidden(hidden)
         for dock in together[:1]:
             dock.raise_()
-
-    def _read_own(self) -> None:
-        """Remember the sizes that a person has changed."""
-        sizes = self._sizes().items()
-        self._own |= {name: size for name, size in sizes if size != self._pressed.get(name)}
 
     def _sizes(self) -> dict[str, int]:
         """Return the widths of the docks at the sides, and the height of those below, where they are seen."""
