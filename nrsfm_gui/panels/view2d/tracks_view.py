@@ -87,7 +87,7 @@ class _Overlay(QWidget):
 
 
 class TracksView(PointView):
-    """Measured points blue, hidden ones hollow, reprojected ones green, residuals between them.
+    """Measured points blue rings, hidden ones faint, reprojected ones green dots, residuals between them.
 
     Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
     click adds or removes a point and a drag draws a lasso. The right button opens the menu of a point.
