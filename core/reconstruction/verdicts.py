@@ -172,14 +172,10 @@ def _mirrored(alternatives: Sequence[Alternative], frames: int) -> list[Verdict]
             continue
         taken[inside] = True
         which = "The shape" if taken.all() else str(block).capitalize()
-        sentence = f"{which} may be mirrored in depth: the mirror image {_fit(each)}."
+        how = "better" if each.excess < 0 else "about as well"
+        sentence = f"{which} may be mirrored in depth: the mirror image fits {how}."
         verdicts.append(Verdict("mirrored", sentence, (block.first, block.last - 1), "mirror"))
     return verdicts
-
-
-def _fit(other: Alternative) -> str:
-    """Return how well an alternative meets tracks and model."""
-    return "would fit better" if other.excess < 0 else "would fit about as well"
 
 
 def _parallax(
@@ -201,8 +197,8 @@ def _parallax(
         return None
     return Verdict(
         "parallax",
-        f"The depth is hardly measured: a shape a quarter {lowest.kind} {_fit(lowest)}. Views from other "
-        "directions would help.",
+        f"The depth is hardly measured: a shape a quarter {lowest.kind} fits about as well. Views from "
+        "other directions would help.",
     )
 
 

@@ -85,7 +85,7 @@ def test_the_right_shape_has_no_verdict(object_in_view, affine):
 def test_a_mirrored_shape_can_be_mirrored_back(object_in_view):
     problem, point = object_in_view(frames=20, points=24)
     verdict = verdicts_on(problem, mirror_in_depth(point))["mirrored"]
-    assert verdict.sentence == "The shape may be mirrored in depth: the mirror image would fit better."
+    assert verdict.sentence == "The shape may be mirrored in depth: the mirror image fits better."
     assert verdict.frames == (0, 19) and verdict.action == "mirror"
 
 
@@ -96,7 +96,7 @@ def test_frames_that_are_nearly_as_good_mirrored_are_named_unless_they_overlap(o
     others.append(Alternative("mirrored", 0.5, 0.3, 24, FrameBlock(2, 3), point))
     run, single = find_verdicts(problem.anchored(point), point, others, (), None)
     assert run.frames == (8, 14) and run.action == "mirror"
-    assert run.sentence == ("Frames 9-15 may be mirrored in depth: the mirror image would fit about as well.")
+    assert run.sentence == ("Frames 9-15 may be mirrored in depth: the mirror image fits about as well.")
     assert single.frames == (20, 20)
 
 
