@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from nrsfm_gui.importing.camera_form import CameraAnswer, CameraForm
 from nrsfm_gui.importing.reading_form import ReadingForm
 from nrsfm_gui.importing.tracks_picture import TracksPicture
 from nrsfm_gui.scene.shapes import Shapes, build_shapes
-from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks
+from nrsfm_gui.text.import_text import asks_for_camera, describe_camera, describe_tracks, without_options
 from nrsfm_gui.widgets.fields import push_button
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.labels import ElidedLabel, PlainLabel
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 SIZE = QSize(1120, 700)
 LEFT, ABOVE_HEADING = 480, 8  # pixels: of the column of questions, and above its headings
 HELP_LINK = "<a href='tracks'>Your own tracks: how to save them</a>"
-# What the sentences on files say about options of the command line; the dialog has fields for them.
-OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[;,] (name|choose|decide|give) [^;]*?--.*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +217,7 @@ class ImportDialog(QDialog):
         )
         self._summary.setText(inspected.summary)
         self._summary.setVisible(sequence is not None)
-        self._problem.setText(_sentence(contents.problem.removeprefix(f"{contents.path}: ")))
+        self._problem.setText(without_options(contents.problem.removeprefix(f"{contents.path}: ")))
         self._problem.setVisible(bool(contents.problem))
         accepted = accepted_options(contents)
         self._arrays.set_arrays(
@@ -231,7 +228,7 @@ class ImportDialog(QDialog):
             part.setVisible(bool(named))  # the columns of a table are chosen in a row of their own
         self._form.show_contents(contents, self._reading, accepted)
         self._show_camera(inspected)
-        self._guesses.setText("\n".join(f"• {_sentence(remark)}" for remark in contents.remarks))
+        self._guesses.setText("\n".join(f"• {without_options(remark)}" for remark in contents.remarks))
         for part in (self._guesses_heading, self._guesses):
             part.setVisible(bool(contents.remarks))
         self._picture.set_sequence(sequence, inspected.shapes)
@@ -330,12 +327,6 @@ def accepted_options(contents: FileContents) -> frozenset[str]:
         return frozenset()
     reader = installed_readers().get(contents.path.suffix.lower())
     return frozenset(READING_OPTIONS if reader is None else reader.options)
-
-
-def _sentence(text: str) -> str:
-    """Return a sentence of the reader as it stands in the dialog: without options of the command line."""
-    plain = OPTION.sub("", text)
-    return f"{plain[:1].upper()}{plain[1:]}"
 
 
 def _heading(text: str) -> QLabel:

@@ -48,7 +48,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.session_data import StoredSequence
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
 from nrsfm_gui.sessions.session_records import Note
-from nrsfm_gui.text.import_text import asks_for_camera
+from nrsfm_gui.text.import_text import asks_for_camera, without_options
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class SequenceOpening(QObject):
             assert sequence is not None  # refused above
             self._show(sequence, None if what.startswith(SAMPLE) else Path(what), how)
             if isinstance(found, FileContents) and found.remarks and not how.reading:
-                self.guessed.emit(". ".join(found.remarks))
+                self.guessed.emit(". ".join(map(without_options, found.remarks)))
             return
         self.shown.emit()
 

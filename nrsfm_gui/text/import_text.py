@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,21 @@ if TYPE_CHECKING:
     from core.cameras import Calibration
 
 
+# What sentences on files say about options of the command line, for which the dialog has fields.
+OPTION = re.compile(r" \((--[^)]*|\w+=)\)|[:,] --[\w-]+ \S+|[:;,] (name|choose|decide|give) [^;]*?--.*")
 WITHOUT_FOCAL = ("normalized", "calibrated")  # origins that have no focal length
+
+
+def without_options(text: str) -> str:
+    """Return a sentence of a reader for the window, which has fields and not options of the command line.
+
+    >>> without_options("tracks of 9 x 9: give --order ntxy (order=), or --order tnxy where frames are first")
+    'Tracks of 9 x 9: choose the order of axes'
+    """
+    plain = OPTION.sub("", text)
+    if "give --order" in text:
+        plain += ": choose the order of axes"
+    return f"{plain[:1].upper()}{plain[1:]}"
 
 
 def describe_tracks(sequence: Sequence) -> str:
