@@ -46,8 +46,8 @@ PANELS = {
     "2-D": "The measured tracks of the current frame as rings, and the reprojected shape as dots; both are "
     "dots where there is little room. The line between the two is the reprojection error. Faint rings are "
     "hidden in this frame; those of a warm color have little weight under a robust loss. Crosses are hidden "
-    "from the solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to the "
-    "selected ones, Ctrl-drag draws a lasso.",
+    "from the solver: X hides the selected points, as the menu of a point does. Ctrl-click adds a point to "
+    "the selected ones, Ctrl-drag draws a lasso.",
     "Loss": "What a run minimizes, its lowest value so far, against seconds, and at the right "
     "the error of what was shown then: the 3-D error, or without a ground truth that at observations that "
     "are hidden from the solver. A run that refines depths begins with the loss of the WNN problem; then it "
