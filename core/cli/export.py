@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"file to write, {', '.join(WRITERS)}; may be repeated",
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--frame", type=int, metavar="N", help="write this frame, counted from 0")
+    which.add_argument("--frame", type=int, metavar="N", help="write this frame, counted from 1")
     which.add_argument(
         "--all-frames",
         dest="frames",
@@ -138,6 +138,10 @@ def run(args: argparse.Namespace) -> None:
     given = {name: getattr(args, name) for name in OPTIONS}
     _check_applicable(given, args.output)
     result = load_result(args.result)
+    if args.frame is not None:
+        if not 1 <= args.frame <= result.frame_count:
+            raise InputError(f"--frame is {args.frame}; the result has frames 1 to {result.frame_count}")
+        given["frame"] = args.frame - 1
     inputs = {args.result: "the input"}
     source = named_path(str(result.meta["source"]), args.result) if result.meta.get("source") else None
     if source is not None:

@@ -1,6 +1,6 @@
 """What may be chosen about an export, and the shapes that follow from a choice.
 
-Frames are counted from 0 where programs index them (Python, `--frame`, columns of tables) and from 1 where
+Frames are counted from 0 where programs index them (Python, columns of tables) and from 1 where
 people read them: in the names of numbered files, in comments, and in the window.
 """
 
@@ -277,7 +277,7 @@ def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
         if not 0 <= options.frame < count:
             raise InputError(f"frame is {options.frame}; the result has frames 0 to {count - 1}")
         if options.frame not in known:
-            raise InputError(f"frame {options.frame} has no ground truth to be aligned to")
+            raise InputError(f"frame {options.frame + 1} has no ground truth to be aligned to")
         return [options.frame]
     return known if every or options.frames != "one" else known[:1]
 

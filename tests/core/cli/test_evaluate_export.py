@@ -209,8 +209,11 @@ def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
     assert main([*words, "--all-frames", "--coordinates", "camera", "--align", "truth"]) == 0
     assert len(list(tmp_path.glob("a_*.ply"))) == len(list(tmp_path.glob("a_*.obj"))) == 14
     assert "wrote" in capsys.readouterr().err
-    assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "3"]) == 0
-    assert len((tmp_path / "b.csv").read_text().splitlines()) == 1 + 24
+    assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "14"]) == 0
+    rows = (tmp_path / "b.csv").read_text().splitlines()
+    assert len(rows) == 1 + 24 and rows[-1].startswith("13,23,")  # of arrays, from 0
+    assert main(["export", str(solved), "-o", str(tmp_path / "d.obj"), "--frame", "14"]) == 0
+    assert "o frame_14" in (tmp_path / "d.obj").read_text()
     words = ["export", str(solved), "-o", str(tmp_path / "c.glb"), "-o", str(tmp_path / "c.trajectories.csv")]
     assert main([*words, "--align", "sequence", "--mirror", "--fps", "25", "--interpolation", "step"]) == 0
     assert len((tmp_path / "c.trajectories.csv").read_text().splitlines()) == 1 + 14 * 24

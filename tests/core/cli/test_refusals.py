@@ -84,7 +84,7 @@ REFUSED = {
         ["export", "{solved}", "-o", "a.glb", "--all-frames"],
         "--all-frames or --stacked has no effect",
     ),
-    "export frame": (["export", "{solved}", "-o", "a.ply", "--frame", "14"], "frames 0 to 13"),
+    "export frame": (["export", "{solved}", "-o", "a.ply", "--frame", "15"], "frames 1 to 14"),
     "frame and all": (
         ["export", "{solved}", "-o", "a.ply", "--frame", "1", "--all-frames"],
         "not allowed with",

@@ -240,7 +240,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("a.ply", {"frames": "all"}, "frames is 'all'; accepted are one, numbered, stacked"),
         ("a.ply", {"coordinates": "world"}, "coordinates is 'world'"),
         ("a.ply", {"align": "mm"}, "align is 'mm'"),
-        ("a.ply", {"align": "truth", "frame": 0}, "frame 0 has no ground truth"),
+        ("a.ply", {"align": "truth", "frame": 0}, "frame 1 has no ground truth"),
         ("a.obj", {"frames": "stacked"}, "OBJ cannot hold all frames"),
         ("a.gltf", {"frames": "numbered"}, "glTF holds all frames as an animation"),
         ("a.glb", {"fps": 0.0}, "fps is 0; accepted are 1e-06 to "),
