@@ -38,6 +38,7 @@ from .io.writers import (
     ExportOptions,
     export,
     shape_page,
+    shapes_figure,
 )
 from .penalties import (
     MCP,
@@ -172,6 +173,7 @@ __all__ = [
     "sample_path",
     "save_result",
     "shape_page",
+    "shapes_figure",
     "simulate",
     "solve",
     "write_challenge",

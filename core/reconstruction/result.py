@@ -76,7 +76,7 @@ from .scale import METERS, parse_scale
 from .verdicts import worth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 FORMAT = "nrsfm-result"
 MOST_SHOWN = 300_000  # points in all frames that a notebook draws: 2 to 4 MB
@@ -252,6 +252,12 @@ class Result:
         from .. import export
 
         return export(self, path, **options)
+
+    def figure(self, frames: int | Collection[int] = 5) -> Any:
+        """Return the shape at some frames as a Matplotlib figure, see `core.shapes_figure`."""
+        from .. import shapes_figure
+
+        return shapes_figure(self, frames)
 
     @property
     def points(self) -> Floats:

@@ -1,6 +1,7 @@
 """Results to files, one format a module; the table `WRITERS` lists them."""
 
 from .export import KINDS, WRITERS, Writer, export, writer_for
+from .figure import shapes_figure
 from .options import (
     ALIGNMENTS,
     COLORS,
@@ -32,6 +33,7 @@ __all__ = [
     "export",
     "numbered",
     "shape_page",
+    "shapes_figure",
     "sphere_diameter",
     "typical_radius",
     "writer_for",

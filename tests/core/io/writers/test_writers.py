@@ -458,3 +458,21 @@ def test_a_folder_that_cannot_be_written_is_named(small_result, tmp_path):
         export(small_result, tmp_path / "a.obj")
     with pytest.raises(InputError, match="cannot be written"):
         export(small_result, "/proc/a.ply", frames="numbered")
+
+
+def test_a_figure_has_the_shape_upright_in_one_scale_at_the_frames_that_are_asked_for(small_result, tmp_path):
+    figure = small_result.figure(frames=[3, 1])
+    assert [axes.get_title() for axes in figure.axes] == ["frame 4", "frame 2"]
+    upright = aligned_shapes(small_result, ExportOptions())[[3, 1]]
+    for axes, shape in zip(figure.axes, upright, strict=True):
+        x, y, z = np.array(axes.collections[-1]._offsets3d)
+        centered = shape - shape.mean(axis=1, keepdims=True)
+        np.testing.assert_allclose([x, z, -np.asarray(y)], centered, atol=1e-12)
+        assert axes.get_xlim() == figure.axes[0].get_xlim()
+    figure.savefig(tmp_path / "shapes.pdf")
+    assert (tmp_path / "shapes.pdf").read_bytes().startswith(b"%PDF")
+    assert len(small_result.figure(frames=100).axes) == small_result.frame_count
+    with pytest.raises(InputError, match="the result has frames 0 to"):
+        small_result.figure(frames=[99])
+    with pytest.raises(InputError, match="frames are none"):
+        small_result.figure(frames=[])

@@ -1,0 +1,91 @@
+"""The shape at some frames as a Matplotlib figure, for notebooks and papers."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from ...foundation.missing_packages import needs
+from .options import ExportOptions, shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ...foundation.types import Floats
+    from ...reconstruction.result import Result
+
+SIDE = 2.6  # inches of a shape
+COLOR, EDGE_COLOR = "#1f5fbf", "#9db7dd"
+ABOVE, ASIDE = 12.0, 15.0  # degrees from which a shape is seen, and away from where it is widest
+
+
+def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
+    """Draw the shape at some frames side by side, standing upright, from where it is widest, in one scale.
+
+    Parameters
+    ----------
+    result
+        a reconstruction of F frames.
+    frames
+        so many frames, evenly from the first to the last; or their indices, 0 to F - 1.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        which a notebook shows, and whose `savefig` writes .pdf, .svg and .png.
+
+    Raises
+    ------
+    InputError
+        where there is no such frame, or Matplotlib (the extra `experiments`) is not installed.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> [axes.get_title() for axes in core.shapes_figure(result, frames=3).axes]
+    ['frame 1', 'frame 7', 'frame 12']
+    """
+    if find_spec("matplotlib") is None:
+        raise InputError(needs("A figure", "Matplotlib", "experiments"))
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+    chosen = _evenly(result.frame_count, frames) if isinstance(frames, int) else list(frames)
+    meshed = result.with_mesh()
+    upright = [shapes(meshed, ExportOptions(frame=frame))[0][1] for frame in chosen]
+    # Matplotlib's z is up: a turn about x.
+    drawn = [np.stack([x - x.mean(), z.mean() - z, y - y.mean()]) for x, y, z in upright]
+    if not drawn:
+        raise InputError("frames are none; accepted are a number of frames, or indices")
+    radius = 1.05 * max(float(np.abs(each).max()) for each in drawn)
+    azimuth = _widest(np.concatenate(drawn, axis=1)[:2]) - 90.0 + ASIDE
+    figure = Figure(figsize=(SIDE * len(drawn), SIDE), layout="constrained")
+    size = float(np.clip(600.0 / result.point_count, 1.0, 12.0))
+    for place, (frame, points) in enumerate(zip(chosen, drawn, strict=True)):
+        axes: Any = figure.add_subplot(1, len(drawn), place + 1, projection="3d")
+        if meshed.edges is not None:
+            axes.add_collection3d(Line3DCollection(points.T[meshed.edges], colors=EDGE_COLOR, linewidths=0.6))
+        axes.scatter(*points, s=size, c=COLOR, depthshade=False, linewidths=0)
+        axes.set(xlim=(-radius, radius), ylim=(-radius, radius), zlim=(-radius, radius))
+        axes.set_box_aspect((1, 1, 1), zoom=1.4)
+        axes.view_init(elev=ABOVE, azim=azimuth)
+        axes.set_axis_off()
+        axes.set_title(f"frame {frame + 1}", fontsize=9, y=0.98)
+    return figure
+
+
+def _evenly(frame_count: int, number: int) -> list[int]:
+    """Return so many frames at most, at least one, from the first to the last."""
+    places = np.linspace(0, frame_count - 1, min(max(number, 1), frame_count))
+    return [round(place) for place in places.tolist()]
+
+
+def _widest(places: Floats) -> float:
+    """Return the angle in degrees, -90 to 90, of the main axis of places (2, N) with the mean 0."""
+    vectors = np.linalg.eigh(places @ places.T)[1]
+    return float(np.degrees(np.arctan(vectors[1, 1] / (vectors[0, 1] or 1e-12))))
