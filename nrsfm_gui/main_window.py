@@ -95,7 +95,8 @@ class MainWindow(PanelWindow):
             logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
         )  # fmt: skip
         self.defect_reporter = DefectReporter(
-            self, session, self.logbook, save_session=self.session_saver.save_as,
+            self, session, self.logbook, drawn_by=lambda: self.scene_view.drawn_by,
+            save_session=self.session_saver.save_as,
             save_reconstruction=self.export_controller.ask_for_reconstruction,
         )  # fmt: skip
         self.experiment_reports = ExperimentReports(store, session.notifier, self)

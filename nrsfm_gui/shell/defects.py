@@ -25,6 +25,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.log_records import Level
+from nrsfm_gui.shell.help import system_text
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.labels import PlainLabel
 
@@ -48,12 +49,13 @@ class DefectReporter(QObject):
         session: Session,
         logbook: Logbook,
         *,
+        drawn_by: Callable[[], str],
         save_session: Callable[[], object],
         save_reconstruction: Callable[[], object],
     ) -> None:
         super().__init__(window)
         self._window, self._session, self._logbook = window, session, logbook
-        self._notifier = session.notifier
+        self._notifier, self._drawn_by = session.notifier, drawn_by
         self._save_session, self._save_reconstruction = save_session, save_reconstruction
         self._hooks: tuple[Any, Any, Any] | None = None
         self._happened.connect(self._on_happened)
@@ -79,7 +81,8 @@ class DefectReporter(QObject):
         if self.dialog is not None and self.dialog.isVisible():
             self.dialog.count_another()  # the first of many is the most informative
             return
-        self.dialog = DefectDialog(sentence, details, self._window, saves=self._saves())
+        report = f"{details.rstrip()}\n\n{system_text()}\n{self._drawn_by()}"
+        self.dialog = DefectDialog(sentence, report, self._window, saves=self._saves())
         self.dialog.open()
 
     def _saves(self) -> dict[str, Callable[[], object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import platform
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import PYQT_VERSION_STR, QEvent, QObject, QSize, Qt, QUrl, qVersion
@@ -267,13 +268,18 @@ def _space_and_color(document: QTextDocument, theme: Theme) -> None:
         table.setFormat(lines)
 
 
+def system_text() -> str:
+    """Return the versions of the application, of what it is made of, and of the system, in three lines."""
+    parts = ", ".join(f"{name} {version}" for name, version in versions().items() if name != "core")
+    return f"{version_text()}\nPyQt {PYQT_VERSION_STR}, Qt {qVersion()}, {parts}\n{platform.platform()}"
+
+
 def about_text() -> str:
     """Return the text about the application: version, license and where its parts are loaded from."""
-    parts = ", ".join(f"{name} {version}" for name, version in versions().items() if name != "core")
     return (
         f"<h3>{PROGRAM}</h3>"
         "<p>Non-rigid structure from motion with the weighted nuclear norm: open tracks, solve, watch it "
         "converge, compare with the ground truth, export.</p>"
-        f"<p>{html.escape(version_text())}<br>PyQt {PYQT_VERSION_STR}, Qt {qVersion()}, {parts}</p>"
+        f"<p>{html.escape(system_text()).replace(chr(10), '<br>')}</p>"
         "<p>GNU General Public License, version 3 or later. There is no warranty.</p>"
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import platform
 import sys
 import threading
 import weakref
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QThread, QTimer
+from PyQt6.QtCore import QThread, QTimer, qVersion
 from PyQt6.QtGui import QGuiApplication, QPainter
 from PyQt6.QtWidgets import QPushButton, QWidget
 
@@ -37,7 +38,9 @@ def reporter(show, session, logbook) -> Iterator[DefectReporter]:
     """Return what shows the defects of a session over a window, in place of what Python does with them."""
     window = QWidget()
     show(window, 300, 200)
-    made = DefectReporter(window, session, logbook, save_session=int, save_reconstruction=int)
+    made = DefectReporter(
+        window, session, logbook, drawn_by=lambda: "Drawn by hand.", save_session=int, save_reconstruction=int
+    )
     made.install()
     yield made
     made.uninstall()
@@ -59,7 +62,9 @@ def test_a_slot_that_raises_leaves_the_window_alive(qtbot, capsys, session, cont
     assert "a slot broke" in capsys.readouterr().err
     copy = next(button for button in dialog.findChildren(QPushButton) if "Copy" in button.text())
     copy.click()
-    assert "ValueError: a slot broke" in QGuiApplication.clipboard().text()
+    copied = QGuiApplication.clipboard().text()
+    for part in ("ValueError: a slot broke", f"Qt {qVersion()}", platform.platform(), "Drawn by hand."):
+        assert part in copied
     dialog.close()
     session.set_settings(QUICK)
     session.set_sequence(simulate("paper", frames=10, points=24, noise=0.3, seed=2))
