@@ -131,6 +131,9 @@ class ScriptedRun(QObject):
             self._later(self._picture)
 
     def _picture(self) -> None:
+        if self._exporting.views.background.busy and not self._over:
+            self._later(self._picture)
+            return
         path = self._arguments.screenshot
         if path is not None and not self._over:
             try:

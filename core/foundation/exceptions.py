@@ -37,6 +37,9 @@ class InputError(ValueError):
         return cls(f"{error.filename}: {error.strerror}" if named else str(error))
 
 
+THIN_SPACE = "\u202f"  # between the thousands of numbers
+
+
 def printable(text: str) -> str:
     r"""Return a text as one line that any terminal shows and any file holds, with the escapes of Python.
 
@@ -44,7 +47,7 @@ def printable(text: str) -> str:
     'a\\x1b[31m b'
     """
     if not text.isprintable():
-        text = "".join(c if c.isprintable() else _escape(c) for c in text)
+        text = "".join(c if c.isprintable() or c == THIN_SPACE else _escape(c) for c in text)
     return _INVISIBLE.sub(lambda found: _escape(found[0]), text)
 
 

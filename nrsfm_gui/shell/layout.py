@@ -123,6 +123,7 @@ class DockLayout(QObject):
         self._wide_state: QByteArray | None = None  # where the docks were before some of them joined others
         self._joined: tuple[bool, bool] = (False, False)  # whether those at the left have, and those below
         self._beside = False  # whether the 2-D view was put beside the 3-D view
+        self._in_front: QDockWidget | None = None  # what is to be in front of its tabs next
         self._own: dict[str, int] = {}  # the sizes that a person gave
         self._pressed: dict[str, int] = {}  # the sizes when a person began to move a splitter
         self._restored = False
@@ -170,10 +171,12 @@ class DockLayout(QObject):
             hidden = dock.isHidden()
             self._window.addDockWidget(places[beside], dock, Qt.Orientation.Horizontal)
             dock.setHidden(hidden)
+        self._in_front = dock if beside else None
         self._rest.request()
 
     def save(self) -> None:
-        """Remember where everything is."""
+        """Remember where everything is, and would be without a video."""
+        self.place_tracks(None)
         state = self._window.saveState() if self._wide_state is None else self._wide_state
         self._store.set_layout(self._window.saveGeometry(), state, self._own)
 
@@ -245,6 +248,9 @@ class DockLayout(QObject):
             self._joined = join
             self._join(*join)
             window.setUpdatesEnabled(True)
+        if self._in_front is not None:
+            self._in_front.raise_()
+            self._in_front = None
         self._followed = window.size()
         sizes = {**_shares(self._followed), **self._own}
         for names, orientation in (

@@ -114,6 +114,7 @@ class BackgroundController(QObject):
         self._count = 0
         self._size = QSize()
         self._warned = False  # that a picture cannot be read
+        self._pictured = False  # whether a picture was read
         self.bar = BackgroundBar()
         self.bar.opacity_requested.connect(self.set_opacity)
         self.bar.offset_requested.connect(self.set_offset)
@@ -121,6 +122,11 @@ class BackgroundController(QObject):
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
         session.frame_changed.connect(lambda _frame: self._show())
+
+    @property
+    def busy(self) -> bool:
+        """Whether a background is being opened, or its first picture is read."""
+        return self._reader is not None and not self._pictured
 
     def ask(self) -> None:
         """Ask for a video, a folder of images, or one of those that are numbered."""
@@ -223,12 +229,13 @@ class BackgroundController(QObject):
         ):
             return
         self._warned = self._warned and image.isNull()
+        self._pictured = True
         self._view.set_background(None if image.isNull() else image, background.opacity)
 
     def _on_picture_unreadable(self, sentence: str) -> None:
         """Warn that a picture cannot be read, once until another one can."""
         if not self._warned and self.sender() is self._reader:
-            self._warned = True
+            self._warned = self._pictured = True
             self._notifier.fail(sentence)
 
     def _show(self) -> None:
@@ -238,10 +245,12 @@ class BackgroundController(QObject):
             return
         index = background.picture(self._session.frame, self._session.sequence)
         if not 0 <= index < self._count:
+            self._pictured = True
             self._view.set_background(None, background.opacity)
             return
         image = reader.kept(index)
         if image is not None:
+            self._pictured = True
             self._view.set_background(image, background.opacity)
         reader.request(index)
 
@@ -257,7 +266,8 @@ class BackgroundController(QObject):
         self._view.show_axes(False)
 
     def _close(self) -> None:
-        reader, self._reader, self._count, self._warned = self._reader, None, 0, False
+        reader, self._reader, self._count = self._reader, None, 0
+        self._warned = self._pictured = False
         if reader is not None:
             reader.cancel()  # it may still be opening a long video
 

@@ -556,7 +556,7 @@ class LossPlot(Themed, QWidget):
 
 
 def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | None:
-    """Return the errors of what was shown since there is a loss of the final objective.
+    """Return the errors of what was shown since there is a loss of the final objective; None for a point.
 
     `x`: (N,) where the records are.
     """
@@ -565,7 +565,7 @@ def _errors(history: History, x: Floats, trace: ErrorTrace) -> RightValues | Non
     entries = [history.records[record] for record in records.tolist()]
     shown = np.array([each.best is not None or each.objective == DEPTHS for each in entries], dtype=bool)
     records, errors = records[shown], errors[shown]
-    if not len(records):
+    if not len(records) or records[0] == len(history) - 1:
         return None
     changed = objectives(history, records)
     starts = np.append(True, np.diff(changed) != 0)

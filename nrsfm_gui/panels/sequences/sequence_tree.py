@@ -108,7 +108,10 @@ class SequenceTree(Themed, QTreeWidget):
         opened = self.open is not None and (before is None or self.open.sequence is not before.sequence)
         if self.open is not None and (opened or changed):
             found = None if shown is None else self._run(self.open.sequence, shown)
-            self.setCurrentItem(found or self._row_of(self.open.sequence))
+            item = found or self._row_of(self.open.sequence)
+            self.setCurrentItem(item)
+            if item is not None:
+                self.scrollToItem(item)
         elif held is not None and held[1] is not None:  # its row may have been made anew
             found = self._run(held[0], held[1].number)
             if found is not self.currentItem():

@@ -189,7 +189,14 @@ class TracksView(PointView):
 
     def set_background(self, image: QImage | None, opacity: float) -> None:
         """Show an image behind the points, or none; its pixel centers are at integers."""
+        before = self._picture()
         self._background.set_image(image, opacity)
+        if self._fitted and self._picture() != before:
+            self.fit()
+
+    def _picture(self) -> QRectF:
+        """Return the place of the picture behind the points, which is empty where there is none."""
+        return self._background.boundingRect() if self._background.isVisible() else QRectF()
 
     def show_axes(self, on: bool) -> None:
         """Show the axes, or leave their place to pictures, which say where points are."""
@@ -219,12 +226,12 @@ class TracksView(PointView):
         self._box.setRange(part, padding=0)
 
     def fit(self) -> None:
-        """Show the range that holds all tracks of the sequence."""
+        """Show the range that holds all tracks of the sequence, and the picture behind them."""
         if self._scene is None:
             return
         (x0, y0), (x1, y1) = self._scene.image_extent
         self._fitting = True
-        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0), padding=0.02)
+        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0).united(self._picture()), padding=0.02)
         self._fitting = False
         self._fitted = True
 

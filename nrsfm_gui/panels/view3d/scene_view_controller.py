@@ -43,6 +43,7 @@ class SceneViewController(QObject):
         self._is_resetting = False
         display.without_opengl = not view.uses_opengl
         view.degraded.connect(self._on_degraded)
+        session.sequence_changed.connect(lambda _sequence: view.set_camera_locked(False))
         self.add_view(view)
 
     def set_follow(self, on: bool) -> None:

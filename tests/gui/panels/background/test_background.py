@@ -226,7 +226,7 @@ def opened(qtbot, session, background, sequence):
 
     def put(path, **options):
         background.open(path, **options)
-        qtbot.waitUntil(lambda: background._count > 0)
+        qtbot.waitUntil(lambda: background._count > 0 and not background.busy)
 
     return put
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
+from PyQt6.QtGui import QImage
 
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -264,3 +265,20 @@ def test_the_right_button_selects_a_point_and_asks_for_its_menu(view, known, sha
     assert len(asked) == 2
     qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.RightButton, pos=QPoint(70, 5))
     assert len(asked) == 2
+
+
+def test_a_picture_behind_the_points_is_seen_whole(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    view.fit()
+    alone = view.range_shown
+    picture = QImage(4000, 3000, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    view.set_background(picture, 1.0)
+    place = QRectF(-0.5, -0.5, 4000, 3000)
+    assert view.range_shown.contains(place) and not alone.contains(place)
+    view.show_range(QRectF(10, 10, 50, 50))
+    moved = view.range_shown
+    view.set_background(None, 1.0)
+    assert view.range_shown == moved  # it was moved by hand
+    view.fit()
+    assert view.range_shown == alone
