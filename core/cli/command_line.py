@@ -17,6 +17,7 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,14 @@ class _CommandParser(CheckedParser):
             self._add_arguments()  # argcomplete looks at them before the first use
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Add the arguments of the command before the first use."""
+        """Add the arguments of the command before the first use, and refuse others than these."""
         self._add_arguments()
-        return super().parse_known_args(args, namespace)
+        known, others = super().parse_known_args(args, namespace)
+        if others:
+            near = get_close_matches(others[0].partition("=")[0], self._option_string_actions, n=1)
+            hint = f"; the nearest is {near[0]}" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(others)}{hint}")
+        return known, others
 
     def _add_arguments(self) -> None:
         if self._command is not None:

@@ -273,9 +273,10 @@ def _uncertain(point: DepthPoint, std: Floats) -> Verdict | None:
     if relative <= UNCERTAIN:
         return None
     worst = int(squared.argmax())
+    mean = float(np.linalg.norm(std, axis=1).mean() / np.sqrt(size))  # as the window has it
     return Verdict(
         "uncertain",
-        f"The points are uncertain: their standard deviation is {100 * relative:.0f} % of the shapes' size.",
+        f"The points are uncertain: their standard deviation is {100 * mean:.0f} % of the shapes' size.",
         (worst, worst),
         "look",
     )

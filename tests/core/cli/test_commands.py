@@ -68,3 +68,10 @@ def test_a_shell_completes_commands_options_and_their_values(line, words, tmp_pa
     program = f"{sys.executable} -m core 8>{found} 9>/dev/null"
     done = subprocess.run(program, shell=True, env=os.environ | asked | where, check=False)
     assert (done.returncode, set(found.read_text().split())) == (0, words)
+
+
+@pytest.mark.parametrize(("word", "hint"), [("--pionts", "; the nearest is --points"), ("--zzzzzz", "")])
+def test_an_option_that_does_not_exist_is_refused_by_its_command(word, hint, capsys):
+    assert main(["track", "a.mp4", "-o", "a.npz", word, "4"]) == 2
+    found = capsys.readouterr().err
+    assert found == f"nrsfm track: unrecognized arguments: {word} 4{hint} (see nrsfm track --help)\n"
