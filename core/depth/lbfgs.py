@@ -206,9 +206,10 @@ class LBFGS(IterativeMethod["LevelEnergy", "DepthPoint", LBFGSState]):
         self, problem: LevelEnergy, state: LBFGSState, preconditioner: Preconditioner
     ) -> LBFGSState | None:
         """Return the state after a step along the direction; None where no step lowers the energy."""
-        direction = -state.pairs.times_inverse_hessian(state.gradient, preconditioner)
-        slope = float(state.gradient @ direction)
-        if not slope < 0:
+        with np.errstate(over="ignore", invalid="ignore"):  # single precision may not hold the direction
+            direction = -state.pairs.times_inverse_hessian(state.gradient, preconditioner)
+            slope = float(state.gradient @ direction)
+        if not -np.inf < slope < 0:
             return None
         t, low, high = 1.0, Trial(0.0, state.value, slope), None
         best: tuple[float, float, Floats] | None = None  # t, value and gradient of sufficient decrease

@@ -23,6 +23,8 @@ from readers import READERS
 from scipy.io import savemat
 from workers import READ, REFUSED, Case, Outcome, Worker
 
+import core
+
 DEFECTS = {
     planted.raises: "exception KeyError",
     planted.dies: "crash SIGSEGV",
@@ -177,6 +179,7 @@ def test_an_archive_is_made_smaller_by_its_members(worker, tmp_path):
         assert archive.namelist() == ["c"]
 
 
-@pytest.mark.parametrize("case", [941])  # 8 observations, whose energy is no number
+# 8 observations, whose energy is no number; a direction that single precision does not hold.
+@pytest.mark.parametrize("case", [941, 1902])
 def test_gaps_that_once_broke_a_run_are_reconstructed(case):
-    assert gaps.run(case) == "recommended"
+    assert gaps.run(case) in core.PRESETS
