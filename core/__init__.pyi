@@ -1,12 +1,7 @@
 """Public names of the solver, by the package that they are in."""
 
 from .cameras import calibrate
-from .data import (
-    CameraModel,
-    GroundTruth,
-    Observations,
-    Sequence,
-)
+from .data import CameraModel, GroundTruth, Observations, Sequence
 from .evaluation import (
     METRICS,
     Alignment,
@@ -17,10 +12,7 @@ from .evaluation import (
     procrustes_mm,
     reprojection_px,
 )
-from .foundation import (
-    VERSION,
-    InputError,
-)
+from .foundation import VERSION, InputError
 from .io.readers import (
     FileContents,
     SequenceEntry,
@@ -33,13 +25,7 @@ from .io.readers import (
     write_npz,
     write_tracks,
 )
-from .io.writers import (
-    WRITERS,
-    ExportOptions,
-    export,
-    shape_page,
-    shapes_figure,
-)
+from .io.writers import WRITERS, ExportOptions, export, shape_page, shapes_figure
 from .penalties import (
     MCP,
     PENALTIES,
@@ -55,11 +41,7 @@ from .penalties import (
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
 )
-from .problem import (
-    Factors,
-    LowRankProblem,
-    NonRigidProblem,
-)
+from .problem import Factors, LowRankProblem, NonRigidProblem
 from .reconstruction import (
     PRESETS,
     HistoryEntry,
@@ -94,10 +76,7 @@ from .solvers import (
     VariableProjection,
     solve,
 )
-from .synthetic import (
-    simulate,
-    write_challenge,
-)
+from .synthetic import simulate, write_challenge
 
 __version__: str
 

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PLATFORM = "QT_QPA_PLATFORM"
-DISPLAYS = {
-    "xcb": "DISPLAY",
-    "wayland": "WAYLAND_DISPLAY",
-}  # the variables that name them
+DISPLAYS = {"xcb": "DISPLAY", "wayland": "WAYLAND_DISPLAY"}  # the variables that name them
 REQUIREMENT = "nrsfm-gui needs PyQt6 6.11 (6.11.2 or newer of PyQt6-Qt6)"
 C_LIBRARY = "2.34"  # the glibc that the wheels of PyQt6-Qt6 are built for
 DEFAULT_PLATFORMS = tuple(DISPLAYS) if sys.platform.startswith("linux") else ()

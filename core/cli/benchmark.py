@@ -86,10 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="in place of the comparison: against pyproximal on its tutorial's mocap.npz",
     )
     parser.add_argument(
-        "--sizes",
-        nargs="+",
-        metavar="FxP",
-        help=f"frames x points (default {' '.join(DEFAULT_SIZES)})",
+        "--sizes", nargs="+", metavar="FxP", help=f"frames x points (default {' '.join(DEFAULT_SIZES)})"
     )
     parser.add_argument(
         "--methods",

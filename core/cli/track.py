@@ -15,15 +15,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_outputs, check_writable, saved_elsewhere
 from ..io.readers import write_csv, write_npz
-from ..tracking import (
-    CHECK,
-    POINTS,
-    plugin_warning,
-    rectangle,
-    sample_videos,
-    track_video,
-    video_path,
-)
+from ..tracking import CHECK, POINTS, plugin_warning, rectangle, sample_videos, track_video, video_path
 from .command_line import INTERRUPTED, check_stopped
 from .console import INTERVAL, ProgressLine, print_lines
 

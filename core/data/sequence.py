@@ -274,11 +274,7 @@ class Sequence:
         object.__setattr__(self, "tracks", seen.tracks)
         object.__setattr__(self, "visible", seen.visible)
         frames, points = self.visible.shape
-        expected = {
-            "intrinsics": (3, 3),
-            "rotations": (frames, 3, 3),
-            "translations": (frames, 3),
-        }
+        expected = {"intrinsics": (3, 3), "rotations": (frames, 3, 3), "translations": (frames, 3)}
         for name, shape in expected.items():
             value = getattr(self, name)
             if value is None:

@@ -578,11 +578,7 @@ class LevelEnergy:
 def _split(x: npt.NDArray[Any], points: int, frames: int) -> tuple[npt.NDArray[Any], ...]:
     """Return views of depths (P, F), rotation vectors (3, F) and rays (2, N) of a vector of unknowns."""
     depths, turns = points * frames, (points + 3) * frames
-    return (
-        x[:depths].reshape(points, frames),
-        x[depths:turns].reshape(3, frames),
-        x[turns:].reshape(2, -1),
-    )
+    return (x[:depths].reshape(points, frames), x[depths:turns].reshape(3, frames), x[turns:].reshape(2, -1))
 
 
 def _rotate(r: Floats, Y: Floats) -> Floats:

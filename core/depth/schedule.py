@@ -26,10 +26,7 @@ FIRST = DepthLevel(0.1, 0.15, iterations=30, tolerance=1e-6)
 COMPARED = DepthLevel(0.05, 0.07, iterations=50, tolerance=1e-6)  # where starts and reflections compete
 SETTLED = replace(COMPARED, iterations=60)  # of a block that was accepted
 SETTLED_FRAME = replace(COMPARED, iterations=30)
-TRIAL = (
-    replace(FIRST, iterations=8, tolerance=1e-5),
-    replace(COMPARED, iterations=10, tolerance=1e-5),
-)
+TRIAL = (replace(FIRST, iterations=8, tolerance=1e-5), replace(COMPARED, iterations=10, tolerance=1e-5))
 EXTENDED = (replace(FIRST, iterations=10), replace(COMPARED, iterations=20))
 RANKED = DepthLevel(0.02, 0.03, iterations=200, tolerance=3e-7)  # where ends that are nearly equal compete
 FINE = (

@@ -61,10 +61,7 @@ NEAREST = 8  # points of a refined part that the uncertainty of another one is t
 
 
 def standard_deviations(
-    problem: DepthProblem,
-    step: DepthStep,
-    options: DepthOptions,
-    alternatives: Sequence[Alternative],
+    problem: DepthProblem, step: DepthStep, options: DepthOptions, alternatives: Sequence[Alternative]
 ) -> Floats:
     """Return the standard deviation of every point of every frame.
 

@@ -145,11 +145,7 @@ def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
 
 
 def _table_blocks(
-    what: str,
-    entries: pd.DataFrame,
-    jobs: list[TableJob],
-    results: Mapping[str, JobResult],
-    pictures: Path,
+    what: str, entries: pd.DataFrame, jobs: list[TableJob], results: Mapping[str, JobResult], pictures: Path
 ) -> list[ReportBlock]:
     complete = what == "all"
     blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]

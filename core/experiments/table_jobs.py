@@ -125,11 +125,7 @@ class TableJob(ExperimentJob):
         assert truth is not None  # `load_table_data` refuses sequences without one
         shape = truth.at(truth.reference)
         assert shape is not None  # GroundTruth checks that its reference is one of its frames
-        facts = {
-            "rotations": last.rotations,
-            "rotation_seconds": rotation_seconds,
-            "rows": rows,
-        }
+        facts = {"rotations": last.rotations, "rotation_seconds": rotation_seconds, "rows": rows}
         return JobResult(facts, arrays | {"truth": shape})
 
     def command(self, row: str) -> str:

@@ -296,8 +296,7 @@ class CameraFrames:
     def rotate_back(self, vectors: Floats) -> Floats:
         """Return R' v, (rows, 3, p), for v (3 rows, p) in the frames of the cameras, axes first."""
         rotated: Floats = np.matmul(
-            self.rotations.transpose(0, 2, 1),
-            vectors.reshape(3, len(self.tracks), -1).transpose(1, 0, 2),
+            self.rotations.transpose(0, 2, 1), vectors.reshape(3, len(self.tracks), -1).transpose(1, 0, 2)
         )
         return rotated
 

@@ -140,11 +140,7 @@ class Orientation:
 
 
 def orient(
-    points: Floats,
-    rotations: Floats | None,
-    rule: UprightRule | None = None,
-    *,
-    axes: Floats | None = None,
+    points: Floats, rotations: Floats | None, rule: UprightRule | None = None, *, axes: Floats | None = None
 ) -> Orientation:
     """Return how shapes (F, 3, P) stand, NaN where a point is unknown; see the module.
 

@@ -306,12 +306,7 @@ def run_phase(
 
 
 def run_last_phase(
-    context: RunContext,
-    problem: Problem,
-    algorithm: Algorithm[Any],
-    start: Factors,
-    phase: Phase,
-    name: str,
+    context: RunContext, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: Phase, name: str
 ) -> Iterator[Iterate]:
     """Yield the phase that ends the run; its loss is that of the start `name`, unless this is empty."""
     for step in solve_phase(context, problem, algorithm, start, phase):

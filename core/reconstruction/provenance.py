@@ -22,14 +22,7 @@ from ..foundation.phases import Phase
 from ..foundation.records import Hook, Records, refused
 from ..foundation.representation import one_line_repr
 from ..io.readers.samples import sample_name
-from ..penalties import (
-    EXPLICIT,
-    PENALTIES,
-    ExplicitWeights,
-    Penalty,
-    SpectralPenalty,
-    penalty_name,
-)
+from ..penalties import EXPLICIT, PENALTIES, ExplicitWeights, Penalty, SpectralPenalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, chosen_objective, suited_penalty
 
 if TYPE_CHECKING:

@@ -55,13 +55,7 @@ import numpy as np
 
 from ..cameras.calibration import project, project_low_rank, to_pixels
 from ..data.connectivity import Connectivity, connect
-from ..data.sequence import (
-    LARGEST_COORDINATE,
-    CameraModel,
-    GroundTruth,
-    check_rotations,
-    checked_intrinsics,
-)
+from ..data.sequence import LARGEST_COORDINATE, CameraModel, GroundTruth, check_rotations, checked_intrinsics
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.phases import DEPTHS, WNN
@@ -116,13 +110,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "truth_reference": (),
 }
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
-BILINEAR = (
-    "bilinear_B",
-    "bilinear_C",
-    "bilinear_weights",
-    "bilinear_rotations",
-    "bilinear_translations",
-)
+BILINEAR = ("bilinear_B", "bilinear_C", "bilinear_weights", "bilinear_rotations", "bilinear_translations")
 REFINED = {*BILINEAR, "energy", "energy_history"}  # likewise
 OPTIONAL = (
     LOW_RANK

@@ -252,12 +252,7 @@ class Settings:
         integer=True,
     )
     # Where it is empty it becomes what suits the other parameters.
-    objective: str = parameter(
-        "",
-        "What is minimized.",
-        section="Objective",
-        choices=tuple(OBJECTIVES),
-    )
+    objective: str = parameter("", "What is minimized.", section="Objective", choices=tuple(OBJECTIVES))
     isometry: float = parameter(
         0.3,
         "Weight of the lengths between neighbors in the energy of the depths, 0 or more.",

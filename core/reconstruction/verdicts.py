@@ -258,8 +258,7 @@ def _rigid(problem: DepthProblem, point: DepthPoint) -> Verdict | None:
         return None
     share = 100 * residual / problem.size
     return Verdict(
-        "rigid",
-        f"A rigid shape would do as well: it misses the tracks by {share:.2g} % of their size.",
+        "rigid", f"A rigid shape would do as well: it misses the tracks by {share:.2g} % of their size."
     )
 
 

@@ -115,12 +115,7 @@ METHODS: dict[str, Method] = {
         (*ADMM_OPTIONS, DAMPING, ALPHA),
         refined=AlgorithmOne,
     ),
-    "admm": Method(
-        "ADMM",
-        "ADMM on the structure matrix, cut to rank K",
-        ADMM,
-        ADMM_OPTIONS,
-    ),
+    "admm": Method("ADMM", "ADMM on the structure matrix, cut to rank K", ADMM, ADMM_OPTIONS),
     "admm+bilinear": Method(
         "ADMM, then bilinear",
         "ADMM, then the bilinear form from where it ends: the paper's pipeline",

@@ -152,9 +152,7 @@ def single_threaded() -> AbstractContextManager[object]:
 
 
 def iterate(
-    problem: ProblemT,
-    algorithm: IterativeMethod[ProblemT, StartT, State],
-    start: StartT | Snapshot[State],
+    problem: ProblemT, algorithm: IterativeMethod[ProblemT, StartT, State], start: StartT | Snapshot[State]
 ) -> Iterator[Snapshot[State]]:
     """Yield a snapshot of the start and one after every iteration, until the algorithm is done.
 
@@ -197,9 +195,7 @@ def iterate(
 
 
 def solve(
-    problem: ProblemT,
-    algorithm: IterativeMethod[ProblemT, StartT, State],
-    start: StartT | Snapshot[State],
+    problem: ProblemT, algorithm: IterativeMethod[ProblemT, StartT, State], start: StartT | Snapshot[State]
 ) -> Snapshot[State]:
     """Drain `iterate` and return the last snapshot.
 

@@ -7,12 +7,4 @@ from .objects import KINDS
 from .simulation import MIN_POINTS, simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples
 
-__all__ = [
-    "KINDS",
-    "MIN_POINTS",
-    "PATHS",
-    "SAMPLE_PATHS",
-    "simulate",
-    "write_challenge",
-    "write_samples",
-]
+__all__ = ["KINDS", "MIN_POINTS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]

@@ -109,11 +109,7 @@ def simulate(
 
 
 def _observe(
-    seen: Floats,
-    occluders: Ints,
-    model: CameraModel,
-    amounts: tuple[float, float],
-    rng: np.random.Generator,
+    seen: Floats, occluders: Ints, model: CameraModel, amounts: tuple[float, float], rng: np.random.Generator
 ) -> Observations:
     """Return the noisy tracks of points (F, 3, P) in camera coordinates, and which of them are seen."""
     noise, occlusion = amounts

@@ -52,13 +52,7 @@ class ExportController(QObject):
     reported = pyqtSignal(str, object)  # the same sentence, and the buttons next to it: (text, callback),
     failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect
 
-    def __init__(
-        self,
-        views: ViewSources,
-        store: AppStore,
-        *,
-        figures: dict[str, Figure],
-    ) -> None:
+    def __init__(self, views: ViewSources, store: AppStore, *, figures: dict[str, Figure]) -> None:
         super().__init__(views.window)
         self.views = views
         self._session, self._window, self._store = views.session, views.window, store
@@ -312,12 +306,7 @@ def kind_of(path: Path) -> str:
 
 
 def _recipe_text(
-    sequence: Sequence,
-    run: Run | None,
-    settings: Settings,
-    format_recipe: Callable[..., str],
-    *,
-    past: bool,
+    sequence: Sequence, run: Run | None, settings: Settings, format_recipe: Callable[..., str], *, past: bool
 ) -> tuple[str, str]:
     """Return the text that repeats a run, and a description of what it repeats and how exactly.
 

@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PyQt6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from core import WRITERS
 from core.io.writers import ALIGNMENTS, COLORS, COORDINATES, DEFAULT_FPS, INTERPOLATIONS
@@ -165,12 +157,7 @@ class ExportForm(Form):
             ("range", "frames", self.range, "First and last frame of the movie, counted from 1."),
             ("seconds", "duration (s)", self.seconds, "How long a single frame is shown, in seconds."),
             ("coordinates", "coordinates", self.coordinates, "Of the object, S, or of each camera, R S + t."),
-            (
-                "align",
-                "alignment",
-                self.align,
-                "How shapes are laid over the ground truth, and its unit.",
-            ),
+            ("align", "alignment", self.align, "How shapes are laid over the ground truth, and its unit."),
             ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
             ("color", "color", self.color, "What the color of a point shows, along viridis."),
             ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
@@ -183,12 +170,7 @@ class ExportForm(Form):
             ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
             ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
             ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),
-            (
-                "video",
-                "video",
-                self.video,
-                "Pictures of all frames beside USD, of the first inside glTF.",
-            ),
+            ("video", "video", self.video, "Pictures of all frames beside USD, of the first inside glTF."),
             ("interpolation", "between frames", self.interpolation, "How points move between frames."),
             ("path", "file", self.path, "Where to; other files of the name are replaced."),
         ):

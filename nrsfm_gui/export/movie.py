@@ -134,12 +134,7 @@ class TracksPainter:
     """A copy of the 2-D view of the window, in another size; its parameters are those of `ScenePainter`."""
 
     def __init__(
-        self,
-        views: ViewSources,
-        options: MovieOptions,
-        *,
-        theme: Theme | None = None,
-        marks: bool = True,
+        self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None, marks: bool = True
     ) -> None:
         self._marks = marks
         self._scenes = views.display.scenes()

@@ -272,11 +272,7 @@ def image_window(image_extent: Floats, width: int, height: int) -> Floats:
     middle = (low + high) / 2
     x, y = (width + left - right) / 2, (height + above - below) / 2
     return np.array(
-        [
-            [scale, 0.0, x - scale * middle[0]],
-            [0.0, scale, y - scale * middle[1]],
-            [0.0, 0.0, 1.0],
-        ]
+        [[scale, 0.0, x - scale * middle[0]], [0.0, scale, y - scale * middle[1]], [0.0, 0.0, 1.0]]
     )
 
 

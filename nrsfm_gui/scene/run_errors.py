@@ -62,13 +62,7 @@ class Qualities(QObject):
         self._known[run] = request, quality
 
     def of(
-        self,
-        run: Run,
-        alignment: Alignment,
-        *,
-        compute: bool,
-        exact: bool = False,
-        scale: str | None = None,
+        self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False, scale: str | None = None
     ) -> Quality | None:
         """Return the errors of a run, or those it had before; None where it had none in this alignment.
 
@@ -319,13 +313,7 @@ class RunErrors(QObject):
         session.shown_changed.connect(self._on_shown_changed)
 
     def publish(
-        self,
-        run: Run,
-        request: SceneRequest,
-        quality: Quality,
-        series: ErrorSeries | None,
-        *,
-        newest: bool,
+        self, run: Run, request: SceneRequest, quality: Quality, series: ErrorSeries | None, *, newest: bool
     ) -> None:
         """Publish the incumbent of a run with its errors, before returning."""
         assert request.iterate is not None  # a run is shown

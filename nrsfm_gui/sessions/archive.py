@@ -20,14 +20,7 @@ import numpy as np
 
 from core import InputError
 from core.foundation import replacing
-from core.io.readers import (
-    naming,
-    opened_archive,
-    parse_array,
-    parse_json,
-    read_member,
-    reason,
-)
+from core.io.readers import naming, opened_archive, parse_array, parse_json, read_member, reason
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

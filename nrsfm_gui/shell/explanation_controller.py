@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.shell.toolbars import Toolbars
 
 BELOW = QPoint(0, 18)  # of the pointer, pixels
-CLICKS = (
-    QEvent.Type.MouseButtonPress,
-    QEvent.Type.MouseButtonRelease,
-    QEvent.Type.MouseButtonDblClick,
-)
+CLICKS = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick)
 
 
 class ExplanationController(QObject):

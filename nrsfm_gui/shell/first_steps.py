@@ -51,9 +51,7 @@ STEPS = (
         "Drag a weight or a number under Parameters: with Live on, a new run follows, the first stays.",
     ),
     FirstStep(
-        "worst",
-        "Worst frame",
-        "Click the strip below where it is brightest: there the answer is worst.",
+        "worst", "Worst frame", "Click the strip below where it is brightest: there the answer is worst."
     ),
 )
 KEYS = frozenset(step.key for step in STEPS)

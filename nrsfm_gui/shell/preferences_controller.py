@@ -28,12 +28,7 @@ class PreferencesController(QObject):
     """Owns the dialog of preferences."""
 
     def __init__(
-        self,
-        session: Session,
-        store: AppStore,
-        window: QWidget,
-        *,
-        restart_first_steps: Callable[[], object],
+        self, session: Session, store: AppStore, window: QWidget, *, restart_first_steps: Callable[[], object]
     ) -> None:
         super().__init__(window)
         self._session, self._store, self._window = session, store, window

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor, QFont, QFontMetrics, QKeyEvent, QKeySequence
-from PyQt6.QtWidgets import (
-    QAbstractItemView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
+from PyQt6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from nrsfm_gui.text.table_text import shortened
 from nrsfm_gui.widgets.labels import EmptyLabel, plain_tip

@@ -151,9 +151,7 @@ def numbers(
         ),
         LabeledValue("iterations", iterations(found), "Of all phases of this run together."),
         LabeledValue(
-            "computing time",
-            seconds(found),
-            "Of all phases of this run together; pauses are not counted.",
+            "computing time", seconds(found), "Of all phases of this run together; pauses are not counted."
         ),
         *_residual_numbers(run, found),
         *_noise_numbers(last, "px" if sequence is None else sequence.units),

@@ -138,11 +138,7 @@ class Choice(ComboBox):
     chosen = pyqtSignal(str)
 
     def __init__(
-        self,
-        entries: Mapping[str, str],
-        *,
-        titles: Mapping[str, str] | None = None,
-        explained: bool = False,
+        self, entries: Mapping[str, str], *, titles: Mapping[str, str] | None = None, explained: bool = False
     ) -> None:
         super().__init__()
         self._explained = explained

@@ -45,9 +45,7 @@ class Lasso(QObject):
     changed = pyqtSignal()  # what `paint` paints is another
 
     def __init__(
-        self,
-        surface: QWidget,
-        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.ControlModifier,
+        self, surface: QWidget, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.ControlModifier
     ) -> None:
         super().__init__(surface)
         self._modifier = modifier

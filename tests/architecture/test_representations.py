@@ -134,11 +134,7 @@ def solver_values():
         tracks, scene.visible, scene.rotations, 1.0, penalty=WeightedNuclearNorm(5e-3), rank=2
     )
     low_rank = LowRankProblem(
-        tracks / np.linalg.norm(tracks),
-        scene.visible,
-        0.05,
-        penalty=TruncatedNuclearNorm(1e-3, 4),
-        rank=4,
+        tracks / np.linalg.norm(tracks), scene.visible, 0.05, penalty=TruncatedNuclearNorm(1e-3, 4), rank=4
     )
     moments = []
     for method in METHODS.values():

@@ -111,12 +111,7 @@ class Row:
     """All runs of one sequence."""
 
     def __init__(
-        self,
-        sequence: Sequence,
-        problem: NonRigidProblem,
-        settings: Settings,
-        count: int,
-        seeds: list[int],
+        self, sequence: Sequence, problem: NonRigidProblem, settings: Settings, count: int, seeds: list[int]
     ) -> None:
         starts = [random_start(problem, np.random.default_rng([12345, i])) for i in range(count)]
         self.random = [minimum(problem, start) for start in starts]

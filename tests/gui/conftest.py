@@ -97,8 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let pass what the offscreen platform says of itself; every other warning of Qt fails a test."""
     if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
         config.addinivalue_line(
-            "qt_log_ignore",
-            r"This plugin does not support (propagateSizeHints|raise|grabbing)\b",
+            "qt_log_ignore", r"This plugin does not support (propagateSizeHints|raise|grabbing)\b"
         )
 
 

@@ -36,14 +36,7 @@ from ...foundation.version import PROGRAM, VERSION
 from ...reconstruction.scale import METERS
 from .backdrop import card_corners, read_pictures, with_video_size
 from .options import frame_rate, moving_shapes, unit_of, with_progress
-from .scene import (
-    CLIPPING,
-    cameras_of,
-    color_values,
-    colors_of,
-    largest_of,
-    plain_color,
-)
+from .scene import CLIPPING, cameras_of, color_values, colors_of, largest_of, plain_color
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
-from PyQt6.QtWidgets import (
-    QCheckBox,
-    QFormLayout,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QWidget,
-)
+from PyQt6.QtWidgets import QCheckBox, QFormLayout, QFrame, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from nrsfm_gui.model.appearance import (
     COLOR_MAPS,

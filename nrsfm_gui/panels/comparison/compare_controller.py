@@ -257,12 +257,7 @@ class CompareController(QObject):
             self._stage.show_two(None)
             return
         view = self._second_view()
-        self._stage.show_two(
-            (
-                numbered_title(first),
-                numbered_title(second, session.compared_solution),
-            )
-        )
+        self._stage.show_two((numbered_title(first), numbered_title(second, session.compared_solution)))
         view.set_scene(
             build_scene(
                 second.sequence,

@@ -30,13 +30,7 @@ from nrsfm_gui.panels.loss.loss_curves import (
     below_names,
     name_axis,
 )
-from nrsfm_gui.panels.loss.loss_marks import (
-    ChangeTicks,
-    CurveReading,
-    IterationCursor,
-    PhaseMarks,
-    SpanMarks,
-)
+from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks, SpanMarks
 from nrsfm_gui.scene.run_errors import TRUTH
 from nrsfm_gui.scene.summaries import duration, measure, objective_text
 from nrsfm_gui.widgets.fields import ComboBox, tool_button

@@ -63,11 +63,7 @@ INTRINSICS_TITLES = {
 }
 LOSS_TITLES = {"squared": "squared: least squares", "huber": "Huber", "cauchy": "Cauchy"}
 LOWRANK = "lowrank"  # the objective of the low-rank problem, which has one only
-OBJECTIVE_TITLES = {
-    DEPTHS: "depths along the rays",
-    WNN: "weighted nuclear norm",
-    LOWRANK: "low-rank matrix",
-}
+OBJECTIVE_TITLES = {DEPTHS: "depths along the rays", WNN: "weighted nuclear norm", LOWRANK: "low-rank matrix"}
 OBJECTIVE_TIP = "What is minimized, and with it which parameters there are."
 MODES_TIP = (
     "Weights of the modes in which the shape deviates from its mean, the largest mode first, such as "

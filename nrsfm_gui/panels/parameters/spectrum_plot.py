@@ -85,11 +85,7 @@ WORDS = {
         "Click low in a bar to keep so many basis shapes, + to add one.\n"
         f"{KEYS.format(exact='Exact numbers are in the section Method.')}",
         WEIGHTS,
-        {
-            "left": ("σ", "singular value σ"),
-            "right": ("weight a", "weight a"),
-            "bottom": ("", "component k"),
-        },
+        {"left": ("σ", "singular value σ"), "right": ("weight a", "weight a"), "bottom": ("", "component k")},
     ),
     DEPTHS: SpectrumWords(
         "The modes of the shape and their weights appear here when its depths are refined",

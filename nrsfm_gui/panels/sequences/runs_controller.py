@@ -172,10 +172,7 @@ class RunsController(QObject):
                 sequence is session.sequence,
                 tuple(
                     run_row(
-                        run,
-                        self._errors.of_run(run),
-                        shown=_of(shown, runs),
-                        compared=_of(compared, runs),
+                        run, self._errors.of_run(run), shown=_of(shown, runs), compared=_of(compared, runs)
                     )
                     for run in reversed(runs)
                 ),

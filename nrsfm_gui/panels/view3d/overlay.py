@@ -163,11 +163,7 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             LegendEntry("estimate", theme.estimate),
         ),
         ("truth", known, LegendEntry(scene.truth_label, theme.truth_shape, hollow=hollow_truth(scene))),
-        (
-            "residuals",
-            known and scene.estimate is not None,
-            LegendEntry("residual", theme.truth, line=True),
-        ),
+        ("residuals", known and scene.estimate is not None, LegendEntry("residual", theme.truth, line=True)),
         ("halos", scene.std is not None, LegendEntry("± 1 standard deviation", theme.estimate, hollow=True)),
         (
             "estimate",

@@ -106,10 +106,7 @@ class PlotFigure:
     """A plot of pyqtgraph as it is shown, without what only serves the mouse."""
 
     def __init__(
-        self,
-        widget: pg.PlotWidget,
-        themed: QWidget | None = None,
-        find_missing: Callable[[], str] = str,
+        self, widget: pg.PlotWidget, themed: QWidget | None = None, find_missing: Callable[[], str] = str
     ) -> None:
         self._widget, self._themed, self._find_missing = widget, themed or widget, find_missing
 

@@ -38,11 +38,7 @@ from PyQt6.QtGui import (
 if TYPE_CHECKING:
     from PyQt6.QtGui import QBrush, QColor, QFont, QPaintEngineState, QTextItem
 
-CAPS = {
-    Qt.PenCapStyle.FlatCap: "butt",
-    Qt.PenCapStyle.SquareCap: "square",
-    Qt.PenCapStyle.RoundCap: "round",
-}
+CAPS = {Qt.PenCapStyle.FlatCap: "butt", Qt.PenCapStyle.SquareCap: "square", Qt.PenCapStyle.RoundCap: "round"}
 JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
 LINE = QPainterPath.ElementType.LineToElement
 COMMANDS = {

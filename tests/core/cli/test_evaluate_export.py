@@ -51,10 +51,7 @@ def test_evaluate_measures_the_minimum_of_a_refined_result_where_the_refinement_
 
 
 def test_the_summary_of_a_refined_result_names_its_energies_and_what_may_be_wrong(refined_result):
-    ends = [
-        {"name": "lowest", "excess": 0.0, "distance": 0.0},
-        {"name": "2", "excess": 0.5, "distance": 0.1},
-    ]
+    ends = [{"name": "lowest", "excess": 0.0, "distance": 0.0}, {"name": "2", "excess": 0.5, "distance": 0.1}]
     figures = {"energy": -12.5, "noise_px": 0.3, "isometry": 0.3, "neighbors": 8, "ends": ends}
     figures |= {"smallest_movement": 0.0025, "mode_weights": [0.0, 1.5]}
     result = replace(refined_result, meta=refined_result.meta | {"refinement": figures})

@@ -38,13 +38,7 @@ from core.experiments.benchmark.results import (
     growth_slopes,
     growth_table,
 )
-from core.experiments.benchmark.runs import (
-    STOPPED,
-    MethodRun,
-    measure_method,
-    run_benchmark,
-    run_method,
-)
+from core.experiments.benchmark.runs import STOPPED, MethodRun, measure_method, run_benchmark, run_method
 from core.experiments.job_store import JobStore
 from core.experiments.report import render_markdown
 from core.foundation.processes import ProcessDied

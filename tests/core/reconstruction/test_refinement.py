@@ -35,13 +35,7 @@ from core.depth import (
 )
 from core.evaluation import errors_of, procrustes_mm
 from core.foundation import DEPTHS, WNN, PhaseKind
-from core.reconstruction import (
-    BILINEAR_START,
-    RECORDS,
-    VERDICT_KINDS,
-    Provenance,
-    refinement,
-)
+from core.reconstruction import BILINEAR_START, RECORDS, VERDICT_KINDS, Provenance, refinement
 
 pytestmark = pytest.mark.usefixtures("brief_uncertainty")
 

@@ -165,10 +165,10 @@ def test_a_method_whose_solutions_are_no_starts_for_depths_brings_the_weighted_n
 
 def test_every_parameter_is_of_one_objective_or_of_both_and_continues_a_run_of_those_that_it_is_of():
     assert {name for name, of in OBJECTIVE_OF.items() if of == WNN} == {
-        *("method", "options", "penalty", "rank", "eta"),
+        *("method", "options", "penalty", "rank", "eta")
     }
     assert {name for name, of in OBJECTIVE_OF.items() if of == DEPTHS} == {
-        *("mode_weights", "isometry", "smallest_movement", "noise", "neighbors", "mirror"),
+        *("mode_weights", "isometry", "smallest_movement", "noise", "neighbors", "mirror")
     }
     both = {"hide", "loss", "loss_scale"}
     assert set(LIVE[WNN]) == {"penalty", "rank", "eta"} | both

@@ -20,13 +20,7 @@ from core.depth import (
     find_mirrored,
     mirror_in_depth,
 )
-from core.reconstruction import (
-    RECORDS,
-    VERDICT_ACTIONS,
-    VERDICT_KINDS,
-    Verdict,
-    find_verdicts,
-)
+from core.reconstruction import RECORDS, VERDICT_ACTIONS, VERDICT_KINDS, Verdict, find_verdicts
 
 
 def test_verdicts_survive_json():

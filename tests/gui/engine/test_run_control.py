@@ -48,10 +48,7 @@ def test_the_last_residuals_of_admm_are_among_the_numbers(known, make_iterate):
     matrix = Phase(PhaseKind.MATRIX, name="ADMM")
     run = Run(1, known.sequence, wnn())
     run.history.extend(
-        [
-            HistoryEntry(0, 0.0, 1.0, matrix, 0.5, 0.25),
-            HistoryEntry(1, 0.1, 0.5, matrix, 0.0123, 4.56e-5),
-        ]
+        [HistoryEntry(0, 0.0, 1.0, matrix, 0.5, 0.25), HistoryEntry(1, 0.1, 0.5, matrix, 0.0123, 4.56e-5)]
     )
     run.history.extend([HistoryEntry(2, 0.2, 0.1, Phase(PhaseKind.REFINE))])
     run.last = replace(make_iterate(known, noise=0.1), record=run.history.records[-1])
@@ -482,13 +479,7 @@ def counts(run):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [
-        (12.4, "12 s left"),
-        (43.0, "45 s left"),
-        (127.0, "2 min 10 s left"),
-        (0.5, ""),
-        (None, ""),
-    ],
+    [(12.4, "12 s left"), (43.0, "45 s left"), (127.0, "2 min 10 s left"), (0.5, ""), (None, "")],
 )
 def test_the_row_of_a_run_shows_the_time_that_is_left(known, make_iterate, seconds, text):
     run = Run(1, known.sequence, Settings(), last=make_iterate(known, noise=0.1), seconds_left=seconds)

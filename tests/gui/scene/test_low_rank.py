@@ -7,12 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import (
-    Settings,
-    TruncatedNuclearNorm,
-    iterate,
-    simulate,
-)
+from core import Settings, TruncatedNuclearNorm, iterate, simulate
 from core.foundation import rotation_from_vector
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session

@@ -10,11 +10,7 @@ import pytest
 from core import InputError
 from core.data import edges_of, reference_frame
 from nrsfm_gui.model.appearance import Appearance
-from nrsfm_gui.model.mesh import (
-    chosen_mesh,
-    track_triangulation,
-    vertex_normals,
-)
+from nrsfm_gui.model.mesh import chosen_mesh, track_triangulation, vertex_normals
 from nrsfm_gui.panels.appearance.mesh_files import read_triangulation
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes

@@ -54,7 +54,7 @@ def test_a_name_has_few_parts_and_few_weights():
 def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_left():
     values = (None, float("nan"), 0.0, 6.68e-6, 0.0123, 0.135, 2.754, 181.93, 1673264.4)
     assert [measure(value, "px") for value in values] == [
-        *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px", "1.67e+06 px"),
+        *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px", "1.67e+06 px")
     ]
 
 

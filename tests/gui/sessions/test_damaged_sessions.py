@@ -18,13 +18,7 @@ from core.reconstruction import RECORDS
 from nrsfm_gui.sessions.archive import DOCUMENT, ArchiveReader
 from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_data import StoredSequence, sequence_of
-from nrsfm_gui.sessions.session_file import (
-    SavedRun,
-    SavedSequence,
-    SavedSession,
-    read_session,
-    write_session,
-)
+from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 from nrsfm_gui.sessions.view_state import ViewState
 
 if TYPE_CHECKING:

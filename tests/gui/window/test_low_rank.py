@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import (
-    NuclearNorm,
-    Settings,
-    TruncatedNuclearNorm,
-    load_result,
-)
+from core import NuclearNorm, Settings, TruncatedNuclearNorm, load_result
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 

@@ -76,8 +76,7 @@ def refusal_of(qtbot):
 
 @unix
 @pytest.mark.parametrize(
-    "what",
-    [each if each in BRIEF else pytest.param(each, marks=pytest.mark.slow) for each in WRITES],
+    "what", [each if each in BRIEF else pytest.param(each, marks=pytest.mark.slow) for each in WRITES]
 )
 def test_nothing_is_written_over_what_must_stay(opened, refusal_of, tmp_path, what):
     window, source = opened

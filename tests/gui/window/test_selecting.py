@@ -39,7 +39,7 @@ def solved(qtbot, window):
     """A window whose run has ended, with its errors on the timeline."""
     window.parameters_controller.run()
     qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.session.shown.state is RunState.FINISHED,
+        lambda: window.session.shown is not None and window.session.shown.state is RunState.FINISHED
     )
     window.display.refresh()
     return window

@@ -10,15 +10,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
-from core import (
-    CameraModel,
-    ExplicitWeights,
-    NuclearNorm,
-    Sequence,
-    Settings,
-    simulate,
-    write_npz,
-)
+from core import CameraModel, ExplicitWeights, NuclearNorm, Sequence, Settings, simulate, write_npz
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import sentence_name

@@ -291,9 +291,7 @@ def test_a_run_without_a_result_is_solved_again_with_its_settings(qtbot, main, o
     click(qtbot, window.table, list(window.order).index(failed))
     assert "LinAlgError: <b>the matrix" in window.messages.text and not window._show.isEnabled()
     qtbot.mouseClick(window._again, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(
-        lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
-    )
+    qtbot.waitUntil(lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED)
     row, settings = window.rows.sweep.row(failed), main.session.shown.settings
     assert (settings.rank, settings.eta, settings.seed) == (row["rank"], row["eta"], row["seed"])
     assert main.session.sequence.content == row["data"]
@@ -328,9 +326,7 @@ def test_solving_again_asks_where_data_are_that_were_moved(
     made = main.sweep_controller._reader.load_run(window.rows.key(0))
     controller = main.sweep_controller
     controller.use_data(made, solved_sweep / "data/balloon/sequence/perspective/circle.txt")
-    qtbot.waitUntil(
-        lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED,
-    )
+    qtbot.waitUntil(lambda: main.session.shown is not None and main.session.shown.state is RunState.FINISHED)
     window.choose(1)
     window.messages.hide()
     controller.solve_again()  # of the same folder

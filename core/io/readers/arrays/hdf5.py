@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....foundation.exceptions import InputError
-from ....foundation.processes import (
-    ProcessDied,
-    call_in_process,
-    limit_memory,
-    limit_processor,
-    why_ended,
-)
+from ....foundation.processes import ProcessDied, call_in_process, limit_memory, limit_processor, why_ended
 from ...files.allowance import Allowance
 from ...files.contents import reason
 from ...files.variables import nested_bytes

@@ -101,11 +101,7 @@ LAYOUTS: dict[str, Layout] = TRACKER_LAYOUTS | {
         lambda v: any(isinstance(x, dict) and {"pointnr", "points", "index"} <= x.keys() for x in v.values()),
         known.read_views,
     ),
-    "estimated": Layout(
-        "M 2F x P and X_gt 3F x P",
-        _has_estimate,
-        known.read_estimated,
-    ),
+    "estimated": Layout("M 2F x P and X_gt 3F x P", _has_estimate, known.read_estimated),
     "sleap": Layout(
         "tracks F x P x 2 x individuals with node_names, of SLEAP", sleap.is_analysis, sleap.read_analysis
     ),

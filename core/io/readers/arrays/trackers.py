@@ -280,11 +280,7 @@ def read_world(variables: Variables, path: Path, options: ReadingOptions) -> Par
         provenance=f"tracks are projected from the 3-D points coords of {producer} with its cameras, and the "
         f"points are kept to compare with{varying}",
         shape="frames-points-xy",
-        roles={
-            "coords": "tracks",
-            "intrinsics": "intrinsics",
-            "extrinsics": "cameras",
-        }
+        roles={"coords": "tracks", "intrinsics": "intrinsics", "extrinsics": "cameras"}
         | {name: "scores" for name in ("unc_metric", "confs") if name in variables},
     )
     return _projected(variables, parts, placed, intrinsics, "visibs", options)

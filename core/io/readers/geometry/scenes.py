@@ -226,10 +226,7 @@ def _distorted(points: _Complex, fisheye: bool, parameters: dict[str, float]) ->
     radial = (1 + square * (k1 + square * (k2 + square * k3))) / (
         1 + square * (k4 + square * (k5 + square * k6))
     )
-    tangential = [
-        2 * p1 * x * y + p2 * (square + 2 * x * x),
-        p1 * (square + 2 * y * y) + 2 * p2 * x * y,
-    ]
+    tangential = [2 * p1 * x * y + p2 * (square + 2 * x * x), p1 * (square + 2 * y * y) + 2 * p2 * x * y]
     return np.asarray(points * radial[:, None] + np.stack(tangential, axis=1), np.complex128)
 
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core import (
-    CameraModel,
-    InputError,
-    list_sequences,
-    read_sequence,
-    simulate,
-    write_challenge,
-)
+from core import CameraModel, InputError, list_sequences, read_sequence, simulate, write_challenge
 from core.io.files import contents
 from core.io.readers import challenge
 

@@ -141,10 +141,7 @@ NAMES = element(INT32, struct.pack("<i", 2)) + element(BYTES, b"a\0b\0")
 DAMAGED = {
     "numbers of no type": (matrix(NUMBERS, (1, 1), element(23, bytes(8))), "is of type 23"),
     "a variable for numbers": (matrix(NUMBERS, (1, 1), element(MATRIX, bytes(8))), "is of type 14"),
-    "a variable of no class": (
-        matrix(99, (1, 1), doubles(1)),
-        "at byte .* is of no known class",
-    ),
+    "a variable of no class": (matrix(99, (1, 1), doubles(1)), "at byte .* is of no known class"),
     "a part of a number": (matrix(NUMBERS, (1, 1), element(DOUBLE, bytes(7))), "ends inside a number"),
     "more numbers than bytes": (matrix(NUMBERS, (2**30, 2**30), doubles(1)), "has 1 numbers"),
     "sides below 0": (matrix(NUMBERS, (-1, -1), doubles(1)), "has no valid dimensions"),
@@ -160,10 +157,7 @@ DAMAGED = {
         "a struct has no valid names",
     ),
     "a cell that is no variable": (matrix(CELL, (1, 1), doubles(1)), "the cell at byte .* is of type 9"),
-    "many empty cells": (
-        matrix(CELL, (200_000, 1), element(MATRIX, b"") * 200_000),
-        "more than 100000",
-    ),
+    "many empty cells": (matrix(CELL, (200_000, 1), element(MATRIX, b"") * 200_000), "more than 100000"),
     "sparse rows outside": (
         matrix(SPARSE, (3, 1), int32(7), int32(0, 1), doubles(1)),
         "a sparse array has entries outside",
@@ -267,11 +261,7 @@ def test_very_many_elements_are_refused():
         ((0, -5, -5, 0, 2), b"W\0", "has no valid size"),
         ((0, 1, 1, 0, 2**30), b"W\0", "is incomplete"),
         ((4099, 1, 1, 0, 2), b"W\0", "is of type"),
-        (
-            (2, 1, 3, 0, 2),
-            b"W\0" + struct.pack("<3d", 2**20, 2**20, 0),
-            "needs 8796093 MB",
-        ),
+        ((2, 1, 3, 0, 2), b"W\0" + struct.pack("<3d", 2**20, 2**20, 0), "needs 8796093 MB"),
         ((2, 2, 3, 0, 2), b"W\0" + struct.pack("<6d", 9, 1, 1, 1, 5.0, 0), "entries outside"),
         ((2, 1, 3, 0, 2), b"W\0" + struct.pack("<3d", np.nan, 1, 0), "no valid entries"),
         ((2, 0, 3, 0, 2), b"W\0", "is not a MATLAB file that can be read"),

@@ -74,10 +74,7 @@ def test_the_depth_of_spatial_tracker_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
-        (
-            RNG.normal(size=(F, P, 3)),
-            "points in space without cameras; accepted are tracks",
-        ),
+        (RNG.normal(size=(F, P, 3)), "points in space without cameras; accepted are tracks"),
         (RNG.normal(size=(F, P, 6)), "fits no layout that is known"),
         (np.zeros(5), "fits no layout that is known"),
         (np.array(["a", "b"]), "fits no layout that is known"),

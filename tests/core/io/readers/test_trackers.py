@@ -62,11 +62,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "TAPNext": ("TAPNext", {"tracks": NTXY[None], "visible_logits": np.where(SEEN, 2.0, -3.0).T[None]}),
     "TAPNext, certainty": (
         "TAPNext",
-        {
-            "tracks": NTXY,
-            "visible_logits": np.full((P, F), 2.0),
-            "certainty": np.where(SEEN, 0.9, 0.4).T,
-        },
+        {"tracks": NTXY, "visible_logits": np.full((P, F), 2.0), "certainty": np.where(SEEN, 0.9, 0.4).T},
     ),
     "TAP-Vid": (
         "TAP-Vid",

@@ -140,30 +140,15 @@ def test_each_of_two_tracks_has_the_mask_of_its_name(save: Save) -> None:
 
 CONFIDENCES = np.where(SEEN, 0.9, 0.2)
 REFUSED = {
-    "confidences": (
-        {"confidence": CONFIDENCES},
-        "confidence (6 x 9) is the visibility mask, and",
-    ),
+    "confidences": ({"confidence": CONFIDENCES}, "confidence (6 x 9) is the visibility mask, and"),
     "unnamed confidences": ({"certain": CONFIDENCES}, "certain (6 x 9) could be the visibility mask"),
-    "confidences with gaps": (
-        {"a": np.where(SEEN, 0.5, np.nan)},
-        "a (6 x 9) could be the visibility mask",
-    ),
+    "confidences with gaps": ({"a": np.where(SEEN, 0.5, np.nan)}, "a (6 x 9) could be the visibility mask"),
     "unnamed": ({"flags": SEEN}, "flags (6 x 9) could be the visibility mask"),
     "mask, which may be either": ({"mask": SEEN}, "mask (6 x 9) could be the visibility mask"),
     "negated": ({"not_visible": ~SEEN}, "not_visible (6 x 9) could be the visibility mask"),
-    "both": (
-        {"visibility": SEEN, "confidence": CONFIDENCES},
-        "confidence (6 x 9)",
-    ),
-    "of pictures": (
-        {"visibility": SEEN * np.uint8(255)},
-        "visibility (6 x 9) is the visibility mask",
-    ),
-    "another size": (
-        {"visibility": SEEN[1:]},
-        "visibility (5 x 9) is named as a visibility mask",
-    ),
+    "both": ({"visibility": SEEN, "confidence": CONFIDENCES}, "confidence (6 x 9)"),
+    "of pictures": ({"visibility": SEEN * np.uint8(255)}, "visibility (6 x 9) is the visibility mask"),
+    "another size": ({"visibility": SEEN[1:]}, "visibility (5 x 9) is named as a visibility mask"),
     "one per point": ({"valid": SEEN[:1]}, "valid (1 x 9) is named as a visibility mask"),
     "of the tracks' shape": ({"on": xy() * 0 + 1}, "on (6 x 9 x 2) could be the visibility mask"),
 }

@@ -246,11 +246,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("a.glb", {"fps": 0.0}, "fps is 0; accepted are 1e-06 to "),
         ("a.glb", {"interpolation": "cubic"}, "interpolation is 'cubic'; accepted are linear, step"),
         ("a.glb", {"color": "red"}, "color is 'red'; accepted are plain, std"),
-        (
-            "a.glb",
-            {"color": "std"},
-            "color is 'std', but the result has no standard deviations",
-        ),
+        ("a.glb", {"color": "std"}, "color is 'std', but the result has no standard deviations"),
         (".glb", {}, "has no suffix"),
         ("absent/a.ply", {}, "absent does not exist"),
     ],
@@ -390,18 +386,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "a.ply",
-        "a.obj",
-        "a.csv",
-        "a.trajectories.csv",
-        "a.glb",
-        "a.gltf",
-        "a.usda",
-        "a.html",
-        "a.pvd",
-    ],
+    "name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf", "a.usda", "a.html", "a.pvd"]
 )
 def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
     frames = "numbered" if name in ("a.ply", "a.obj") else "one"

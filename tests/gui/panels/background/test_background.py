@@ -172,12 +172,7 @@ def test_a_folder_of_too_many_files_is_refused(monkeypatch, folder):
 
 @pytest.mark.parametrize(
     "video",
-    [
-        Path("/dev/zero"),
-        Path("pipe.mp4"),
-        Path("a" * 300),
-        Path("nul\0"),
-    ],
+    [Path("/dev/zero"), Path("pipe.mp4"), Path("a" * 300), Path("nul\0")],
     ids=["device", "pipe", "long", "zero byte"],
 )
 def test_a_video_that_a_sequence_names_is_opened_where_it_is_a_file_here(
@@ -341,9 +336,7 @@ def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, video, session
     opened(video, opacity=1.0)
     for frame in (*range(8), *range(6, -1, -1), 5):
         session.set_frame(frame)
-    qtbot.waitUntil(
-        lambda: shown.isVisible() and abs(brightness(shown.pixmap().toImage()) - 40) <= 2,
-    )
+    qtbot.waitUntil(lambda: shown.isVisible() and abs(brightness(shown.pixmap().toImage()) - 40) <= 2)
 
 
 def test_a_doubtful_background_is_reported(sequence):

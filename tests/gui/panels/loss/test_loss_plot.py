@@ -374,12 +374,7 @@ def test_losses_of_a_subset_are_named_so():
     ]
     phases = [*starts, replace(REFINE, subset=True), REFINE]
     made.extend(HistoryEntry(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
-    assert short_phases(made) == [
-        (0, "start 1 (subset)"),
-        (1, "2"),
-        (2, "refine (subset)"),
-        (3, "refine"),
-    ]
+    assert short_phases(made) == [(0, "start 1 (subset)"), (1, "2"), (2, "refine (subset)"), (3, "refine")]
 
 
 def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near, history):

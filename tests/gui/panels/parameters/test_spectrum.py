@@ -23,12 +23,7 @@ from nrsfm_gui.panels.parameters.spectrum_plot import (
     decades_of,
     modes_state,
 )
-from nrsfm_gui.panels.parameters.weights_list import (
-    SUPPRESSED,
-    enforce_order,
-    limit_weight,
-    suppress_behind,
-)
+from nrsfm_gui.panels.parameters.weights_list import SUPPRESSED, enforce_order, limit_weight, suppress_behind
 from nrsfm_gui.widgets.style import palette
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])

@@ -236,11 +236,7 @@ def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
     rotation = view._projection().R
     before = view.orbit.center
     drag(
-        view,
-        Qt.MouseButton.LeftButton,
-        QPoint(300, 200),
-        QPoint(350, 260),
-        Qt.KeyboardModifier.ShiftModifier,
+        view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(350, 260), Qt.KeyboardModifier.ShiftModifier
     )
     np.testing.assert_array_equal(view._projection().R, rotation)
     assert view.orbit.center != before
