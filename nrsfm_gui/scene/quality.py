@@ -10,7 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
+
+MOST_NAMED = 3  # outliers that are named one by one
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Quality:
     )  # of a low-rank solution, see `core.reconstruction.geometry`
     without: float | None = None  # mean 3-D distance without outliers of the truth, where it has some
     outliers: int = 0  # how many these are
+    worst_outliers: tuple[tuple[int, int], ...] = ()  # frame and point of those with the largest errors
     known: int = 0  # points of all frames that have a 3-D distance
     uncertainty: float | None = None  # mean standard deviation of the places of the points, in `unit`
     size: float | None = None  # of the object, in `unit`: lengths are relative to it
@@ -36,7 +40,8 @@ class Quality:
 def quality(shapes: Shapes) -> Quality:
     """Return the errors of the drawn shapes."""
     reprojection = error = without = None
-    outliers = count = 0
+    outliers, count = 0, 0
+    worst: tuple[tuple[int, int], ...] = ()
     if shapes.residuals is not None:
         seen = shapes.residuals[np.isfinite(shapes.residuals)]
         reprojection = float(np.sqrt(np.mean(seen**2))) if seen.size else None
@@ -46,6 +51,7 @@ def quality(shapes: Shapes) -> Quality:
         if shapes.errors_without is not None:
             kept = shapes.errors_without[np.isfinite(shapes.errors_without)]
             without, outliers = float(kept.mean()), count - kept.size
+            worst = _largest(np.where(np.isnan(shapes.errors_without), shapes.errors, np.nan))
     spread = shapes.uncertainty()
     uncertainty = None if spread is None or not np.isfinite(spread).any() else float(np.nanmean(spread))
     return Quality(
@@ -56,9 +62,17 @@ def quality(shapes: Shapes) -> Quality:
         figures=shapes.figures,
         without=without,
         outliers=outliers,
+        worst_outliers=worst,
         known=count,
         uncertainty=uncertainty,
         size=shapes.size,
         held_out=shapes.held_out,
         e3d=shapes.e3d,
     )
+
+
+def _largest(errors: Floats) -> tuple[tuple[int, int], ...]:
+    """Return frame and point of the largest ones of errors (F, P), NaN for none."""
+    known = np.argwhere(np.isfinite(errors))
+    order = np.argsort(-errors[tuple(known.T)])[:MOST_NAMED]
+    return tuple((frame, point) for frame, point in known[order].tolist())

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from core.reconstruction import Verdict
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.incumbent import Incumbent
+    from nrsfm_gui.scene.quality import Quality
     from nrsfm_gui.scene.scene import Scene
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
@@ -124,7 +125,8 @@ def numbers(
                     "without outliers",
                     f"{relative_measure(known.without, known.unit, known.size, short=True)} "
                     f"({known.outliers} of {known.known})",
-                    f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}{OUTLIERS_TIP} {LEAVE_OUT}",
+                    f"{fall[:1].upper()}{fall[1:]}{'. ' if fall else ''}{OUTLIERS_TIP} "
+                    f"{_named(known, sequence)} {LEAVE_OUT}",
                 )
             )
         rows.append(
@@ -166,6 +168,14 @@ def numbers(
     if last.rotations:
         rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
+
+
+def _named(known: Quality, sequence: Sequence | None) -> str:
+    """Return the outliers with the largest errors by frame and point."""
+    names = None if sequence is None else sequence.point_names
+    found = [f"{point_label(point, names)} in frame {frame + 1}" for frame, point in known.worst_outliers]
+    more = ", and others" if known.outliers > len(found) else ""
+    return f"Here: {', '.join(found)}{more}."
 
 
 def _objective(found: Incumbent) -> LabeledValue:

@@ -59,9 +59,12 @@ def test_left_out_outliers_have_no_error_and_the_numbers_say_so(case, known, mak
     assert "without outliers of the truth" in build_scene(sequence, without, frame=BAD).caption
     errors = quality(shapes)
     assert errors.outliers == 1 and errors.without == pytest.approx(quality(without).error)
+    assert errors.worst_outliers == ((BAD, POINT),)
     assert quality(without).without is None
     iterate = make_iterate(known, noise=0.0)
     run = Run(1, sequence, iterate.settings, state=RunState.FINISHED, last=iterate)
+    tips = {row.label: row.tip for row in numbers(run, incumbent_of(run, iterate, errors), sequence)}
+    assert f"Here: point {POINT + 1} in frame {BAD + 1}." in tips["without outliers"]
     rows = {row.label: row.value for row in numbers(run, incumbent_of(run, iterate, errors), sequence)}
     assert rows["without outliers"].endswith(f"(1 of {np.isfinite(shapes.errors).sum()})")
 
