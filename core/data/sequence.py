@@ -95,9 +95,9 @@ class Observations:
                 f"visible has shape {self.visible.shape}; these tracks need ({frames}, {points})"
             )
         if frames < MIN_FRAMES:
-            raise InputError(f"tracks have {frames} frames; at least {MIN_FRAMES} are needed")
+            raise InputError(f"tracks have {frames} frame{'s' * (frames != 1)}; at least {MIN_FRAMES} are needed")
         if points < MIN_POINTS:
-            raise InputError(f"tracks have {points} points; at least {MIN_POINTS} are needed")
+            raise InputError(f"tracks have {points} point{'s' * (points != 1)}; at least {MIN_POINTS} are needed")
         bad = ~np.isfinite(self.tracks).all(axis=1) & self.visible
         if bad.any():
             f, p = np.argwhere(bad)[0]

@@ -114,12 +114,12 @@ def nan_in_text(folder: Path) -> Path:
     return challenge(folder, tracks)
 
 
-@case(r"line\.txt: tracks have 1 frame\(s\); at least 2 are needed")
+@case(r"line\.txt: tracks have 1 frame; at least 2 are needed")
 def one_frame(folder: Path) -> Path:
     return challenge(folder, numbers(2))
 
 
-@case(r"line\.txt: tracks have 3 point\(s\); at least 4 are needed")
+@case(r"line\.txt: tracks have 3 points; at least 4 are needed")
 def three_points(folder: Path) -> Path:
     return challenge(folder, numbers(columns=3))
 
