@@ -94,10 +94,10 @@ class Observations:
             raise InputError(
                 f"visible has shape {self.visible.shape}; these tracks need ({frames}, {points})"
             )
-        if frames < MIN_FRAMES:
-            raise InputError(f"tracks have {frames} frame{'s' * (frames != 1)}; at least {MIN_FRAMES} are needed")
-        if points < MIN_POINTS:
-            raise InputError(f"tracks have {points} point{'s' * (points != 1)}; at least {MIN_POINTS} are needed")
+        for count, least, what in ((frames, MIN_FRAMES, "frame"), (points, MIN_POINTS, "point")):
+            if count < least:
+                plural = "" if count == 1 else "s"
+                raise InputError(f"tracks have {count} {what}{plural}; at least {least} are needed")
         bad = ~np.isfinite(self.tracks).all(axis=1) & self.visible
         if bad.any():
             f, p = np.argwhere(bad)[0]
