@@ -56,7 +56,7 @@ from .geometry import geometry_of
 from .pipeline import focal_length
 from .progress import HistoryEntry
 from .settings import OBJECTIVE_OF, frame_range
-from .verdicts import Verdict, find_verdicts
+from .verdicts import Verdict, find_verdicts, with_ambiguity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -187,7 +187,10 @@ def follow_refined(context: RunContext, start: Iterate) -> Iterator[Iterate]:
     if settings.noise != start.settings.noise:
         noise = depth_problem(start.best, settings.noise, context.tracks.intrinsics).noise
     record = HistoryEntry(-1, 0.0, start.best.loss, Phase(PhaseKind.FINEST), best=start.best.loss)
-    first = replace(start, settings=settings, record=record, status=Status.CONVERGED, verdicts=(), view=None)
+    known = with_ambiguity((), start.verdicts)
+    first = replace(
+        start, settings=settings, record=record, status=Status.CONVERGED, verdicts=known, view=None
+    )
     steps = follow_part(followed, options, noise)
     yield from _iterates(first, steps, followed.subset, options, share=0.0)
 
@@ -427,4 +430,5 @@ def _judged(
     seconds = record.seconds + time.perf_counter() - began
     record = replace(record, iteration=record.iteration + 1, seconds=seconds)
     view = replace(iterate.geometry, std=std)
+    verdicts = with_ambiguity(verdicts, iterate.verdicts)
     yield replace(iterate, status=status, fraction=1.0, view=view, verdicts=verdicts, record=record)

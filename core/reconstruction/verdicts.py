@@ -34,7 +34,7 @@ from ..foundation.linalg import procrustes, relative_distance, rotation_angle
 from ..foundation.representation import one_line_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ..depth import Alternative, DepthEnd, DepthPoint, DepthProblem
     from ..foundation.types import Bools, Floats
@@ -48,6 +48,10 @@ VERDICT_KINDS = {  # what an answer is worth by the most serious of them, which 
     "uncertain": "the points are not determined well",
     "rigid": "one rigid shape would do as well",
 }
+AMBIGUOUS_START = (
+    "Two shapes explain the tracks equally well where this run begins: compare them there, or add views from "
+    "other directions."
+)
 DETERMINED = "the tracks determine the shape"  # without a verdict on a refined shape
 VERDICT_ACTIONS = {
     "look": "go to the frames",
@@ -132,8 +136,22 @@ def find_verdicts(
         _rigid(problem, point),
         None if std is None else _uncertain(point, std),
     ]
+    return _sorted(filter(None, found))
+
+
+def with_ambiguity(found: Sequence[Verdict], before: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts on a shape that was followed, and that on its start that another one fits as well.
+
+    What goes on from a shape looks for no others, and says nothing about them.
+    """
+    if not any(verdict.kind == "ambiguous" for verdict in before):
+        return tuple(found)
+    return _sorted([*found, Verdict("ambiguous", AMBIGUOUS_START)])
+
+
+def _sorted(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     order = list(VERDICT_KINDS)
-    return tuple(sorted(filter(None, found), key=lambda verdict: order.index(verdict.kind)))
+    return tuple(sorted(verdicts, key=lambda verdict: order.index(verdict.kind)))
 
 
 def find_wrong_tracks(tracks: Floats, visible: Bools) -> Verdict | None:

@@ -99,7 +99,7 @@ BACK = f"&Run{STEP}&Back in time"
 UPRIGHT = f"&View{STEP}What is &up"
 # Not in the menus: keys, buttons and panels have them, and the palette.
 OUTSIDE_MENUS = frozenset(
-    "reports step slow earlier later before_change newest "
+    "step slow earlier later before_change newest "
     "sweep_run sweep_live sweep_again sweep_copy sweep_markdown sweep_table sweep_map "
     "reset_view front side top iso orthographic camera_lock turntable color_by_error uncertainty trails mesh "
     "load_mesh follow path alignment outliers remove_background log_loss theme next_panel previous_panel "

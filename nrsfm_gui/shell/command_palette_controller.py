@@ -76,7 +76,9 @@ class CommandPaletteController(QObject):
             if menu is not None:
                 self._collect(menu, _plain(action.text()), found)
         outside = (spec for spec in ACTIONS if spec.name in OUTSIDE_MENUS)
-        return found + [self._entry(self._toolbars.actions[spec.name], _plain(spec.menu)) for spec in outside]
+        return found + [
+            self._entry(self._toolbars.actions[spec.name], "", _plain(spec.menu)) for spec in outside
+        ]
 
     def _collect(self, menu: QMenu, place: str, found: list[PaletteEntry]) -> None:
         if place == PANELS_PLACE:  # they are shown, not switched on and off
@@ -86,9 +88,9 @@ class CommandPaletteController(QObject):
             if inner is not None:
                 self._collect(inner, f"{place}{STEP}{_plain(action.text())}", found)
             elif not action.isSeparator() and action.isVisible() and action.objectName() != "palette":
-                found.append(self._entry(action, place))
+                found.append(self._entry(action, place, place))
 
-    def _entry(self, action: QAction, place: str) -> PaletteEntry:
+    def _entry(self, action: QAction, place: str, section: str) -> PaletteEntry:
         tip = action.whatsThis() or action.toolTip()
         native = QKeySequence.SequenceFormat.NativeText
         return PaletteEntry(
@@ -96,7 +98,7 @@ class CommandPaletteController(QObject):
             place=place,
             tip="" if tip == _plain(action.text()) else tip,
             run=action.trigger,
-            kind="sequence" if action.data() else "export" if place == EXPORTS else "action",
+            kind="sequence" if action.data() else "export" if section == EXPORTS else "action",
             keys=", ".join(key.toString(native) for key in action.shortcuts()),
             enabled=action.isEnabled(),
             reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from core import Settings, SolveStep, iterate, load_result, load_start, reconstruct, simulate
 from core.depth import DepthOptions, DepthPoint, carried_along, followed_points
 from core.foundation import DEPTHS, WNN, PhaseKind
-from core.reconstruction import BILINEAR_START, Provenance
+from core.reconstruction import BILINEAR_START, Provenance, Verdict
 from core.reconstruction.geometry import mean_and_modes
 from core.reconstruction.refinement import can_follow
 
@@ -75,6 +76,17 @@ def test_a_run_that_has_ended_hardly_moves_where_nothing_changed(refined, settle
     assert apart(settled, refined[-1]) < 2e-3
     assert settled.record.energy == pytest.approx(refined[-1].record.energy, rel=1e-9)
     assert settled.best is refined[-1].best
+
+
+def test_what_goes_on_from_an_ambiguous_shape_says_so_through_all_that_follows(sequence, settled):
+    other = Verdict("ambiguous", "Two shapes explain the tracks.", action="compare")
+    start = replace(settled, verdicts=(*settled.verdicts, other))
+    first, *_, last = iterate(sequence, REFINED.with_changes(isometry=0.2), start=start)
+    again = last_of(iterate(sequence, REFINED, start=first))  # changed once more, on the way
+    for each in (last, again):
+        (carried,) = (verdict for verdict in each.verdicts if verdict.kind == "ambiguous")
+        assert "where this run begins" in carried.sentence and not carried.action
+    assert all(verdict.kind != "ambiguous" for verdict in settled.verdicts)
 
 
 @pytest.mark.parametrize("name", MOVED)
