@@ -216,9 +216,17 @@ def test_a_signal_during_the_start_leaves_no_traceback():
 def test_a_signal_while_code_of_a_string_runs_ends_with_its_code(tmp_path):
     (tmp_path / "stopped.py").write_text(
         "import os, signal, sys\n"
+        "from dataclasses import make_dataclass\n"
         "from core.cli import main\n"
         "import core.cli.formats\n"
-        "core.cli.formats.run = lambda args: exec('os.kill(os.getpid(), signal.SIGTERM)')\n"
+        "def stop(frame, event, value):\n"
+        "    if frame.f_code.co_filename == '<string>':  # of which a dataclass makes its methods\n"
+        "        sys.settrace(None)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "def run(args):\n"
+        "    sys.settrace(stop)\n"
+        "    make_dataclass('Late', ['value'])\n"
+        "core.cli.formats.run = run\n"
         "sys.exit(main(['formats']))\n"
     )
     done = subprocess.run(
