@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.timeline.timeline import Timeline
 
+BESIDE = 160  # pixels that the buttons have
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
 
@@ -215,7 +216,7 @@ class FirstStepsBar(Themed, QFrame):
     def sizeHint(self) -> QSize:
         """Return the size with the sentence in two lines."""
         hint, half = super().sizeHint(), 6 * self._sentence.sizeHint().width() // 10
-        return QSize(max(hint.width(), half + 160), hint.height())
+        return QSize(max(hint.width(), half + BESIDE), hint.height())
 
     def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import NuclearNorm, WeightedNuclearNorm
 from core.evaluation import OBJECTIVE, value_text
+from core.foundation import parameters_of
 from core.reconstruction import SETTINGS
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 TITLES = {
-    "xi": "strength ξ",
-    "mu": "strength μ",
+    "xi": parameters_of(WeightedNuclearNorm)["xi"].title,
+    "mu": parameters_of(NuclearNorm)["mu"].title,
     "scale": "all weights ×",
     **{name: SETTINGS[name].title for name in ("rank", "eta")},
     OBJECTIVE: "objective",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...foundation.missing_packages import needs
-from .options import ExportOptions, shapes
+from .options import ExportOptions, aligned_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -55,13 +55,16 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-    chosen = _evenly(result.frame_count, frames) if isinstance(frames, int) else list(frames)
-    meshed = result.with_mesh()
-    upright = [shapes(meshed, ExportOptions(frame=frame))[0][1] for frame in chosen]
+    count, meshed = result.frame_count, result.with_mesh()
+    if isinstance(frames, int):
+        chosen: list[int] = np.linspace(0, count - 1, min(max(frames, 1), count)).round().astype(int).tolist()
+    else:
+        chosen = list(frames)
+    if not chosen or not all(0 <= frame < count for frame in chosen):
+        raise InputError(f"frames are {chosen}; accepted are a number, or some of 0 to {count - 1}")
     # Matplotlib's z is up: a turn about x.
+    upright = aligned_shapes(meshed, ExportOptions())[chosen]
     drawn = [np.stack([x - x.mean(), z.mean() - z, y - y.mean()]) for x, y, z in upright]
-    if not drawn:
-        raise InputError("frames are none; accepted are a number of frames, or indices")
     radius = 1.05 * max(float(np.abs(each).max()) for each in drawn)
     azimuth = _widest(np.concatenate(drawn, axis=1)[:2]) - 90.0 + ASIDE
     figure = Figure(figsize=(SIDE * len(drawn), SIDE), layout="constrained")
@@ -77,12 +80,6 @@ def shapes_figure(result: Result, frames: int | Collection[int] = 5) -> Any:
         axes.set_axis_off()
         axes.set_title(f"frame {frame + 1}", fontsize=9, y=0.98)
     return figure
-
-
-def _evenly(frame_count: int, number: int) -> list[int]:
-    """Return so many frames at most, at least one, from the first to the last."""
-    places = np.linspace(0, frame_count - 1, min(max(number, 1), frame_count))
-    return [round(place) for place in places.tolist()]
 
 
 def _widest(places: Floats) -> float:
