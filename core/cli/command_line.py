@@ -47,9 +47,8 @@ COMMANDS = {
 COMPLETING = "_ARGCOMPLETE"  # set by argcomplete, for a shell that completes the words of COMP_LINE
 INTERRUPTED = SIGNALED + signal.SIGINT
 BROKEN_PIPE = 141
-_received: ContextVar[Collection[int]] = ContextVar(
-    "received", default=()
-)  # signals, by the command that runs
+# signals, by the command that runs
+_received: ContextVar[Collection[int]] = ContextVar("received", default=())
 
 
 OUTPUT, ERRORS = 1, 2

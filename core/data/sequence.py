@@ -254,9 +254,8 @@ class Sequence:
     source: Path | None = None  # the file or folder it was read from
     digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
     provenance: str = ""  # how the tracks were made, where it is not evident
-    reading: Mapping[str, str | int | float] = field(
-        default_factory=dict
-    )  # options that `read_sequence` was given
+    # options that `read_sequence` was given
+    reading: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         tracks = np.asarray(self.tracks, dtype=np.float64)

@@ -88,9 +88,8 @@ def span_distance(B: Floats, other: Floats) -> Floats:
 
 def _select_points(state: ScreeningState, keep: int) -> ScreeningState:
     batch = state.batch
-    shares = span_distance(
-        batch.B[:, None], batch.B
-    )  # (R, R): of the row's point, not spanned by the column's
+    # (R, R): of the row's point, not spanned by the column's
+    shares = span_distance(batch.B[:, None], batch.B)
     near = np.maximum(shares, shares.T) < NEAR
     kept: list[int] = []
     merged, dropped = list(state.merged), list(state.dropped)

@@ -221,9 +221,8 @@ class _PointFollower:
         self._names = np.zeros(0, dtype=np.int64)  # of the points that are followed: columns of the tracks
         self._places = np.zeros((0, 2), dtype=np.float32)
         self._maps = np.zeros((0, 2, 2), dtype=np.float32)
-        self._velocities = np.zeros(
-            (0, 2), dtype=np.float32
-        )  # px per frame, NaN where a point has just begun
+        # px per frame, NaN where a point has just begun
+        self._velocities = np.zeros((0, 2), dtype=np.float32)
         self._templates: Templates | None = None
         self._count = 0  # of all points so far
         self._tracks = np.full((len(kept), 2, 4 * points), np.nan)

@@ -24,9 +24,8 @@ class Quality:
     error: float | None  # mean 3-D distance, in `unit`
     unit: str
     alignment: str
-    figures: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of a low-rank solution, see `core.reconstruction.geometry`
+    # of a low-rank solution, see `core.reconstruction.geometry`
+    figures: Mapping[str, Any] = field(default_factory=dict)
     without: float | None = None  # mean 3-D distance without outliers of the truth, where it has some
     outliers: int = 0  # how many these are
     worst_outliers: tuple[tuple[int, int], ...] = ()  # frame and point of those with the largest errors

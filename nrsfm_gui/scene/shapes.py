@@ -67,9 +67,8 @@ class Shapes:
     alignment: Alignment  # in use; none where the requested one is not possible
     framing: Framing | None  # what a view must show; None where there is no point
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
-    figures: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of a low-rank solution, see `core.reconstruction.geometry`
+    # of a low-rank solution, see `core.reconstruction.geometry`
+    figures: Mapping[str, Any] = field(default_factory=dict)
     still: bool = False  # whether the object is the same in all frames, so that all cameras are around it
     mirrored: bool = False  # whether the estimate is shown by its mirror image
     similarity: Similarity | None = None  # of every frame: what moved the estimate to where it is drawn

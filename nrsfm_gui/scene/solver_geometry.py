@@ -38,9 +38,8 @@ class SolverGeometry:
     intrinsics: Floats  # (3, 3) camera frame to the units of the tracks
     affine: bool  # whether depth is ignored instead of divided by
     reprojected: Floats | None = None  # (F, 2, P) by projective cameras, where the view is not metric
-    figures: dict[str, Any] = field(
-        default_factory=dict
-    )  # of a low-rank solution, see `core.reconstruction.geometry`
+    # of a low-rank solution, see `core.reconstruction.geometry`
+    figures: dict[str, Any] = field(default_factory=dict)
     std: Floats | None = None  # (F, 3, P) standard deviations of the points along the axes of the cameras
     why_no_std: str = ""  # what to do about it, where there is none
 

@@ -135,9 +135,8 @@ class SequenceOpening(QObject):
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self.entries: tuple[SequenceEntry, ...] = ()
-        self._pending: tuple[
-            SequenceEntry, ...
-        ] = ()  # found with the inspected file; listed once it is opened
+        # found with the inspected file; listed once it is opened
+        self._pending: tuple[SequenceEntry, ...] = ()
         self.asks = True
 
     @property

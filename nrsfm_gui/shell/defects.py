@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 class DefectReporter(QObject):
     """Shows the first defect in a dialog, counts those that follow while it is open, and logs all of them."""
 
-    _happened = pyqtSignal(
-        str, str, bool
-    )  # a sentence, the traceback, whether a dialog shows it; from any thread
+    # a sentence, the traceback, whether a dialog shows it; from any thread
+    _happened = pyqtSignal(str, str, bool)
 
     def __init__(
         self,

@@ -96,9 +96,8 @@ class ExportOptions:
     interpolation: str = "linear"  # a key of INTERPOLATIONS
     color: str = "plain"  # a key of COLORS
     video: bool = False
-    progress: Callable[[int, int], None] = field(
-        default=ignore_progress, compare=False, repr=False
-    )  # (done, total)
+    # (done, total)
+    progress: Callable[[int, int], None] = field(default=ignore_progress, compare=False, repr=False)
     # Whether y is up in all coordinates, as the axes of the format have it; `export` sets it.
     y_up: bool = field(default=False, repr=False)
 

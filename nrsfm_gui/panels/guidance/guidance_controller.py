@@ -82,9 +82,8 @@ class GuidanceState:
     available: bool  # whether there is a reconstruction to start from
     parameters: tuple[str, ...]  # that can be varied
     progress: tuple[int, int, str] | None  # solves that are done, and all; the time left
-    suggested: (
-        tuple[str, float, float, int] | None
-    )  # range of the chosen parameter; none while one is computed
+    # range of the chosen parameter; none while one is computed
+    suggested: tuple[str, float, float, int] | None
     present: float | None  # the value that the parameter has now
     curves: GuidanceCurves | None
     sentence: Sentence

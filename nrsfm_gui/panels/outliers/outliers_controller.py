@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 class OutliersState:
     """What the panel shows."""
 
-    found: tuple[
-        Outliers | None, float, str, str
-    ]  # outliers, the suggested threshold, the unit, the solution
+    # outliers, the suggested threshold, the unit, the solution
+    found: tuple[Outliers | None, float, str, str]
     sentence: str
     possible: tuple[bool, bool, bool]  # to hide, to solve, to show all again
 
