@@ -131,7 +131,7 @@ class StatusController(QObject):
 
 
 class RunProgress(QWidget):
-    """The share of a run that is done, and the time that is left; empty, but as wide, without a run."""
+    """The share of a run that is done, and the time that is left; empty without a run."""
 
     def __init__(self) -> None:
         super().__init__()
