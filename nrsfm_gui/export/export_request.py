@@ -124,8 +124,8 @@ TURNINGS = {
     "speed": "at a speed in degrees per second",
 }
 WHICH_FRAMES = {
-    "one": "the frame that is shown",
     "numbered": "all frames, a numbered file each",
+    "one": "the frame that is shown",
     "stacked": "all frames in one file (PLY)",
 }
 

@@ -435,7 +435,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
                "The files that are read and written, and the arrays of a result file",
                "help_controller.show_formats"),
     ActionSpec("whats_this", "&Help", "&What is this?",
-               "Explain what is clicked next; the key explains at once what is under the pointer",
+               "Explain what is clicked next; the key, pressed twice, explains what is under the pointer",
                "explanation_controller.wait_for_click", ("Shift+F1",)),
     ActionSpec("first_steps", "&Help", "First s&teps", "Show the first steps again", "first_steps.restart"),
     ActionSpec("about", "&Help", "&About", "Version, license, where the parts are loaded from",

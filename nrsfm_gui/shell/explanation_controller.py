@@ -1,6 +1,6 @@
-"""Shift+F1: what is under the pointer, explained in a card next to it.
+"""Shift+F1: the next click is on what is to be explained, in a card next to the pointer.
 
-Chosen from the menu, whose line the pointer is on, it waits: the next click is on what is to be explained.
+Pressed a second time, it explains what is under the pointer. No mouse button is needed for that.
 
 The explanation of a control is its "What's This" text, else its tip; of a button, a line of a menu or a
 tab, it is that of what it does or shows. A part without any has that of what it is in, up to its panel.
@@ -121,7 +121,9 @@ class ExplanationController(QObject):
         if watched is self._action and event is not None and event.type() == QEvent.Type.Shortcut:
             if self._waits:
                 self._stop_waiting()
-            self.explain()  # the pointer is where the person left it, not on a line of a menu
+                self.explain()
+            else:
+                self.wait_for_click()
             return True
         if (
             isinstance(event, QKeyEvent)

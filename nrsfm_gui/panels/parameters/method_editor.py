@@ -38,16 +38,17 @@ class MethodEditor(QWidget):
                 if method.recommended is recommended:
                     self._choice.add(name, method.title, method.meaning)
         self._choice.chosen.connect(self._on_method_chosen)
-        self.form = Form()
-        self.form.add("method", "method", self._choice, tip=METHOD_TIP)
+        # The method, and its options for a section that is folded.
+        self.usual, self.rare = Form(), Form()
+        self.usual.add("method", "method", self._choice, tip=METHOD_TIP)
         self._editors: dict[str, NumberField | Choice] = {}
         for option in _all_options():
             editor = self._editor(option)
             self._editors[option.name] = editor
-            self.form.add(option.name, option.name.replace("_", " "), editor, tip=option.tip)
+            self.rare.add(option.name, option.name.replace("_", " "), editor, tip=option.tip)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.form)
+        layout.addWidget(self.usual)
         self._show_options({})
 
     @property
@@ -62,7 +63,7 @@ class MethodEditor(QWidget):
 
     def set_message(self, sentence: str, *, refused: bool) -> None:
         """Show below the method why it is not offered, or what else it changed; "" for neither."""
-        self.form.set_message("method", sentence, refused=refused)
+        self.usual.set_message("method", sentence, refused=refused)
 
     def read(self) -> Options:
         """Return the options that are not empty.
@@ -73,10 +74,10 @@ class MethodEditor(QWidget):
         for option in METHODS[self.method].options:
             try:
                 value = self._value(option)
-                self.form.set_message(option.name, "")
+                self.rare.set_message(option.name, "")
             except ValueError as error:  # InputError is one
                 refusal = str(error)
-                self.form.set_message(option.name, refusal)
+                self.rare.set_message(option.name, refusal)
                 continue
             if value is not None:
                 values.append((option.name, value))
@@ -117,9 +118,9 @@ class MethodEditor(QWidget):
         method = METHODS[self.method]
         own = {option.name: option for option in method.options}
         for name, editor in self._editors.items():
-            self.form.set_row_visible(name, name in own)
+            self.rare.set_row_visible(name, name in own)
             if name not in own:
-                self.form.set_message(name, "")
+                self.rare.set_message(name, "")
                 continue
             default = method.default(name)
             value = given.get(name, default)
@@ -128,7 +129,7 @@ class MethodEditor(QWidget):
             else:
                 editor.set_value(float(value))
                 editor.setPlaceholderText(f"default: {format_number(float(default))}")
-            self.form.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
+            self.rare.set_tip(name, f"{own[name].tip} {value_details(own[name], default)}")
 
 
 def _all_options() -> list[Parameter]:

@@ -86,7 +86,7 @@ TEXTS = tuple(name for name, described in SETTINGS.items() if described.text and
 OF_DEPTHS = tuple(name for name, objective in OBJECTIVE_OF.items() if objective == DEPTHS)
 USUAL_CAMERAS = ("camera_model", "intrinsics")  # the other parameters of cameras are folded
 START = "The weighted nuclear norm gives the start. Changes here are for the next run."
-START_TITLES = {DEPTHS: "Start", WNN: "Method"}
+START_TITLES = {DEPTHS: "Start", WNN: "Options"}
 FOLDED = ("Start", "Cameras", "Search", "Data")  # sections; "Start" has another title where it is no start
 SYMBOLS = {
     "rank": ("K", "r"),
@@ -355,15 +355,15 @@ class ParameterForm(QWidget):
         for name in USUAL_CAMERAS:
             self._add_setting(cameras, name)
         self._norm = QWidget()  # of the weighted nuclear norm, as objective or as start
-        self._of_norm = (norm, self.penalty.usual)
-        _column(self._norm, norm, self.penalty, spacing=2 * ROW_GAP)
+        self._of_norm = (self.method.usual, norm, self.penalty.usual)
+        _column(self._norm, self.method, norm, self.penalty, spacing=2 * ROW_GAP)
         content: dict[str, tuple[QWidget, ...]] = {}
-        forms = [model, norm, self.penalty.usual, depths, cameras]
+        forms = [model, *self._of_norm, depths, cameras]
         self._start_note = PlainLabel(START)
         self._start_note.setProperty("role", "muted")
         self._start_note.setWordWrap(True)
-        content["Start"] = self._start_note, self.penalty.rare, self.penalty.weights_list, self.method
-        forms += [self.method.form, self.penalty.rare]
+        content["Start"] = self._start_note, self.penalty.rare, self.penalty.weights_list, self.method.rare
+        forms += [self.method.rare, self.penalty.rare]
         for title in FOLDED[1:]:
             form = Form()
             for name, described in SETTINGS.items():

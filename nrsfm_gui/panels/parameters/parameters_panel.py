@@ -417,7 +417,7 @@ class ParametersPanel(QScrollArea):
             except InputError as refusal:  # shown by the editor
                 refusals.append(str(refusal))
                 exact = name == "options" or self._penalty.refused_in_rare
-                self._unfold(self._form.method if exact else self._penalty)
+                self._unfold(self._form.method.rare if exact else self._penalty)
         settings = self._settings.with_changes(**changes)
         self._form.set_objective(settings)
         refusals += self._show_what_applies(settings)

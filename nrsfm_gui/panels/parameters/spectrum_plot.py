@@ -83,7 +83,7 @@ WORDS = {
         "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
         f"{DRAGGED.format(order=STOPS, reset='gives the weight back to the penalty')}"
         "Click low in a bar to keep so many basis shapes, + to add one.\n"
-        f"{KEYS.format(exact='Exact numbers are in the section Method.')}",
+        f"{KEYS.format(exact='Exact numbers are in the section Options.')}",
         WEIGHTS,
         {"left": ("σ", "singular value σ"), "right": ("weight a", "weight a"), "bottom": ("", "component k")},
     ),

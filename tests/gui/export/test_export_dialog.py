@@ -86,7 +86,9 @@ def test_shapes_are_asked_for_with_their_options(dialog):
     dialog.choose("shapes")
     options = dialog.request().options
     assert options.pop("align") == "truth" and options.pop("coordinates") == "upright"
-    assert options == {"mirror": False, "frames": "one", "frame": 2, "text": False}
+    assert options == {"mirror": False, "frames": "numbered", "frame": None, "text": False}
+    dialog.form.frames.set_key("one")
+    assert dialog.request().options["frame"] == 2
     dialog.form.frames.set_key("stacked")
     dialog.form.format.set_key(".obj")
     dialog.form.format.chosen.emit(".obj")
@@ -278,6 +280,7 @@ def test_every_kind_is_written(qtbot, solved, press_action, tmp_path):
             dialog.form.format.set_key(suffix)
             dialog.form.format.chosen.emit(suffix)
             dialog.form.size_field.set_values((200, 120))
+            dialog.form.frames.set_key("one")
             type_path(dialog, str(folder / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
             with qtbot.waitSignal(solved.export_controller.saved):

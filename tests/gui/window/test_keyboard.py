@@ -171,11 +171,15 @@ def test_every_line_of_the_menus_is_explained_with_its_keys_and_what_it_needs(qt
     menu.close()
 
 
-def test_the_control_under_the_pointer_is_explained_at_once(qtbot, window):
+def test_the_key_pressed_twice_explains_the_control_under_the_pointer(qtbot, window):
     tree = window.sequences_panel.findChild(QTreeView)
     before = set(QApplication.topLevelWidgets())
     QCursor.setPos(tree.mapToGlobal(tree.rect().center()))
     qtbot.keyClick(window.scene_view, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.overrideCursor().shape() is Qt.CursorShape.WhatsThisCursor
+    assert set(QApplication.topLevelWidgets()) == before
+    qtbot.keyClick(window.scene_view, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.overrideCursor() is None
     (card,) = (each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible())
     assert card.geometry().intersects(QRect(QCursor.pos(), QSize(40, 60)))
     qtbot.keyClick(card, Qt.Key.Key_Escape)

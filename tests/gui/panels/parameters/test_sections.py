@@ -18,10 +18,10 @@ from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import FoldedSections, Form
 from nrsfm_gui.widgets.style import apply_theme
 
-USUAL_SIZE = 359, 469  # pixels that the panel has in a window of 1440 x 900
+USUAL_SIZE = 346, 530  # pixels that the panel has in a window of 1280 x 800
 ALWAYS = {"preset", "objective", "camera_model", "intrinsics"}
 USUAL = {
-    WNN: ALWAYS | {"rank", "eta", "penalty"},
+    WNN: ALWAYS | {"method", "rank", "eta", "penalty"},
     DEPTHS: ALWAYS | {"mode_weights", "isometry", "smallest_movement", "noise", "neighbors"},
 }
 
@@ -42,7 +42,7 @@ def rows(panel: ParametersPanel) -> set[str]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_900_pixels(closed, preset):
+def test_the_usual_parameters_need_no_scroll_bar_in_a_window_of_800_pixels(closed, preset):
     closed.set_settings(PRESETS[preset])
     QApplication.processEvents()
     bar = closed.verticalScrollBar()
@@ -139,7 +139,7 @@ def test_the_norm_is_the_objective_or_in_the_section_of_the_start(closed):
     for preset, folded in (("recommended", True), ("bilinear", False), ("recommended", True)):
         closed.set_settings(PRESETS[preset])
         assert found.section_of(rank) == ("Start" if folded else "")
-        assert found.button("Start").text() == ("Start" if folded else "Method")
+        assert found.button("Start").text() == ("Start" if folded else "Options")
 
 
 def test_which_sections_are_open_is_remembered(qtbot, session, control, closed, store):
