@@ -26,7 +26,7 @@ LEFT, RIGHT, BELOW = 240, 340, 184
 # The share of a dock in each pixel that the window is larger; the 3-D view gets the rest.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.28
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
-FIRST_HEIGHT, FIRST_SHARE = 476, 0.5  # pixels of the first dock at the right, or its share where that is more
+FIRST_HEIGHT, FIRST_SHARE = 524, 0.5  # pixels of the first dock at the right, or its share where that is more
 TALL = 880  # pixels of height that have room for them so
 NARROW = 1100  # pixels of width below which the docks at the left join those at the right
 SHORT, SHORTEST = 800, 620  # pixels of height below which those below do, in a narrow and in a wide window
