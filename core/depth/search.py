@@ -325,7 +325,7 @@ def refine_part(
                 step.best, anchor.rays, isometry=options.isometry, neighbors=options.neighbors
             )
         elif not carried and step.phase.kind is PhaseKind.FINEST:
-            shown, carried = subset.extend(step.best, anchor.rays), True
+            shown, carried = carried_along(subset, anchor, subset.restrict(anchor), step.best), True
         ends = tuple(replace(end, point=shown) for end in step.ends[:1])
         followed = _followed(subset, step, shown)
         yield step, replace(step, best=shown, ends=ends, coarser=None, followed=followed, mirrored=None)

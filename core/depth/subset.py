@@ -47,8 +47,8 @@ SHORTEST = 1e-4  # length of an edge, in units of s
 PULL = 1e-3  # toward the mean depth, of the mean diagonal
 NEAREST, FARTHEST = 0.2, 5.0  # of the mean depth of the part: the range of the carried depths
 CARRYING = 4  # points of the part that another one moves with
-LARGEST_SYSTEM = 50  # frames that one couples, whose cost is cubic in them
-MOST_MEMORY = 4_000_000  # numbers in the systems that are solved at once
+LARGEST_SYSTEM = 35  # frames that one couples, whose cost is cubic in them
+MOST_MEMORY = 100_000  # numbers in the systems that are solved at once: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +96,13 @@ class DepthSubset:
             for first in range(0, len(others), step):
                 chunk = others[first : first + step]
                 paths = system.paths(rays[run][:, :, chunk])
-                z = system.depths(paths)
+                H, right = system.charges(paths)
+                z = system.depths(H, right)
                 if isometry > 0 and neighbors > 0:
                     ends = system.nearest(paths, z, neighbors)
                     for _ in range(ROUNDS):
-                        z = system.depths(paths, system.lengths(paths, z, ends, 2.0 * isometry / neighbors))
+                        of_lengths = system.lengths(paths, z, ends, 2.0 * isometry / neighbors)
+                        z = system.depths(H + of_lengths[0], right + of_lengths[1])
                 Y[run][:, :, chunk] = paths.fixed + paths.moving * z[:, None]
         return DepthPoint.from_camera_points(self.problem, Y, point.rotations)
 
@@ -146,19 +148,19 @@ class _PathSystem:
         (fixed if self.affine else moving)[:, :2] = m
         return _Paths(fixed, moving, self.back @ moving, self.back @ (self.mean[:, :, None] - fixed))
 
-    def depths(self, paths: _Paths, lengths: tuple[Floats, Floats] | None = None) -> Floats:
-        """Return the depths (F, p), with the systems' parts (p, F, F) and (p, F) of lengths or without."""
-        frames = len(self.W)
+    def charges(self, paths: _Paths) -> tuple[Floats, Floats]:
+        """Return the systems of paths without lengths, (p, F, F) and (p, F)."""
         a = paths.a.transpose(2, 0, 1)
         H = (a @ a.transpose(0, 2, 1)) * self.W
         pulled = np.tensordot(self.W, np.broadcast_to(paths.b, paths.a.shape), axes=1).transpose(2, 0, 1)
-        right = np.einsum("pfa,pfa->pf", a, pulled)
-        pull = PULL * np.trace(H, axis1=1, axis2=2)[:, None] / frames
-        H[:, np.arange(frames), np.arange(frames)] += pull
-        if lengths is not None:
-            H += lengths[0]
-            right += lengths[1]
-        z: Floats = np.linalg.solve(H, (right + pull * self.mean[:, 2])[:, :, None])[:, :, 0].T
+        frames = np.arange(len(self.W))
+        pull = PULL * H[:, frames, frames].mean(axis=1)[:, None]
+        H[:, frames, frames] += pull
+        return H, np.einsum("pfa,pfa->pf", a, pulled) + pull * self.mean[:, 2]
+
+    def depths(self, H: Floats, right: Floats) -> Floats:
+        """Return the depths (F, p) that systems (p, F, F) and (p, F) lead to."""
+        z: Floats = np.linalg.solve(H, right[:, :, None])[:, :, 0].T
         if not self.affine:
             z = np.clip(z, NEAREST * self.mean[:, 2:], FARTHEST * self.mean[:, 2:])
         return z

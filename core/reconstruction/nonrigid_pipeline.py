@@ -183,7 +183,7 @@ def _compare_rotations(
         part = replace(context, rotations=candidate.name, share=compared.share)
         display = None
         if compared.small is not problem:
-            part = replace(part, displayed=_fronto_parallel(problem))
+            part = replace(part, displayed=context.log.best or _fronto_parallel(problem))
 
             def display(
                 factors: Factors, problem: NonRigidProblem = problem, compared: Subset = compared
@@ -227,6 +227,8 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
         end = yield from run_phase(part, level.small, short, start, replace(REFINE, subset=True))
         factors = end.factors
     last = context.refining_algorithm(near=complete)
+    if not complete and context.settings.objective == DEPTHS:  # the end is a start, of a part of the points
+        last = context.bilinear_algorithm(context.settings.tolerance, 1)
     factors = searched.to_full(factors)
     final = context.last_problem(problem, factors)
     name = lowest.name if complete and final is problem else ""
@@ -357,7 +359,7 @@ def _grow(
     """Solve at rank 1, then add one column at a time up to the problem's rank.
 
     Return the last step, and the losses at the ends of all ranks. `display` makes the point to show of the
-    ends of ranks 1, 2, 4, ...: it can cost as much as to solve at a rank.
+    end of rank 2: it can cost as much as to solve at a rank.
     """
     factors, losses = rigid_start(problem), []
     context = replace(context, full_rank=problem)
@@ -367,7 +369,7 @@ def _grow(
         end = yield from run_phase(context, smaller, algorithm, factors, replace(phase, rank=rank))
         factors = end.factors
         losses.append(end.loss)
-        if display is not None and rank < problem.rank and rank.bit_count() == 1:
+        if display is not None and rank == 2 < problem.rank:
             context = replace(context, displayed=display(factors))
     return end, losses
 
