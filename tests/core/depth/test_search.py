@@ -140,7 +140,7 @@ def test_the_system_of_the_lengths_is_the_least_squares_of_their_linear_variatio
     system = _PathSystem.about(subset, subset.restrict(truth), slice(None))
     others = np.setdiff1d(np.arange(20), subset.points)[:2]
     paths = system.paths(truth.rays[:, :, others])
-    z = system.depths(paths)
+    z = system.depths(*system.charges(paths))
     ends = system.nearest(paths, z, 3)
     H, right = system.lengths(paths, z, ends, 0.7)
     for p in range(len(others)):
