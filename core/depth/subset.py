@@ -151,7 +151,7 @@ class _PathSystem:
     def charges(self, paths: _Paths) -> tuple[Floats, Floats]:
         """Return the systems of paths without lengths, (p, F, F) and (p, F)."""
         a = paths.a.transpose(2, 0, 1)
-        H = (a @ a.transpose(0, 2, 1)) * self.W
+        H: Floats = (a @ a.transpose(0, 2, 1)) * self.W
         pulled = np.tensordot(self.W, np.broadcast_to(paths.b, paths.a.shape), axes=1).transpose(2, 0, 1)
         frames = np.arange(len(self.W))
         pull = PULL * H[:, frames, frames].mean(axis=1)[:, None]
