@@ -151,7 +151,7 @@ class _PathSystem:
     def charges(self, paths: _Paths) -> tuple[Floats, Floats]:
         """Return the systems of paths without lengths, (p, F, F) and (p, F)."""
         a = paths.a.transpose(2, 0, 1)
-        H: Floats = (a @ a.transpose(0, 2, 1)) * self.W
+        H = (a @ a.transpose(0, 2, 1)) * self.W
         pulled = np.tensordot(self.W, np.broadcast_to(paths.b, paths.a.shape), axes=1).transpose(2, 0, 1)
         frames = np.arange(len(self.W))
         pull = PULL * H[:, frames, frames].mean(axis=1)[:, None]
@@ -160,7 +160,7 @@ class _PathSystem:
 
     def depths(self, H: Floats, right: Floats) -> Floats:
         """Return the depths (F, p) that systems (p, F, F) and (p, F) lead to."""
-        z: Floats = np.linalg.solve(H, right[:, :, None])[:, :, 0].T
+        z: Floats = np.asarray(np.linalg.solve(H, right[:, :, None]), dtype=np.float64)[:, :, 0].T
         if not self.affine:
             z = np.clip(z, NEAREST * self.mean[:, 2:], FARTHEST * self.mean[:, 2:])
         return z
