@@ -14,7 +14,7 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.alignment import Alignment, Kind, Mirror, Views
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..evaluation.optimality import optimality
-from ..evaluation.truth_outliers import fall_sentence, find_truth_outliers
+from ..evaluation.outliers import fall_sentence, find_truth_outliers
 from ..foundation.exceptions import InputError
 from ..io.files.contents import load_arrays, naming, read_bytes, refusing_damage
 from ..io.files.variables import describe

@@ -15,8 +15,8 @@ from .alignment import (
     is_mirrored,
     truth_axes,
 )
+from .challenge_score import challenge_v02
 from .cross_validation import (
-    FOLDS,
     HIDING,
     HoldoutCurve,
     HoldoutPlan,
@@ -27,39 +27,25 @@ from .cross_validation import (
     sweep,
 )
 from .hiding import bilinear_residuals, solve_hiding_outliers
-from .metrics import (
-    METRICS,
-    aligned_mm,
-    camera_truth,
-    challenge_v02,
-    e3d_global,
-    errors_of,
-    frobenius_relative,
-    procrustes_mm,
-    reprojection_px,
-)
+from .metrics import METRICS, aligned_mm, camera_truth, e3d_global, errors_of, procrustes_mm, reprojection_px
 from .optimality import optimality
+from .outliers import Outliers, fall_sentence, find_outliers, find_truth_outliers, median_shape
 from .parameter_grid import (
     OBJECTIVE,
     SCALE,
-    is_whole,
     parameter_value,
     parameters_of,
     present_noise,
     suggest_range,
-    suggest_values,
     value_text,
     values_in_range,
     values_outside,
     with_parameter,
 )
-from .track_outliers import DriftingPoint, Outliers, find_outliers
-from .truth_outliers import fall_sentence, find_truth_outliers, median_shape, without_outliers
 
 __all__ = [
     "ALIGNMENTS",
     "DEPTH_INVERTED",
-    "FOLDS",
     "HIDING",
     "METRICS",
     "MIN_ALIGNED",
@@ -68,7 +54,6 @@ __all__ = [
     "PER_FRAME",
     "SCALE",
     "Alignment",
-    "DriftingPoint",
     "HoldoutCurve",
     "HoldoutPlan",
     "HoldoutTrial",
@@ -89,10 +74,8 @@ __all__ = [
     "fall_sentence",
     "find_outliers",
     "find_truth_outliers",
-    "frobenius_relative",
     "gather_curve",
     "is_mirrored",
-    "is_whole",
     "median_shape",
     "optimality",
     "parameter_value",
@@ -102,12 +85,10 @@ __all__ = [
     "reprojection_px",
     "solve_hiding_outliers",
     "suggest_range",
-    "suggest_values",
     "sweep",
     "truth_axes",
     "value_text",
     "values_in_range",
     "values_outside",
     "with_parameter",
-    "without_outliers",
 ]

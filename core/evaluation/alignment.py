@@ -18,7 +18,7 @@ depth of every frame in its camera's coordinates, about the mean depth of its po
 
 Without a fit the distance of an orthogonal camera is unknown: the mean depth of a frame is that of the truth.
 
-Outliers of the truth (`core.evaluation.truth_outliers`) move nothing: no transformation is fitted to them,
+Outliers of the truth (`core.evaluation.outliers`) move nothing: no transformation is fitted to them,
 and no mirror image is chosen by them. They have an error like all points and count in all means, unless they
 are left out. A truth of fewer than three frames, as the Challenge's, has none that could be found. The metric
 `procrustes_mm` and the Challenge's score are those of the literature and are fitted to all points.
@@ -36,7 +36,7 @@ from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import Similarity, procrustes
 from ..foundation.representation import one_line_repr
-from .truth_outliers import without_outliers
+from .outliers import without_outliers
 
 if TYPE_CHECKING:
     from ..data.sequence import GroundTruth

@@ -49,7 +49,7 @@ another one ended: what a value predicts does not depend on the others of the se
 The shapes and offsets B, C, t, and the weights that refer to the closed form, are computed from the kept
 observations alone. Rotations and intrinsics are those of the given reconstruction, which uses all
 observations: to choose them anew for every share compares another choice of rotations each time, and costs
-most of a run. `again` does so, to measure the difference. The first solve of each share keeps the lower of
+most of a run, and changes little. The first solve of each share keeps the lower of
 two ends, from the reconstruction and grown from a rigid shape; each further one starts from its neighbor's
 end.
 
@@ -67,7 +67,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 import numpy as np
 
 from ..cameras.calibration import project, to_pixels
-from ..cameras.intrinsics import DEPENDENT
 from ..data.hidden import occluded_blocks
 from ..data.sequence import CameraModel
 from ..depth import DepthPoint
@@ -96,7 +95,7 @@ from .parameter_grid import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from collections.abc import Sequence as SequenceOf
 
     from ..data.sequence import Sequence
@@ -246,13 +245,7 @@ def _blocks(tracks: Floats, visible: Bools, rng: np.random.Generator) -> Iterato
 
 
 def sweep(
-    sequence: Sequence,
-    start: Iterate,
-    settings: Settings,
-    plan: HoldoutPlan,
-    *,
-    again: bool = False,
-    watch: Watch = _nothing,
+    sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, *, watch: Watch = _nothing
 ) -> Iterator[HoldoutTrial]:
     """Yield one trial after another, fold by fold; stop iterating to cancel.
 
@@ -272,11 +265,9 @@ def sweep(
             full.tracks, full.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
         )
         kept: Problem = replace(full, visible=full.visible & ~held)  # type: ignore[type-var]
-        base, point = kept.with_robust(full.robust), start.best.factors
-        if again:
-            base, point = _choose_rotations_again(sequence, start, settings, held)
-        pose = partial(_pose_at, base, series, camera)
-        for value, solution in _solve_series(plan.values, pose, point, now, watch):
+        base = kept.with_robust(full.robust)
+        pose = partial(pose_problem, base, camera=camera)
+        for value, solution in _solve_series(series, pose, start.best.factors, now, watch):
             done += 1
             refined = _refine(solution, series[value], start.intrinsics, watch)
             pixels = reproject(solution if refined is None else refined, start.intrinsics, camera)
@@ -299,10 +290,6 @@ def pose_problem(base: Problem, settings: Settings, camera: CameraModel) -> Prob
     fixed = base.offsets and camera is CameraModel.ORTHOGONAL
     posed = (base if fixed else base.with_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
     return posed.with_robust(base.robust)
-
-
-def _pose_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
-    return pose_problem(base, series[value], camera)
 
 
 def solve_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
@@ -338,14 +325,18 @@ def _solve(problem: Problem, factors: Factors, algorithm: VariableProjection, wa
 
 
 def _solve_series(
-    values: tuple[float, ...], pose: Callable[[float], Problem], point: Factors, now: float, watch: Watch
+    series: Mapping[float, Settings],
+    pose: Callable[[Settings], Problem],
+    point: Factors,
+    now: float,
+    watch: Watch,
 ) -> Iterator[tuple[float, Point]]:
     """Solve the value nearest to the present one, then outwards, each from its neighbor's end."""
-    values = tuple(sorted(values))
+    values = sorted(series)
     middle = len(values) // 2  # where the present value is not known
     if not np.isnan(now):
         middle = min(range(len(values)), key=lambda k: abs(np.log(max(values[k], 1e-12) / max(now, 1e-12))))
-    problem = pose(values[middle])
+    problem = pose(series[values[middle]])
     first = min(
         solve_from(problem, point, watch), solve_growing(problem, watch), key=lambda found: found.loss
     )
@@ -353,26 +344,8 @@ def _solve_series(
     for part in (values[middle + 1 :], values[:middle][::-1]):
         last = first
         for value in part:
-            last = solve_from(pose(value), last.factors, watch)
+            last = solve_from(pose(series[value]), last.factors, watch)
             yield value, last
-
-
-def _choose_rotations_again(
-    sequence: Sequence, start: Iterate, settings: Settings, held: Bools
-) -> tuple[Problem, Factors]:
-    """Return the problem and the end of a run without the hidden observations, also of its companion."""
-    seen = ~held
-    companion = sequence.companion
-    if companion is not None:
-        companion = replace(companion, visible=companion.visible & seen)
-    blind = replace(sequence, visible=sequence.visible & seen, companion=companion)
-    best, changes = start.best, {}
-    if start.origin is not None and start.origin.source in DEPENDENT:  # what is hidden must not change K
-        K = start.intrinsics
-        changes["intrinsics"] = (K[0, 0], K[1, 1], K[0, 2], K[1, 2])
-    for last in iterate_sequence(blind, settings.with_changes(starts=1, objective="wnn", **changes)):
-        best = last.best
-    return best.problem, best.factors
 
 
 def _refine(solution: Point, settings: Settings, intrinsics: Floats, watch: Watch) -> DepthPoint | None:

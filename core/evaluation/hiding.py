@@ -3,7 +3,7 @@
 The first round leaves out the gross outliers of the tracks (`core.cameras.gross_outliers`), because a
 solution of all tracks bends to them.  After each round observations with a residual above `UNFIT` times the
 median are hidden, too, where they are at least `LEAST` of all.  That is above the threshold of
-`track_outliers`, which a person judges: after the first round of a sheet with 5 % of outliers, that one is
+`outliers`, which a person judges: after the first round of a sheet with 5 % of outliers, that one is
 exceeded by 43 of 6300 observations that are right and by 9 of 11 that are wrong, this one by 5 and by 6.
 Each round is a run of its own, so that the settings of the last one give its result.
 """

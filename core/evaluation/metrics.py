@@ -27,35 +27,16 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
 from ..foundation.representation import one_line_repr
 from ..foundation.types import Bools, Floats, read_only
-from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
+from .alignment import align, is_mirrored
 from .challenge_score import challenge_v02
-from .truth_outliers import find_truth_outliers, without_outliers
+from .outliers import find_truth_outliers, without_outliers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..data.sequence import GroundTruth, Sequence
     from ..reconstruction.result import Result
-
-__all__ = [
-    "Alignment",
-    "Errors",
-    "Kind",
-    "Mirror",
-    "Views",
-    "align",
-    "aligned_mm",
-    "camera_truth",
-    "challenge_v02",
-    "e3d_global",
-    "errors_of",
-    "frobenius_relative",
-    "is_mirrored",
-    "procrustes_mm",
-    "published_errors",
-    "reprojection_px",
-    "unscaled_errors",
-]
+    from .alignment import Alignment, Views
 
 FIXED_CAMERA_TOLERANCE = 1e-6  # of the residual of one fixed camera, relative to the tracks
 SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes

@@ -35,7 +35,6 @@ from core.evaluation import (
     parameter_value,
     parameters_of,
     suggest_range,
-    suggest_values,
     sweep,
     value_text,
     values_in_range,
@@ -50,7 +49,7 @@ from core.evaluation.cross_validation import (
     solve_from,
     solve_growing,
 )
-from core.evaluation.parameter_grid import parse_value
+from core.evaluation.parameter_grid import parse_value, suggest_values
 from core.solvers import Majorized
 
 pytestmark = pytest.mark.usefixtures("brief_search")
@@ -213,18 +212,6 @@ def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
     errors = [np.mean([error_3d(sequence, t.solution) for t in trials if t.value == rank]) for rank in ranks]
     assert errors[line.best] < 1.15 * min(errors)
     assert all(trial.solution.problem.rank == trial.value for trial in trials)
-
-
-@pytest.mark.slow
-def test_rotations_that_have_seen_what_is_hidden_change_little(case):
-    sequence, iterates = case
-    plan = HoldoutPlan("xi", (0.1, 0.3, 1.0), folds=1)
-    lines = [
-        gather_curve(sweep(sequence, iterates[-1], SETTINGS, plan, again=again), "xi")
-        for again in (False, True)
-    ]
-    assert lines[1].held == pytest.approx(lines[0].held, rel=0.15)
-    assert lines[1].best == lines[0].best
 
 
 def trial(fold: int, value: float, held: float) -> HoldoutTrial:
@@ -504,22 +491,6 @@ def test_every_fold_hides_something_else(case):
     trials = sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=3, seed=2))
     held = [sequence.visible & ~trial.solution.problem.visible for trial in trials]
     assert len(held) == 3 and not any((held[k] == held[k - 1]).all() for k in range(3))
-
-
-def test_rotations_that_are_chosen_again_have_not_seen_what_is_hidden_not_even_in_the_companion():
-    sequence = simulate("balloon", frames=24, points=40, noise=1.0)
-    settings = SETTINGS.with_changes(rank=3, rotations="companion", rotation_rank=2)
-    *_, last = iterate(sequence, settings)
-    held = choose_hidden(sequence.tracks, sequence.visible, 3, seed=(0, 0))[:, None]
-    companion = sequence.companion
-    spoiled = replace(companion, tracks=np.where(held, companion.tracks + 50.0, companion.tracks))
-    plan = HoldoutPlan("xi", (0.5,), folds=1)
-    (one,), (other,) = (
-        sweep(each, last, settings, plan, again=True)
-        for each in (sequence, replace(sequence, companion=spoiled))
-    )
-    assert (held & companion.visible[:, None]).any()
-    assert other.solution.loss == one.solution.loss
 
 
 def test_without_a_start_a_solution_is_grown(case):

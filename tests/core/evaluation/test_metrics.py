@@ -14,8 +14,9 @@ from core import (
     procrustes_mm,
     reprojection_px,
 )
-from core.evaluation import Kind, Mirror, camera_truth, e3d_global, frobenius_relative
+from core.evaluation import Kind, Mirror, camera_truth, e3d_global
 from core.evaluation.challenge_score import _score_residuals
+from core.evaluation.metrics import frobenius_relative
 from core.foundation import object_size, relative_distance, rotation_from_vector
 
 FRAMES, POINTS = 6, 12

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.evaluation import DriftingPoint, find_outliers
+from core.evaluation import find_outliers
+from core.evaluation.outliers import DriftingPoint
 
 FRAMES, POINTS = 60, 40
 

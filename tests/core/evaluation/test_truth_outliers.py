@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core import Alignment, GroundTruth, align, procrustes_mm, simulate
-from core.evaluation import Kind, aligned_mm, fall_sentence, find_truth_outliers, without_outliers
+from core.evaluation import Kind, aligned_mm, fall_sentence, find_truth_outliers
+from core.evaluation.outliers import without_outliers
 from core.synthetic import KINDS
 
 BAD = ((3, 5), (3, 11), (9, 5))  # frame and point

@@ -14,7 +14,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
-from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, present_noise, sweep
+from core.evaluation import HoldoutCurve, HoldoutPlan, gather_curve, present_noise, sweep
+from core.evaluation.cross_validation import FOLDS
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel

@@ -1,0 +1,216 @@
+"""Outliers of tracks, which a reconstruction does not fit, and of a ground truth, far from their neighbors.
+
+Tracks.  With r the distances of observations and reprojections, m their median and
+s = 1.4826 median |r - m| their spread, an observation is an outlier where
+
+    r > m + SINGLE s.
+
+Half of the observations may be outliers before m and s are theirs; for coordinates with normal noise the
+limit is 5.2 standard deviations, which one observation of 700 000 exceeds. A tracker that slips to another
+place of the picture follows it from then on: a point drifts from frame f on where most of its observations
+from f to the last frame, at least LEAST_DRIFT of them, exceed
+
+    m + DRIFTING s,
+
+and less than half of those before.
+
+A least-squares solution bends to its outliers, so that small ones show only after large ones are hidden and
+the tracks are solved again: a few rounds find more than the first. The residuals should be those of the
+bilinear solution: a depth refinement moves points along the observed rays, wrong ones as well.
+
+Ground truth.  A measured truth has points that are wrong by the size of the object, where a sensor or a
+triangulation failed. One of them spoils the alignment of its frame and the mean error of all its points.
+
+They are found without an estimate. Every frame is moved onto one of them by a similarity. The median over
+the frames is a mean shape that single outliers do not move, and it gives every point its nearest neighbors
+q. With d_fpq the distance of p and q in frame f, u_pq its median over the frames, and s the root mean
+square radius of the mean shape, a point is an outlier in a frame where
+
+    median_q d_fpq / u_pq > TIMES   and   median_q (d_fpq - u_pq) > NEAR s,   or   median_q (...) > FAR s.
+
+A neighbor that is an outlier itself changes neither median. On true shapes that deform (people, faces,
+cloth, paper) the first median stays below 2.2 and the second one below 0.5 s; on the outliers of measured
+ones they are above 5 and 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.masks import known_points, quantile_of_known
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import procrustes
+from ..foundation.representation import one_line_repr
+from ..foundation.types import read_only
+
+if TYPE_CHECKING:
+    from ..data.sequence import GroundTruth
+    from ..foundation.types import Bools, Floats, Ints
+
+SINGLE, DRIFTING = 6.0, 3.0  # times the spread
+CONSISTENT = 1.4826  # the standard deviation of normal numbers over their median absolute deviation
+MOST = 0.75  # of the observations of a point that drifts, from its frame on
+LEAST_DRIFT, LEAST_SHARE = 6, 0.1  # observations of a drift, and their share of the frames
+
+TIMES, NEAR, FAR = 3.0, 0.15, 0.8  # of the truth
+NEIGHBORS = 8
+LEAST_FRAMES, LEAST_POINTS = 3, 6  # below, no median tells an outlier from the others
+BLOCK = 2_000_000  # distances that are held at once
+LEAST_FALL = 0.1  # of a mean, below which outliers are not worth a sentence
+
+
+@dataclass(frozen=True)
+class DriftingPoint:
+    """A point whose track is of another place from a frame on."""
+
+    point: int  # its index
+    frame: int  # the first frame that is wrong, from 0
+
+
+@dataclass(frozen=True, eq=False)
+class Outliers:
+    """The observations that do not fit a reconstruction."""
+
+    mask: Bools  # (F, P) outliers, and all observations of drifting points from their frame on
+    residuals: Floats  # (F, P) that they were found by, NaN where there is no observation
+    threshold: float  # in the units of the residuals
+    drifting: tuple[DriftingPoint, ...]  # by point
+
+    __repr__ = one_line_repr
+
+    @property
+    def count(self) -> int:
+        """How many observations are outliers."""
+        return int(self.mask.sum())
+
+    @property
+    def share(self) -> float:
+        """Their share of all observations."""
+        observed = int(np.isfinite(self.residuals).sum())
+        return self.count / observed if observed else 0.0
+
+
+def find_outliers(residuals: Floats, *, threshold: float | None = None) -> Outliers:
+    """Return the observations that do not fit a reconstruction, and the points that drift.
+
+    `residuals`: (F, P) distances of observations and reprojections, NaN where there is no observation. Raises
+    InputError where the residuals are not of this shape, or the threshold is not above 0.
+
+    >>> import numpy as np
+    >>> residuals = np.random.default_rng(0).rayleigh(size=(20, 30))
+    >>> residuals[4, 7] = 50.0
+    >>> np.argwhere(find_outliers(residuals).mask).tolist()
+    [[4, 7]]
+    """
+    residuals = read_only(residuals)
+    if residuals.ndim != 2:
+        raise InputError(f"residuals have shape {residuals.shape}; accepted is (frames, points)")
+    if threshold is not None and not threshold > 0:
+        raise InputError(f"threshold is {threshold:g}; accepted is a number above 0")
+    observed = np.isfinite(residuals)
+    known = residuals[observed]
+    middle = float(np.median(known)) if known.size else 0.0
+    spread = CONSISTENT * float(np.median(np.abs(known - middle))) if known.size else 0.0
+    limit = middle + SINGLE * spread if threshold is None else float(threshold)
+    shown = np.where(observed, residuals, 0.0)
+    mask = shown > limit
+    drifting = _drifting(shown > min(middle + DRIFTING * spread, limit), observed) if known.size else ()
+    for each in drifting:
+        mask[each.frame :, each.point] = observed[each.frame :, each.point]
+    return Outliers(read_only(mask, np.bool_), residuals, limit, drifting)
+
+
+def _drifting(exceeding: Bools, observed: Bools) -> tuple[DriftingPoint, ...]:
+    """Return the points most of whose observations exceed a limit from some frame on, but not before."""
+    seen: Ints = np.cumsum(observed, axis=0)
+    wrong: Ints = np.cumsum(exceeding, axis=0)
+    before, wrong_before = seen - observed, wrong - exceeding
+    left, wrong_left = seen[-1:] - before, wrong[-1:] - wrong_before
+    least = max(LEAST_DRIFT, LEAST_SHARE * len(observed))
+    begins = (
+        exceeding & (wrong_left >= MOST * left) & (left >= least) & (2 * wrong_before < np.maximum(before, 1))
+    )
+    points = np.flatnonzero(begins.any(axis=0))
+    return tuple(DriftingPoint(int(point), int(begins[:, point].argmax())) for point in points)
+
+
+@lru_cache(maxsize=4)
+def find_truth_outliers(truth: GroundTruth) -> Bools:
+    """Return which points of a ground truth are far from their neighbors, in which frames.
+
+    Returns (G, P), read-only.
+
+    >>> import core
+    >>> truth = core.simulate("paper", frames=12, points=20).truth
+    >>> int(find_truth_outliers(truth).sum())
+    0
+    """
+    points = truth.points
+    found = np.zeros(known_points(points).shape, dtype=bool)
+    if len(points) >= LEAST_FRAMES:
+        mean = median_shape(points)
+        there = np.flatnonzero(np.isfinite(mean).all(axis=0))
+        if len(there) >= LEAST_POINTS:
+            found[:, there] = _far_from_neighbors(points[:, :, there], mean[:, there])
+    return read_only(found, np.bool_)
+
+
+def without_outliers(truth: GroundTruth) -> GroundTruth:
+    """Return a ground truth in which its outliers are not known; the same one where it has none."""
+    outliers = find_truth_outliers(truth)
+    if not outliers.any():
+        return truth
+    return replace(truth, points=np.where(outliers[:, None], np.nan, truth.points))
+
+
+def fall_sentence(error: float, without: float, outliers: int, points: int) -> str:
+    """Return "without 1 of 236 points this error falls by 58 %", "" where it falls by little.
+
+    >>> fall_sentence(10.0, 4.2, 1, 236)
+    'without 1 of 236 points this error falls by 58 %'
+    """
+    if not (outliers and error > 0 and 1 - without / error >= LEAST_FALL):
+        return ""
+    fall = 100 * (1 - without / error)
+    return f"without {outliers} of {points} points this error falls by {fall:.0f} %"
+
+
+def median_shape(points: Floats) -> Floats:
+    """Return the median of the shapes, each moved onto the one with most known points.
+
+    `points`: (F, 3, P), NaN where a point is not known. Returns (3, P), in the axes of that frame; NaN for
+    points that are known in no frame.
+
+    >>> import numpy as np
+    >>> still = np.repeat(np.eye(3)[None], 4, axis=0)
+    >>> np.allclose(median_shape(still), np.eye(3))
+    True
+    """
+    first = points[known_points(points).sum(axis=1).argmax()]
+    return quantile_of_known(procrustes(points, np.broadcast_to(first, points.shape)).apply(points))
+
+
+def _far_from_neighbors(points: Floats, mean: Floats) -> Bools:
+    """Return (G, P) which of points (G, 3, P) are far from those that are next to them in the mean shape."""
+    from scipy.spatial import cKDTree  # slow to load
+
+    count = mean.shape[1]
+    size = float(np.sqrt(np.square(mean - mean.mean(axis=1, keepdims=True)).sum(axis=0).mean()))
+    near = min(NEIGHBORS, count - 1)
+    neighbors = cKDTree(mean.T).query(mean.T, k=near + 1)[1]
+    neighbors = np.asarray(neighbors)[:, 1:]  # the first one is the point itself
+    found = np.zeros((len(points), count), dtype=bool)
+    step = max(1, BLOCK // (len(points) * near))
+    for start in range(0, count, step):
+        some = slice(start, start + step)
+        distances = np.linalg.norm(points[:, :, some, None] - points[:, :, neighbors[some]], axis=1)
+        usual = quantile_of_known(distances)
+        with np.errstate(divide="ignore", invalid="ignore"):  # points that coincide
+            times = quantile_of_known(np.moveaxis(distances / usual, 2, 0))
+        farther = quantile_of_known(np.moveaxis(distances - usual, 2, 0))
+        found[:, some] = ((times > TIMES) & (farther > NEAR * size)) | (farther > FAR * size)
+    return found
