@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..experiments import figures
 from ..experiments.benchmark import pyproximal
-from ..experiments.benchmark.known_cameras import read_scene
 from ..experiments.benchmark.methods import BENCHMARK_METHODS
 from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase, growth_cases
 from ..experiments.benchmark.results import (
@@ -38,28 +38,22 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from ..experiments.benchmark.known_cameras import SolverCurve
-    from ..experiments.benchmark.runs import BenchmarkProgress, MethodRun
+    from ..experiments.benchmark.methods import CurvePoint
+    from ..experiments.benchmark.runs import MethodRun
+    from ..experiments.report import ReportBlock
 
 DEFAULT_SIZES = ("40x40", "51x211", "193x207", "432x405")
 METHOD_SECONDS = 60.0
 # The defaults of the comparison, and the options that only the comparison has.
 PROBLEM, OBJECT, START = "nonrigid", "paper", "closed"
 COMPARISON_OPTIONS = ("sizes", "methods", "rank", "problem", "start", "object")
-# What is written into FOLDER: tables, curves, a picture.
-COMPARISON_FILES = BENCHMARK_ROWS, BENCHMARK_CURVES, BENCHMARK_PLOT = (
-    "benchmark.csv",
-    "curves.csv",
-    "benchmark.png",
-)
 EXCESS_LABELS = "CPU seconds", "loss / best loss - 1"
 GROWTH_LABELS = "size of the problem", "CPU seconds"
-GROWTH_FILES = GROWTH_ROWS, GROWTH_PLOT = "growth.csv", "growth.png"
-PYPROXIMAL_FILES = PYPROXIMAL_ROWS, PYPROXIMAL_CURVES, PYPROXIMAL_PLOT = (
-    "pyproximal.csv",
-    "pyproximal_curves.csv",
-    "pyproximal.png",
-)
+FILES = {  # what is written into FOLDER: tables, a picture
+    "comparison": ("benchmark.csv", "curves.csv", "benchmark.png"),
+    "growth": ("growth.csv", "growth.png"),
+    "pyproximal": ("pyproximal.csv", "pyproximal_curves.csv", "pyproximal.png"),
+}
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and print how fast each approaches the best loss
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
@@ -127,77 +121,79 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     check_installed("jinja2", "pandas")
     line = ProgressLine(sys.stderr)
+    what = "growth" if args.growth else "comparison" if args.pyproximal is None else "pyproximal"
+    files = [] if args.output is None else [args.output / name for name in FILES[what]]
     try:
         if args.pyproximal is not None:
             with protecting({args.pyproximal: "the input"}):
-                return _pyproximal(args, line)
-        run_all, files = (_growth, GROWTH_FILES) if args.growth else (_comparison, COMPARISON_FILES)
-        if args.output is None:
-            return run_all(args, line, None)
-        check_replaceable(args.output / name for name in files)
-        with JobStore(args.output) as store:
-            return run_all(args, line, store)
+                return _pyproximal(args, line, files)
+        check_replaceable(files)
+        with nullcontext() if args.output is None else JobStore(args.output) as store:
+            return (_growth if args.growth else _comparison)(args, line, store, files)
     finally:
         line.clear()
 
 
-def _comparison(args: argparse.Namespace, line: ProgressLine, store: JobStore | None) -> int:
+def _comparison(
+    args: argparse.Namespace, line: ProgressLine, store: JobStore | None, files: list[Path]
+) -> int:
     problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
     rank = DEFAULT_RANKS[problem] if args.rank is None else args.rank
     cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or DEFAULT_SIZES]
     methods = list(dict.fromkeys(args.methods or BENCHMARK_METHODS))
+    progress = _progress(line, len(cases) * len(methods), args.seconds)
     runs: list[MethodRun] = []
-    shown = 0
-    code = 0
+    shown = code = 0
     try:
-        for run in run_benchmark(cases, methods, args.seconds, _progress(line), store=store):
+        for run in run_benchmark(cases, methods, args.seconds, progress, store=store):
             runs.append(run)
-            if args.output is not None:
-                write_frame(args.output / BENCHMARK_ROWS, benchmark_table(runs))
-                write_benchmark_curves(args.output / BENCHMARK_CURVES, runs)
+            if files:
+                write_frame(files[0], benchmark_table(runs))
+                write_benchmark_curves(files[1], runs)
             if len(runs) - shown == len(methods):
-                _show(runs[shown:], line)
+                _show(line, benchmark_blocks(benchmark_table(runs[shown:])))
                 shown = len(runs)
     except KeyboardInterrupt:
         code = _stopped(line)
         if runs[shown:]:
-            _show(runs[shown:], line)
-    if args.output is not None and runs:
+            _show(line, benchmark_blocks(benchmark_table(runs[shown:])))
+    if files and runs:
         titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
-        _draw(line, args.output / BENCHMARK_PLOT, excess_panels(runs), EXCESS_LABELS, titles=titles)
+        _draw(line, files[-1], excess_panels(runs), EXCESS_LABELS, titles=titles)
     return code
 
 
-def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None) -> int:
+def _growth(args: argparse.Namespace, line: ProgressLine, store: JobStore | None, files: list[Path]) -> int:
     tasks = [(name, case) for name, cases in growth_cases().items() for case in cases]
+    progress = _progress(line, len(tasks), args.seconds)
     found: dict[str, list[MethodRun]] = {name: [] for name, _ in tasks}
-    cases = [case for _, case in tasks]
     code = 0
     try:
-        runs = run_benchmark(cases, [GROWTH_METHOD], args.seconds, _progress(line), store=store)
+        runs = run_benchmark(
+            [case for _, case in tasks], [GROWTH_METHOD], args.seconds, progress, store=store
+        )
         for (name, _), run in zip(tasks, runs, strict=False):
             found[name].append(run)
     except KeyboardInterrupt:
         code = _stopped(line)
     tables = [one for name, runs in found.items() if (one := growth_table(name, runs)) is not None]
-    line.clear()
     for one in tables:
-        print(render_markdown(growth_blocks(one)))
-    if args.output is not None and tables:
+        _show(line, growth_blocks(one))
+    if files and tables:
         import pandas as pd
 
-        write_frame(args.output / GROWTH_ROWS, pd.concat(tables))
+        write_frame(files[0], pd.concat(tables))
         panels = {growth_title(one): growth_panel(one) for one in tables}
-        _draw(line, args.output / GROWTH_PLOT, panels, GROWTH_LABELS, across=3, ticks=True)
+        _draw(line, files[-1], panels, GROWTH_LABELS, across=3, ticks=True)
     return code
 
 
-def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
-    if args.output is not None:
+def _pyproximal(args: argparse.Namespace, line: ProgressLine, files: list[Path]) -> int:
+    if files:
         make_folder(args.output)
-        check_replaceable(args.output / name for name in PYPROXIMAL_FILES)
-    scene = read_scene(args.pyproximal)
-    curves: list[SolverCurve] = []
+        check_replaceable(files)
+    scene = pyproximal.read_scene(args.pyproximal)
+    curves: list[pyproximal.SolverCurve] = []
     code = 0
     try:
         for curve in pyproximal.compare_with_pyproximal(scene, args.seconds, line.write):
@@ -211,31 +207,31 @@ def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
         code = _stopped(line)
         if not curves:
             return code
-    line.clear()
-    size = f"{len(scene.tracks)} x {scene.tracks.shape[2]}"
+    name = f"{args.pyproximal.name}, {len(scene.tracks)} x {scene.tracks.shape[2]}"
     against = f", pyproximal {pyproximal.pyproximal_version()}" if len(curves) > 1 else ""
-    caption = f"{args.pyproximal.name}, {size}{against}"
-    print(render_markdown(pyproximal.pyproximal_blocks(curves, caption)))
-    if args.output is not None:
-        write_frame(args.output / PYPROXIMAL_ROWS, pyproximal.pyproximal_table(curves))
-        pyproximal.write_pyproximal_curves(args.output / PYPROXIMAL_CURVES, curves)
-        panels = {f"{args.pyproximal.name}, {size}": excess_panel(curves)}
+    _show(line, pyproximal.pyproximal_blocks(curves, name + against))
+    if files:
+        write_frame(files[0], pyproximal.pyproximal_table(curves))
+        pyproximal.write_pyproximal_curves(files[1], curves)
         titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
-        _draw(line, args.output / PYPROXIMAL_PLOT, panels, EXCESS_LABELS, titles=titles)
+        _draw(line, files[-1], {name: excess_panel(curves)}, EXCESS_LABELS, titles=titles)
     return code
 
 
-def _progress(line: ProgressLine) -> Callable[[BenchmarkProgress], None]:
-    return lambda now: line.write(benchmark_progress_text(now))
+def _progress(
+    line: ProgressLine, total: int, limit: float
+) -> Callable[[int, BenchmarkCase, str, CurvePoint | None], None]:
+    """Return what writes the line of progress; the time left is what the limits allow at most."""
 
+    def show(done: int, case: BenchmarkCase, method: str, point: CurvePoint | None) -> None:
+        parts = [f"{done} of {total}", f"{case.size} {BENCHMARK_METHODS[method].title}"]
+        left = (total - done) * limit
+        if point is not None:
+            parts.append(f"iteration {point.iteration}, {point.seconds:.0f} of at most {limit:g} s")
+            left = max(left - point.seconds, 0.0)
+        line.write("  ".join([*parts, f"ETA at most {duration_text(left)}"]))
 
-def benchmark_progress_text(now: BenchmarkProgress) -> str:
-    """Return the line of progress; the time left is what the limits allow at most."""
-    parts = [f"{now.done} of {now.total}", f"{now.case.size} {BENCHMARK_METHODS[now.method].title}"]
-    if now.point is not None:
-        parts.append(f"iteration {now.point.iteration}, {now.point.seconds:.0f} of at most {now.limit:g} s")
-    parts.append(f"ETA at most {duration_text(now.most_left)}")
-    return "  ".join(parts)
+    return show
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -245,9 +241,9 @@ def _size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _show(runs: list[MethodRun], line: ProgressLine) -> None:
+def _show(line: ProgressLine, blocks: list[ReportBlock]) -> None:
     line.clear()
-    print(render_markdown(benchmark_blocks(benchmark_table(runs))), flush=True)
+    print(render_markdown(blocks), flush=True)
 
 
 def _stopped(line: ProgressLine) -> int:

@@ -72,8 +72,6 @@ class CheckedParser(argparse.ArgumentParser):
 
 
 class _CompleteHelp(argparse.Action):
-    """Prints the help with all arguments."""
-
     def __call__(self, parser: Any, *_given: Any) -> None:
         parser.frequent = None
         parser.print_help()

@@ -171,7 +171,6 @@ def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
 
 
 def _list_formats() -> str:
-    """Return the formats by kind, a line each."""
     width = max(map(len, WRITERS))
     lines = ["formats:"]
     for kind, title in KINDS.items():

@@ -120,7 +120,6 @@ def run(args: argparse.Namespace) -> None:
 def _solve(
     sequence: Sequence, settings: Settings, plan: HoldoutPlan, line: ProgressLine, trials: list[HoldoutTrial]
 ) -> None:
-    """Add the trials of a plan as they end."""
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings.with_changes(objective="wnn")):
         line.show(start)

@@ -21,16 +21,7 @@ if TYPE_CHECKING:
     from ..io.readers import FileContents, SequenceEntry
 
 HEADER = (
-    "object",
-    "camera",
-    "path",
-    "frames",
-    "points",
-    "visible",
-    "truth",
-    "K",
-    "cameras",
-    "companion",
+    *("object", "camera", "path", "frames", "points", "visible", "truth", "K", "cameras", "companion"),
     "edges",
 )
 ALL_SAMPLES = "sample:"
@@ -109,7 +100,6 @@ def _entries(args: argparse.Namespace, contents: FileContents | None) -> tuple[S
 
 
 def _understood(contents: FileContents) -> dict[str, object]:
-    """Return how a file is understood, for JSON."""
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     matrix = sequence.intrinsics
@@ -131,7 +121,6 @@ def _understood(contents: FileContents) -> dict[str, object]:
 
 
 def _lines(contents: FileContents) -> list[str]:
-    """Return how a file is understood, in words."""
     sequence = contents.sequence
     assert sequence is not None  # a file that cannot be read has been refused
     arrays = contents.arrays[:MOST_ARRAYS]
@@ -161,29 +150,24 @@ def _camera(sequence: Sequence) -> str:
 
 
 def _row(entry: SequenceEntry, frame_base: int) -> tuple[str, ...]:
-    """Return the cells of one line of the table."""
+    values = _values(entry, frame_base)
     truth = "-"
     if entry.truth_frame is not None:
-        shown = f"frame {entry.truth_frame + frame_base}"
+        shown = f"frame {values['truth_frame']}"
         many = "all" if entry.truth_frames == entry.frames else str(entry.truth_frames)
         truth = shown if entry.truth_frames == 1 else f"{many} ({shown})"
     return (
-        entry.object_name,
-        entry.camera.value if entry.camera else "-",
-        entry.path_name or "-",
+        *(str(values[name] or "-") for name in ("object", "camera", "path")),
         str(entry.frames),
         str(entry.points),
         f"{100 * entry.visible_fraction:.1f} %",
         truth,
-        "yes" if entry.intrinsics else "-",
-        "yes" if entry.rotations else "-",
-        "yes" if entry.companion else "-",
+        *("yes" if values[name] else "-" for name in ("intrinsics", "true_cameras", "companion")),
         str(entry.edges or "-"),
     )
 
 
 def _values(entry: SequenceEntry, frame_base: int) -> dict[str, object]:
-    """Return the facts about one sequence for JSON."""
     return {
         "object": entry.object_name,
         "camera": entry.camera.value if entry.camera else None,

@@ -450,7 +450,6 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
 
 
 def _weights(text: str, option: str) -> tuple[float, ...]:
-    """Return the numbers of an option."""
     weights = _numbers(text)
     if not weights:
         each = "one per basis shape" if option == "--weights" else "the last one of all modes that follow"
@@ -462,7 +461,6 @@ def _weights(text: str, option: str) -> tuple[float, ...]:
 
 
 def _add_method_options(parser: argparse.ArgumentParser) -> None:
-    """Add one option for every name in the table of methods."""
     group = parser.add_argument_group("options of some methods")
     for name, tables in _method_options().items():
         described = next(iter(tables.values()))

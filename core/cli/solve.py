@@ -74,7 +74,6 @@ def add_arguments(parser: CheckedParser) -> None:
 
 
 def _add_step_options(parser: argparse.ArgumentParser) -> None:
-    """Add --iterates, --end, --then and --start."""
     group = parser.add_argument_group("steering")
     _add_iterates(group)
     group.add_argument(

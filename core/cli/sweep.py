@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import re
 import sys
 from contextlib import ExitStack
@@ -16,9 +17,9 @@ from ..experiments.job_store import RESULTS, JobStore
 from ..experiments.jobs import IN_FLIGHT, LongestFirst, connect_to_dask, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep.filter import filtered
+from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
 from ..experiments.sweep.rows import is_sweep_folder, read_sweep, write_plan
 from ..experiments.sweep.runs import BestFirst, SweepPlan, find_sequences, measured_pace, plan_sweep
-from ..experiments.sweep.tables import TABLES, report_table, tabulate, write_tables
 from ..foundation.exceptions import InputError
 from ..foundation.outputs import check_replaceable, make_folder, protecting
 from ..foundation.processes import processor_count
@@ -154,7 +155,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse options that do not belong together."""
     if args.output is None and args.table is None:
         raise InputError("give -o DIR to run a sweep, or --table NUMBER --by A,B to print a table of one")
     if args.table is not None and not args.by:
@@ -205,6 +205,9 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
     with JobStore(args.output) as store, ExitStack() as at_end:
         cluster = at_end.enter_context(connect_to_dask(args.scheduler)) if args.scheduler else None
         processes = None if cluster is not None else args.jobs or processor_count()
+        ahead: int | str = "n_jobs"  # runs that are given to workers before any has ended
+        if cluster is not None and args.order != "best-first":  # whose choices wait for what is known by then
+            ahead = max(IN_FLIGHT, 2 * cluster.threads)
         write_plan(args.output, len({job.key for job in plan.jobs} | store.keys), plan.swept)
         for text in _plan_lines(plan, store, args, cluster or processes or 1):
             print(text, flush=True)
@@ -221,7 +224,7 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
                 timeout=args.timeout,
                 retry=args.retry is not None,
                 queue=lambda jobs: _queue(jobs, plan, store, args.order),
-                ahead=_ahead(args.order, cluster),
+                ahead=ahead,
                 progress=show,
             )
         except KeyboardInterrupt:
@@ -243,7 +246,6 @@ def _run_plan(plan: SweepPlan, args: argparse.Namespace) -> int:
 
 
 def _kept(plan: SweepPlan, store: JobStore, args: argparse.Namespace) -> str:
-    """Return what is there when a sweep is stopped."""
     ended = sum(job.key in store for job in plan.jobs)
     return (
         f"{ended} of {len(plan.jobs)} runs are kept in {args.output}, and the same command continues from "
@@ -281,9 +283,7 @@ def _combinations(args: argparse.Namespace) -> Iterator[Settings]:
         if "seed" in varied or args.seed is not None:
             raise InputError("--seeds is given together with --seed, or with --set seed=...; accepted is one")
         varied["seed"] = [("seed", int(seed)) for seed in parse_seeds(args.seeds)]
-    count = 1
-    for values in varied.values():
-        count *= len(values)
+    count = math.prod(map(len, varied.values()))
     if count > MOST_RUNS:
         raise InputError(f"--set and --seeds give {count} combinations; accepted are {MOST_RUNS}")
     names = [values[0][0] for values in varied.values()]
@@ -336,9 +336,7 @@ def _plan_lines(
             where = f"{_workers_text(workers)} that run {count} at a time"
         costs = [job.cost for job in waiting]
         text += f"; about {duration_text(max(pace * max(sum(costs) / count, max(costs)), 1.0))} with {where}"
-    lines = [text]
-    lines += [f"{number} runs are left out: {reason}" for reason, number in plan.refused]
-    return lines
+    return [text, *(f"{number} runs are left out: {reason}" for reason, number in plan.refused)]
 
 
 def _workers_text(cluster: Cluster) -> str:
@@ -346,7 +344,6 @@ def _workers_text(cluster: Cluster) -> str:
 
 
 def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:
-    """Return the runs in their order."""
     if order == "longest-first":
         return LongestFirst(jobs)
     ended: list[tuple[SweepJob, dict[str, Any]]] = []
@@ -355,13 +352,6 @@ def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: s
         if row is not None:
             ended.append((job, row["metrics"]))
     return BestFirst(jobs, ended)
-
-
-def _ahead(order: str, cluster: Cluster | None) -> int | str:
-    """Return how many runs the workers are given before any has ended."""
-    if cluster is None or order == "best-first":
-        return "n_jobs"  # each choice waits for what is known by then
-    return max(IN_FLIGHT, 2 * cluster.threads)
 
 
 def parse_values(text: str, *, whole: bool = False) -> tuple[str, ...]:
@@ -393,23 +383,19 @@ def parse_values(text: str, *, whole: bool = False) -> tuple[str, ...]:
 def _range(text: str, *, whole: bool) -> list[str]:
     kind, *numbers = text.split(":")
     try:
-        first, last, count = float(numbers[0]), float(numbers[1]), int(numbers[2])
-    except (ValueError, IndexError):
-        raise _not_a_range(text) from None
-    if len(numbers) != 3 or not 2 <= count <= MOST_VALUES or not np.isfinite([first, last]).all():
-        raise _not_a_range(text)
+        first, last, count = (parse(part) for parse, part in zip((float, float, int), numbers, strict=True))
+    except ValueError:  # also of another number of parts
+        count = 0
+    if not 2 <= count <= MOST_VALUES or not np.isfinite([first, last]).all():
+        raise InputError(
+            f"{text!r} is no range; accepted are log:FIRST:LAST:COUNT and lin:FIRST:LAST:COUNT, with 2 to "
+            f"{MOST_VALUES} values"
+        )
     if kind == "log" and not (first > 0 and last > 0):
         raise InputError(f"{text!r} begins or ends at 0 or below; a range of ratios is above 0")
     spaced = np.geomspace if kind == "log" else np.linspace
     values = spaced(first, last, count)
     return [f"{value:.0f}" if whole else f"{value:.6g}" for value in values]
-
-
-def _not_a_range(text: str) -> InputError:
-    return InputError(
-        f"{text!r} is no range; accepted are log:FIRST:LAST:COUNT and lin:FIRST:LAST:COUNT, with 2 to "
-        f"{MOST_VALUES} values"
-    )
 
 
 def parse_seeds(text: str) -> tuple[str, ...]:

@@ -157,7 +157,6 @@ def _keep(tracked: _Tracked, write: Callable[[Sequence, Path], object], path: Pa
 
 
 def _drain(following: Generator[TrackingStep, None, Sequence], tracked: _Tracked, line: ProgressLine) -> None:
-    """Follow the points to the end."""
     began = drawn = time.monotonic()
     try:
         while True:
@@ -184,7 +183,6 @@ def _progress_text(step: TrackingStep, elapsed: float) -> str:
 
 
 def _region(text: str) -> Floats:
-    """Return the corners (M, 2) that an option gives."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:

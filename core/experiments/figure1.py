@@ -432,7 +432,7 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return ReportTable.of_texts(caption, header, rows, labels=4, rules=frozenset(rules))
+    return ReportTable(caption, header, rows, labels=4, rules=rules)
 
 
 def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:

@@ -288,7 +288,6 @@ def _run_job(job: ExperimentJob, version: str, timeout: float | None, pool: JobP
 
 
 def _compute(job: ExperimentJob) -> JobResult:
-    """Compute a job in this process."""
     PeakMemory()
     began = time.monotonic()
     with single_threaded():

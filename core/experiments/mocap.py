@@ -83,23 +83,6 @@ PUBLISHED_E3D = {  # by the name of the file
 }
 
 
-@dataclass(frozen=True)
-class MocapRow:
-    """One run of one method."""
-
-    sequence: str  # name in the published tables
-    method: str  # of MOCAP_METHODS
-    rotations: str  # "estimated" or "true"
-    rank: int  # K
-    rotation_error: float | None  # degrees, mean over frames after one turn; None where the camera is fixed
-    camera: float  # e3D in the camera's coordinates
-    object: float | None  # e3D in the coordinates of the file's shapes; None where the camera is fixed
-    published: float
-    iterations: int
-    seconds: float
-    status: str
-
-
 @dataclass(frozen=True, eq=False)
 class MocapSequence:
     """A sequence centered and of unit size, as the errors are measured."""
@@ -110,11 +93,12 @@ class MocapSequence:
     moving: bool  # whether the camera moves
 
 
-def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[MocapRow, ...]:
+def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> list[dict[str, Any]]:
     """Return the rows of one sequence: each method on estimated and, where there are any, true rotations.
 
-    Raises InputError where the file has another name than those of `PUBLISHED_E3D`, or no true shapes of all
-    frames.
+    Errors of rotations are in degrees; they and the e3D in the coordinates of the object are None where the
+    camera is fixed. Raises InputError where the file has another name than those of `PUBLISHED_E3D`, or no
+    true shapes of all frames.
     """
     if path.stem not in PUBLISHED_E3D:
         raise InputError(f"{path}: is none of the published sequences {', '.join(PUBLISHED_E3D)}")
@@ -131,21 +115,21 @@ def bmm_rows(path: Path, *, methods: Collection[str] = MOCAP_METHODS) -> tuple[M
             began = time.process_time()
             end, shapes = _solve(problem, method)
             rows.append(
-                MocapRow(
-                    sequence=published.name,
-                    method=method,
-                    rotations=source,
-                    rank=published.rank,
-                    rotation_error=error,
-                    camera=_e3d(rotations @ shapes, sequence.rotations @ sequence.shapes),
-                    object=_e3d(shapes, sequence.shapes) if sequence.moving else None,
-                    published=published.e3d[MOCAP_METHODS.index(method)],
-                    iterations=end.progress.iteration,
-                    seconds=time.process_time() - began,
-                    status=end.status.value,
-                )
+                {
+                    "sequence": published.name,
+                    "method": method,
+                    "rotations": source,
+                    "rank": published.rank,
+                    "rotation_error": error,
+                    "camera": _e3d(rotations @ shapes, sequence.rotations @ sequence.shapes),
+                    "object": _e3d(shapes, sequence.shapes) if sequence.moving else None,
+                    "published": published.e3d[MOCAP_METHODS.index(method)],
+                    "iterations": end.progress.iteration,
+                    "seconds": time.process_time() - began,
+                    "status": end.status.value,
+                }
             )
-    return tuple(rows)
+    return rows
 
 
 def load_mocap(path: Path) -> MocapSequence:
@@ -232,7 +216,7 @@ class MocapJob(ExperimentJob):
 
     def run(self) -> JobResult:
         """Run both methods, on estimated and on true rotations."""
-        return JobResult({"rows": [asdict(row) for row in bmm_rows(self.path)]})
+        return JobResult({"rows": bmm_rows(self.path)})
 
 
 def mocap_jobs(real: Path | None) -> list[MocapJob]:
@@ -268,7 +252,7 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
                 "CPU s": f"{row['seconds']:.1f}",
             }
             lines.append(cells)
-    header = lines[0] if lines else ()
+    header = [*lines[0]] if lines else []
     return [
         Heading("BMM and R-BMM on motion capture"),
         Paragraph(
@@ -281,6 +265,6 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
             "is no **object** to compare there. Where ours is far from the published number, read it as "
             "that, not as a reproduction."
         ),
-        ReportTable.of_texts("", header, map(dict.values, lines), labels=4, rules=frozenset(rules)),
+        ReportTable("", header, [[*line.values()] for line in lines], labels=4, rules=rules),
         BulletList(FINDINGS),
     ]

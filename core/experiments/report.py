@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     import pandas as pd
     from jinja2 import Environment
@@ -82,21 +82,18 @@ class ReportTable:
 
     kind: ClassVar[str] = "table"
     caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
+    header: Sequence[str]
+    rows: Sequence[Sequence[str | TableCell]]
     labels: int = 1
     alignment: str = ""
-    rules: frozenset[int] = frozenset()  # rows with a line above them
+    rules: Collection[int] = ()  # rows with a line above them
 
-    @classmethod
-    def of_texts(
-        cls, caption: str, header: Iterable[str], lines: Iterable[Iterable[str | TableCell]], **more: Any
-    ) -> ReportTable:
-        """Return a table of texts, or of cells; `more` as of ReportTable."""
-        rows = (
-            tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in line) for line in lines
-        )
-        return cls(caption, tuple(header), tuple(rows), **more)
+    @property
+    def cells(self) -> list[list[TableCell]]:
+        """The cells of all rows; a text alone is a plain one."""
+        return [
+            [cell if isinstance(cell, TableCell) else TableCell(cell) for cell in row] for row in self.rows
+        ]
 
     @property
     def sides(self) -> str:
@@ -155,7 +152,7 @@ def render_html(blocks: list[ReportBlock], title: str) -> str:
 def render_latex(table: ReportTable) -> str:
     r"""Return a table as LaTeX, for the package booktabs.
 
-    >>> rows = (TableCell("a_b"), TableCell("1.5", strong=True)),
+    >>> rows = [("a_b", TableCell("1.5", strong=True))]
     >>> print(render_latex(ReportTable("errors", ("object", "mm"), rows)))
     % errors
     % \usepackage{booktabs}
@@ -167,13 +164,10 @@ def render_latex(table: ReportTable) -> str:
     \bottomrule
     \end{tabular}
     """
-    lines = [
-        f"% {_one_line(table.caption)}",
-        r"% \usepackage{booktabs}",
-        rf"\begin{{tabular}}{{{table.sides}}}",
-    ]
-    lines += [r"\toprule", rf"{' & '.join(_latex(name) for name in table.header)} \\", r"\midrule"]
-    for row in table.rows:
+    lines = [f"% {_one_line(table.caption)}", r"% \usepackage{booktabs}"]
+    lines += [rf"\begin{{tabular}}{{{table.sides}}}", r"\toprule"]
+    lines += [rf"{' & '.join(map(_latex, table.header))} \\", r"\midrule"]
+    for row in table.cells:
         cells = [rf"\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text) for cell in row]
         lines.append(rf"{' & '.join(cells)} \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
@@ -280,7 +274,6 @@ def _markdown(text: str) -> str:
 
 
 def _markdown_cell(text: str) -> str:
-    """Return text as a cell of a table in Markdown, which is one line."""
     return _markdown(" ".join(text.split("\n"))).replace("|", "\\|")
 
 

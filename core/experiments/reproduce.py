@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +31,7 @@ from .report import (
     check_installed,
     write_report,
 )
-from .table_data import TableData, load_table_data
-from .table_jobs import TABLE_PENALTIES, TableJob
+from .table_jobs import TABLE_PENALTIES, TableData, TableJob, load_table_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -117,9 +115,10 @@ def reproduce_experiment(
         body += mocap_blocks(mocap, results) if mocap else []
         failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
         title = EXPERIMENT_TITLES[what]
-        blocks = _opening_blocks(title, table_data, command, summary)
-        body += [*_failure_blocks(failures), *_errata_blocks()]
-        return write_report([*blocks, *body], title, output)
+        body += _failure_blocks(failures)
+        body += [Heading("The published numbers"), BulletList(PUBLISHED_ERRATA)]
+        opening = _opening_blocks(title, table_data, command, summary)
+        return write_report([*opening, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:
@@ -233,19 +232,13 @@ def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder:
     return blocks
 
 
-def _errata_blocks() -> list[ReportBlock]:
-    """Return what does not agree in the published numbers."""
-    return [Heading("The published numbers"), BulletList(PUBLISHED_ERRATA)]
-
-
 def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
     """Return what could not be computed, and why."""
-    if not failures:
-        return []
-    counted = Counter(failures.values())
-    lines = []
-    for problem, count in counted.items():
-        first = next(label for label, text in failures.items() if text == problem)
-        more = f" and {count - 1} more" if count > 1 else ""
-        lines.append(f"{first}{more}: {problem}")
-    return [Heading("Not computed"), BulletList(tuple(lines))]
+    labels: dict[str, list[str]] = {}
+    for label, problem in failures.items():
+        labels.setdefault(problem, []).append(label)
+    lines = [
+        f"{first}{f' and {len(others)} more' if others else ''}: {problem}"
+        for problem, (first, *others) in labels.items()
+    ]
+    return [Heading("Not computed"), BulletList(tuple(lines))] if lines else []

@@ -134,20 +134,20 @@ def methods_table(
     by: tuple[str, str] = ("camera", "object"),
     logarithm: bool = False,
     table: str = "",
-) -> ReportTable | None:
+) -> list[ReportTable]:
     """Return the mean of a number for every method, and the published one where it is of the same sequences.
 
     `by`: what groups the rows, and what is over the columns: camera and object, of whose paths it is the mean
     (Tables 1 and 2 of the paper), or object and path (A.1 and A.2); `logarithm`: of the mean its logarithm;
-    `table`: the published one, "" for none. Returns None where there is no such number.
+    `table`: the published one, "" for none. Returns no table where there is no such number.
     """
     first, across = by
     grouped = entries.groupby([first, "method", across], observed=True)[number]
     means = grouped.agg(lambda each: each.mean(skipna=False))
     means = (log10(means) if logarithm else means).unstack(across).dropna(how="all").sort_index(axis=1)
     if means.empty:
-        return None
-    rows: list[tuple[TableCell, ...]] = []
+        return []
+    rows: list[tuple[str | TableCell, ...]] = []
     rules = []
     for group in means.index.unique(first):
         camera = CameraModel(group if first == "camera" else entries["camera"].iat[0])
@@ -157,7 +157,7 @@ def methods_table(
             if penalty_of(method) != penalty:
                 rules.append(len(rows))
             same = part[[penalty_of(name) == penalty_of(method) for name in part.index]]
-            start = TableCell("" if penalty else group), TableCell(method)
+            start = "" if penalty else group, method
             penalty = penalty_of(method)
             rows.append((*start, *(_number_cell(part.at[method, name], same[name], digits) for name in part)))
             printed = [
@@ -166,9 +166,9 @@ def methods_table(
             ]
             if any(value is not None for value in printed):
                 texts = (DASH if value is None else format_fixed(value, digits) for value in printed)
-                start = TableCell(""), TableCell(f"{method}, published", muted=True)
+                start = "", TableCell(f"{method}, published", muted=True)
                 rows.append((*start, *(TableCell(text, muted=True) for text in texts)))
-    return ReportTable(caption, (first, "method", *means), tuple(rows), labels=2, rules=frozenset(rules))
+    return [ReportTable(caption, (first, "method", *means), rows, labels=2, rules=rules)]
 
 
 def _published(
@@ -236,13 +236,11 @@ def comparison_table(entries: pd.DataFrame) -> ReportTable:
                     (camera.value, part["method_search"].iat[0], method, *counts, places or "nowhere")
                 )
     header = ("camera", "method", "against", "sequences", "not above", "lower", "where above")
-    return ReportTable.of_texts(
+    caption = (
         "On how many sequences the loss of one method is not above that of another (to rounding, "
-        f"{LOSS_ROUNDING:.0e}), and lower by more than {LOWER_LOSS:.0e}, relatively",
-        header,
-        rows,
-        labels=3,
+        f"{LOSS_ROUNDING:.0e}), and lower by more than {LOWER_LOSS:.0e}, relatively"
     )
+    return ReportTable(caption, header, rows, labels=3)
 
 
 def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportBlock]:
@@ -274,29 +272,24 @@ def settings_blocks(jobs: list[TableJob], entries: pd.DataFrame) -> list[ReportB
             "this program's default today: the bilinear form from many starts, the lowest end of which wins. "
             "Losses are of the cut, and of one problem, so that they can be compared."
         ),
-        ReportTable.of_texts("", ("camera", "row", "as a command", "ends"), rows, labels=4),
+        ReportTable("", ("camera", "row", "as a command", "ends"), rows, labels=4),
     ]
 
 
 def loss_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     """Return Table 1."""
-    table = methods_table(
-        entries,
+    caption = (
         "log10 of the mean loss over the paths of an object; the lowest under a penalty in bold, as far as "
-        "it is printed",
-        "loss",
-        logarithm=True,
-        digits=3,
-        table="table1",
+        "it is printed"
     )
-    before = methods_table(
-        entries,
-        "ADMM before the cut to rank K: its matrix may have any rank, and so a lower loss than any of rank K",
-        "before_cut",
-        logarithm=True,
-        digits=3,
+    before = (
+        "ADMM before the cut to rank K: its matrix may have any rank, and so a lower loss than any of rank K"
     )
-    return [Heading("Table 1: mean log loss"), *(made for made in (table, before) if made)]
+    return [
+        Heading("Table 1: mean log loss"),
+        *methods_table(entries, caption, "loss", logarithm=True, digits=3, table="table1"),
+        *methods_table(entries, before, "before_cut", logarithm=True, digits=3),
+    ]
 
 
 def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
@@ -312,21 +305,17 @@ def error_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     for name, (meaning, unit, digits) in ERRORS.items():
         caption = f"`{name}`{', ' * bool(unit)}{unit}: {meaning}"
         printed = "table2" if name == "procrustes_mm_reference" else ""
-        table = methods_table(entries, caption, name, digits=digits, table=printed)
-        blocks += [table] if table else []
+        blocks += methods_table(entries, caption, name, digits=digits, table=printed)
     return blocks
 
 
 def seconds_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
     """Return the mean CPU seconds, without the choice of rotations."""
-    table = methods_table(
-        entries,
+    caption = (
         "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes the "
-        "first-order method that it starts from.",
-        "cpu_seconds",
-        digits=2,
+        "first-order method that it starts from."
     )
-    return [Heading("CPU seconds"), *([table] if table else [])]
+    return [Heading("CPU seconds"), *methods_table(entries, caption, "cpu_seconds", digits=2)]
 
 
 def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> list[ReportBlock]:
@@ -344,6 +333,5 @@ def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> lis
         part = entries[(entries["camera"] == camera.value) & entries["method"].isin(methods)]
         caption = f"{camera.value}, {penalty_of(methods[-1])}: {meaning}"
         by = "object", "path"
-        made = methods_table(part, caption, number, digits=digits, by=by, table=printed)
-        blocks += [made] if made else []
+        blocks += methods_table(part, caption, number, digits=digits, by=by, table=printed)
     return blocks

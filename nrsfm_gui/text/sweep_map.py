@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.experiments.sweep.frame import NUMBERS
-from core.experiments.sweep.tables import report_table, tabulate
+from core.experiments.sweep.frame import NUMBERS, report_table, tabulate
 from nrsfm_gui.text.sweep_rows import (
     number_format,
     number_heading,
@@ -20,7 +19,7 @@ from nrsfm_gui.text.sweep_rows import (
 from nrsfm_gui.text.table_text import TABS, rendered, shortened, tabbed_text
 
 if TYPE_CHECKING:
-    from core.experiments.sweep.tables import SweepTable
+    from core.experiments.sweep.frame import SweepTable
     from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.text.sweep_rows import SweepRows
 

@@ -248,9 +248,9 @@ def runs_text(rows: SweepRows, columns: Sequence[SweepColumn], order: Ints, form
     header = tuple(column.heading for column in columns)
     if form == TABS:
         return tabbed_text([header, *csv_cells(rows, columns, order)])
-    lines = ((column.text(row).replace(MINUS, "-") for column in columns) for row in order)
+    lines = [[column.text(row).replace(MINUS, "-") for column in columns] for row in order]
     alignment = "".join("r" if column.is_number else "l" for column in columns)
-    return rendered(ReportTable.of_texts("", header, lines, alignment=alignment), form)
+    return rendered(ReportTable("", header, lines, alignment=alignment), form)
 
 
 def filter_example(rows: SweepRows) -> str:

@@ -22,10 +22,10 @@ from core.cameras.calibration import load_intrinsics
 from core.cameras.rotations import load_rotations
 from core.cli import parser
 from core.cli.evaluate import load_truth
-from core.experiments.benchmark.known_cameras import read_scene
+from core.experiments.benchmark.pyproximal import read_scene
 from core.experiments.job_store import JobStore
+from core.experiments.sweep.frame import tabulate
 from core.experiments.sweep.rows import is_sweep_folder, read_sweep
-from core.experiments.sweep.tables import tabulate
 from core.io.writers import WRITERS
 from core.reconstruction import load_start
 from core.tracking import Video

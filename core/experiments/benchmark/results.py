@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..figures import Curves
     from ..report import ReportBlock
-    from .measurement import MethodCurve
+    from .methods import MethodCurve
     from .problems import BenchmarkCase
     from .runs import MethodRun
 
@@ -47,20 +47,6 @@ def power_of_ten(tolerance: float) -> str:
 def seconds_column(tolerance: float) -> str:
     """Return the name of the column of the seconds until a loss is this close to the best."""
     return f"seconds_to_{power_of_ten(tolerance)}"
-
-
-BENCHMARK_HEADER = (
-    "method",
-    "iterations",
-    "CPU s",
-    *(f"s to {power_of_ten(tolerance)}" for tolerance in BENCHMARK_TOLERANCES),
-    f"times the fastest's to {power_of_ten(COMPARED_TOLERANCE)}",
-    "MB",
-    "log10 loss",
-    "excess",
-    "log10 own",
-    "end",
-)
 
 
 def compared(runs: Sequence[MethodCurve], tolerances: Iterable[float]) -> pd.DataFrame:
@@ -125,26 +111,33 @@ def benchmark_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     for place, group in table.groupby([*CASE_COLUMNS.values()], sort=False):
         problem, kind, start, frames, points, rank = place
         caption = f"{problem}, {kind}, {frames} x {points}, K = {rank}, start {start}"
-        blocks.append(ReportTable.of_texts(caption, BENCHMARK_HEADER, map(_cells, group.to_dict("records"))))
+        lines = [_cells(row) for row in group.to_dict("records")]
+        blocks.append(ReportTable(caption, [*lines[0]], [[*line.values()] for line in lines]))
     return blocks
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
     limited = row["status"] in ENDED_EARLY
     limit = f"> {format_significant(row['seconds'])}" if limited else NONE
     times = known_text(row["times_fastest"])
-    return [
-        BENCHMARK_METHODS[row["method"]].title,
-        str(row["iterations"]),
-        format_significant(row["seconds"]),
-        *(known_text(row[seconds_column(tolerance)], limit) for tolerance in BENCHMARK_TOLERANCES),
-        f"> {times}" if row["bound"] and times != NONE else times,
-        _megabytes(row["peak_mb"]),
-        _log10(row["loss"]),
-        NONE if math.isnan(row["excess"]) else f"{max(row['excess'], 0.0):.1e}",
-        _log10(row["own"]),
-        row["status"],
-    ]
+    reached = {
+        f"s to {power_of_ten(tolerance)}": known_text(row[seconds_column(tolerance)], limit)
+        for tolerance in BENCHMARK_TOLERANCES
+    }
+    return {
+        "method": BENCHMARK_METHODS[row["method"]].title,
+        "iterations": str(row["iterations"]),
+        "CPU s": format_significant(row["seconds"]),
+        **reached,
+        f"times the fastest's to {power_of_ten(COMPARED_TOLERANCE)}": (
+            f"> {times}" if row["bound"] and times != NONE else times
+        ),
+        "MB": _megabytes(row["peak_mb"]),
+        "log10 loss": _log10(row["loss"]),
+        "excess": NONE if math.isnan(row["excess"]) else f"{max(row['excess'], 0.0):.1e}",
+        "log10 own": _log10(row["own"]),
+        "end": row["status"],
+    }
 
 
 def known_text(value: float, missing: str = NONE) -> str:
@@ -191,17 +184,11 @@ def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
     """
     import pandas as pd
 
-    write_frame(
-        path,
-        pd.DataFrame(
-            [
-                [*_case_columns(run.case).values(), run.method, *astuple(each)]
-                for run in runs
-                for each in run.curve
-            ],
-            columns=[*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"],
-        ),
-    )
+    header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]
+    lines = [
+        [*_case_columns(run.case).values(), run.method, *astuple(each)] for run in runs for each in run.curve
+    ]
+    write_frame(path, pd.DataFrame(lines, columns=header))
 
 
 def growth_table(parameter: str, runs: list[MethodRun]) -> pd.DataFrame | None:
@@ -247,7 +234,7 @@ def growth_blocks(table: pd.DataFrame) -> list[ReportBlock]:
     ]
     header = (table["parameter"].iat[0], "iterations", "CPU ms", "CPU ms per iteration", "MB")
     slopes = ", ".join(f"{SERIES[name]} {slope:.2f}" for name, slope in growth_slopes(table).items())
-    shown = ReportTable.of_texts(growth_title(table), header, lines, labels=0)
+    shown = ReportTable(growth_title(table), header, lines, labels=0)
     return [shown, Paragraph(f"slope in log-log: {slopes}")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
@@ -12,8 +13,7 @@ from ...foundation.memory import PeakMemory, peak_megabytes
 from ...foundation.processes import POLL_SECONDS, ProcessDied, call_in_process
 from ...solvers.solver import single_threaded
 from ..jobs import JobResult, job_key, load_job_result, save_job_result
-from .measurement import CurvePoint, MethodCurve, Stopwatch
-from .methods import BENCHMARK_METHODS, TIME_LIMIT
+from .methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, MethodCurve, Stopwatch
 from .problems import bilinear_start
 
 if TYPE_CHECKING:
@@ -51,24 +51,6 @@ class MethodRun(MethodCurve):
         return self.status.startswith(_FAILED)
 
 
-@dataclass(frozen=True)
-class BenchmarkProgress:
-    """How far a comparison is."""
-
-    done: int
-    total: int
-    case: BenchmarkCase
-    method: str
-    point: CurvePoint | None  # the last known point of the present run
-    limit: float  # CPU seconds of each run
-
-    @property
-    def most_left(self) -> float:
-        """Limit of the CPU seconds that are left, apart from posing and measuring."""
-        spent = 0.0 if self.point is None else self.point.seconds
-        return max((self.total - self.done) * self.limit - spent, 0.0)
-
-
 def run_method(
     case: BenchmarkCase,
     method: str,
@@ -100,7 +82,7 @@ def run_benchmark(
     cases: list[BenchmarkCase],
     methods: list[str],
     seconds: float,
-    progress: Callable[[BenchmarkProgress], None] | None = None,
+    progress: Callable[[int, BenchmarkCase, str, CurvePoint | None], None] | None = None,
     *,
     store: JobStore | None = None,
 ) -> Iterator[MethodRun]:
@@ -108,59 +90,44 @@ def run_benchmark(
 
     They do not run at the same time, because they would slow each other down.
 
-    Raises InputError where a method is unknown; KeyboardInterrupt after Ctrl-C, with what was done before.
+    `progress`: called with the runs that are done, the problem and method of the next one, and the last known
+    point of its curve. Raises InputError where a method is unknown; KeyboardInterrupt after Ctrl-C, with what
+    was done before.
     """
     for method in methods:
         if method not in BENCHMARK_METHODS:
             raise InputError(f"the method is {method!r}; accepted are {', '.join(BENCHMARK_METHODS)}")
-    total = len(cases) * len(methods)
-    done = 0
-
-    def report(case: BenchmarkCase, method: str, point: CurvePoint | None) -> None:
-        if progress is not None:
-            progress(BenchmarkProgress(done, total, case, method, point, seconds))
-
-    for case in cases:
-        start = None
-        for method in methods:
-            run = None if store is None else _load_run(store, case, method, seconds)
-            if run is None or run.failed:
-                report(case, method, None)
-                if start is None:
-                    with single_threaded():
-                        start = bilinear_start(case.pose(), case.start)
-                run = run_method(case, method, start, seconds, partial(report, case, method))
-                if store is not None and run.status != STOPPED:
-                    _save_run(store, run, seconds)
-            yield run
-            if run.status == STOPPED:
-                raise KeyboardInterrupt
-            done += 1
-
-
-def _identity(case: BenchmarkCase, method: str, seconds: float) -> dict[str, Any]:
-    return {**asdict(case), "method": method, "limit": seconds}
+    start = None
+    for done, (case, method) in enumerate(itertools.product(cases, methods)):
+        start = None if method == methods[0] else start
+        identity = {**asdict(case), "method": method, "limit": seconds}
+        key = job_key("benchmark", "", identity)
+        run = None if store is None else _load_run(store, key, case)
+        if run is None or run.failed:
+            report = None if progress is None else partial(progress, done, case, method)
+            if report is not None:
+                report(None)
+            if start is None:
+                with single_threaded():
+                    start = bilinear_start(case.pose(), case.start)
+            run = run_method(case, method, start, seconds, report)
+            if store is not None and run.status != STOPPED:
+                facts: dict[str, Any] = {"ended": run.status, "curve": [*map(astuple, run.curve)]}
+                facts |= {"peak_mb": run.peak_mb, "process_mb": run.process_mb}
+                result = JobResult(identity | facts, seconds=run.seconds, memory_mb=run.process_mb)
+                save_job_result(store, key, result)
+        yield run
+        if run.status == STOPPED:
+            raise KeyboardInterrupt
 
 
-def _save_run(store: JobStore, run: MethodRun, seconds: float) -> None:
-    identity = _identity(run.case, run.method, seconds)
-    facts = {
-        "ended": run.status,
-        "curve": [astuple(point) for point in run.curve],
-        "peak_mb": run.peak_mb,
-        "process_mb": run.process_mb,
-    }
-    result = JobResult(identity | facts, seconds=run.seconds, memory_mb=run.process_mb)
-    save_job_result(store, job_key("benchmark", "", identity), result)
-
-
-def _load_run(store: JobStore, case: BenchmarkCase, method: str, seconds: float) -> MethodRun | None:
-    known = load_job_result(store, job_key("benchmark", "", _identity(case, method, seconds)))
+def _load_run(store: JobStore, key: str, case: BenchmarkCase) -> MethodRun | None:
+    known = load_job_result(store, key)
     if known is None:
         return None
-    curve = tuple(CurvePoint(*point) for point in known.facts["curve"])
-    memory = known.facts["peak_mb"], known.facts["process_mb"]
-    return MethodRun(method, curve, case, known.facts["ended"], *memory)
+    facts = known.facts
+    curve = tuple(CurvePoint(*point) for point in facts["curve"])
+    return MethodRun(facts["method"], curve, case, facts["ended"], facts["peak_mb"], facts["process_mb"])
 
 
 def _measure(

@@ -208,7 +208,6 @@ class SweepReader:
         return pd.DataFrame(columns)
 
     def _join(self) -> None:
-        """Make one part of all."""
         import pandas as pd
 
         if len(self._parts) > 1:

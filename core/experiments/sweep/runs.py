@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...data.sequence import CameraModel
 from ...evaluation.metrics import camera_truth, errors_of, published_errors
@@ -168,58 +168,57 @@ def find_sequences(
     candidates = [each for text in data for each in _candidates(text, options)]
     wanted = {"object": set(objects), "camera": set(cameras), "path": set(paths)}
     for name, asked in wanted.items():
-        known = {each[name] for each in candidates}
+        known = {each.names[name] for each in candidates}
         missing = sorted(asked - known)
         if missing:
             listed = ", ".join(sorted(filter(None, known))) or "none"
             raise InputError(f"--{name} is {missing[0]!r}, which the data does not have; it has {listed}")
-    kept = [
-        each for each in candidates if all(not asked or each[name] in asked for name, asked in wanted.items())
+    found = [
+        _described(each)
+        for each in candidates
+        if all(not asked or each.names[name] in asked for name, asked in wanted.items())
     ]
-    if not kept:
+    if not found:
         raise InputError("no sequence of the data has that object, camera and path together")
-    return [_described(each) for each in kept]
+    return found
 
 
-def _candidates(text: str, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what may be reconstructed of a folder or file: names, the file, and how it is read."""
+class _Candidate(NamedTuple):
+    """What may be reconstructed of a folder or file."""
+
+    names: dict[str, str]  # its object, camera and path
+    file: Path
+    reading: dict[str, Any]  # options that it is read with
+    problem: str = ""  # why it cannot be read
+
+
+def _candidates(text: str, options: dict[str, Any]) -> list[_Candidate]:
     path = Path(text)
     if text != PREFIX and not (path.is_dir() and not is_sequence_folder(path)):
         sequence = read_sequence(path, **options)
         item = None if sequence.source is None else challenge_file(sequence.source)
-        return [
-            {
-                "object": sequence.name if item is None else item.root.name,
-                "camera": sequence.camera.value,
-                "path": "" if item is None else item.path_name,
-                "file": path,
-                "reading": dict(sequence.reading),
-                "problem": "",
-            }
-        ]
+        name, path_name = (sequence.name, "") if item is None else (item.root.name, item.path_name)
+        names = {"object": name, "camera": sequence.camera.value, "path": path_name}
+        return [_Candidate(names, path, dict(sequence.reading))]
     base = options.get("frame_base", 1)
-    return [
-        {
-            "object": entry.object_name,
-            "camera": "" if entry.camera is None else entry.camera.value,
-            "path": entry.path_name,
-            "file": entry.file,
-            "reading": {} if base == 1 else {"frame_base": base},
-            "problem": entry.problem,
-        }
-        for entry in list_sequences(text, frame_base=base)
-    ]
+    reading = {} if base == 1 else {"frame_base": base}
+    found = []
+    for entry in list_sequences(text, frame_base=base):
+        camera = "" if entry.camera is None else entry.camera.value
+        names = {"object": entry.object_name, "camera": camera, "path": entry.path_name}
+        found.append(_Candidate(names, entry.file, reading, entry.problem))
+    return found
 
 
-def _described(candidate: Mapping[str, Any]) -> SweepSequence:
-    if candidate["problem"]:
-        raise InputError(candidate["problem"])
-    sequence = read_sequence(candidate["file"], **candidate["reading"])
+def _described(candidate: _Candidate) -> SweepSequence:
+    if candidate.problem:
+        raise InputError(candidate.problem)
+    sequence = read_sequence(candidate.file, **candidate.reading)
     return SweepSequence(
         source=source_name(sequence),
         reading=tuple(sequence.reading.items()),
-        object_name=candidate["object"],
-        path_name=candidate["path"],
+        object_name=candidate.names["object"],
+        path_name=candidate.names["path"],
         camera=sequence.camera.value,
         observations=sequence.visible.size,
         content=sequence.content,

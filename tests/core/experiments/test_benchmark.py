@@ -15,21 +15,20 @@ from patience import PATIENCE
 from core import Factors, InputError
 from core.cli import main
 from core.experiments.benchmark import pyproximal
-from core.experiments.benchmark.known_cameras import (
-    BILINEAR_TITLE,
-    KnownCamerasProblem,
-    KnownCamerasScene,
-    read_scene,
-    solve_bilinear,
-)
-from core.experiments.benchmark.measurement import CurvePoint, Stopwatch
-from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
+from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT, CurvePoint, Stopwatch
 from core.experiments.benchmark.problems import (
     BENCHMARK_STARTS,
     GROWTH_SIZES,
     BenchmarkCase,
     bilinear_start,
     growth_cases,
+)
+from core.experiments.benchmark.pyproximal import (
+    BILINEAR_TITLE,
+    KnownCamerasProblem,
+    KnownCamerasScene,
+    read_scene,
+    solve_bilinear,
 )
 from core.experiments.benchmark.results import (
     benchmark_blocks,
@@ -153,7 +152,7 @@ def test_least_squares_stops_within_an_iteration_and_its_own_objective_is_half_t
 
 def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
     clock = [7.0]
-    monkeypatch.setattr("core.experiments.benchmark.measurement.time.process_time", lambda: clock[0])
+    monkeypatch.setattr("core.experiments.benchmark.methods.time.process_time", lambda: clock[0])
 
     def busy(seconds):
         clock[0] += seconds

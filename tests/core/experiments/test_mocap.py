@@ -37,17 +37,17 @@ def test_with_true_rotations_a_rank_two_body_is_recovered_by_both_methods(tmp_pa
     monkeypatch.setattr("core.experiments.mocap.BMM_MAX_ITERATIONS", 300)
     S, R = moving_object()
     path = save(tmp_path / "pickup.mat", 5 * S, 5 * (R @ S)[:, :2] + 3.0, R)
-    rows = {(row.method, row.rotations): row for row in bmm_rows(path)}
+    rows = {(row["method"], row["rotations"]): row for row in bmm_rows(path)}
     assert set(rows) == {(m, r) for m in ("BMM", "R-BMM") for r in ("estimated", "true")}
     for method in ("BMM", "R-BMM"):
         row = rows[method, "true"]
-        assert row.rotation_error < 1e-5
+        assert row["rotation_error"] < 1e-5
         # With the true cameras the two errors are of the same shapes, turned: they nearly agree.
-        assert row.camera == pytest.approx(row.object, rel=0.1)
-        assert row.published == PUBLISHED_E3D["pickup"].e3d[method == "R-BMM"]
-    assert rows["R-BMM", "true"].camera < 0.02
-    assert rows["BMM", "true"].camera < 0.25
-    assert rows["R-BMM", "true"].camera < 0.1 * rows["BMM", "true"].camera
+        assert row["camera"] == pytest.approx(row["object"], rel=0.1)
+        assert row["published"] == PUBLISHED_E3D["pickup"].e3d[method == "R-BMM"]
+    assert rows["R-BMM", "true"]["camera"] < 0.02
+    assert rows["BMM", "true"]["camera"] < 0.25
+    assert rows["R-BMM", "true"]["camera"] < 0.1 * rows["BMM", "true"]["camera"]
 
 
 def test_errors_of_rotations_appear_in_the_coordinates_of_the_object_only(tmp_path, monkeypatch):
@@ -57,9 +57,9 @@ def test_errors_of_rotations_appear_in_the_coordinates_of_the_object_only(tmp_pa
     estimate = type("Estimate", (), {"R": R @ wobble})
     monkeypatch.setattr("core.experiments.mocap.estimate_rotations", lambda *_, **__: estimate)
     row = bmm_rows(path, methods=("R-BMM",))[0]
-    assert row.rotations == "estimated"
-    assert 5 < row.rotation_error < 15  # degrees: 0.1 radians in each of three directions
-    assert row.object > 2 * row.camera
+    assert row["rotations"] == "estimated"
+    assert 5 < row["rotation_error"] < 15  # degrees: 0.1 radians in each of three directions
+    assert row["object"] > 2 * row["camera"]
 
 
 def test_a_fixed_camera_is_found_and_its_turned_object_measured_in_its_coordinates(tmp_path):
@@ -73,8 +73,9 @@ def test_a_fixed_camera_is_found_and_its_turned_object_measured_in_its_coordinat
     np.testing.assert_allclose((sequence.rotations @ sequence.shapes)[:, :2], sequence.tracks, atol=1e-10)
     assert np.square(sequence.tracks).mean() == pytest.approx(1)
     rows = bmm_rows(path, methods=("R-BMM",))
-    assert [(row.rotations, row.object, row.rotation_error) for row in rows] == [("estimated", None, None)]
-    assert rows[0].camera < 0.1
+    (row,) = rows
+    assert (row["rotations"], row["object"], row["rotation_error"]) == ("estimated", None, None)
+    assert rows[0]["camera"] < 0.1
 
 
 def test_the_rotation_error_is_the_angle_that_no_common_turn_nor_reflection_removes():
@@ -112,5 +113,5 @@ def test_rotations_of_stretch_are_found_at_ranks_of_many_local_minima(data, rank
 def test_pickup_is_as_measured(data):
     """With estimated rotations; R-BMM's published error is .0198."""
     row = bmm_rows(data / "real" / "mocap" / "pickup.mat", methods=("R-BMM",))[0]
-    assert row.camera == pytest.approx(0.0300, rel=0.1)
-    assert row.object == pytest.approx(0.163, rel=0.1)
+    assert row["camera"] == pytest.approx(0.0300, rel=0.1)
+    assert row["object"] == pytest.approx(0.163, rel=0.1)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from core import CameraModel, simulate, write_challenge
 from core.experiments.jobs import JobResult
-from core.experiments.mocap import PUBLISHED_E3D, MocapRow, mocap_blocks, mocap_jobs
+from core.experiments.mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
 from core.experiments.published import published_tables
 from core.experiments.report import render_markdown
-from core.experiments.table_data import TableData, TableSequence, load_table_data
-from core.experiments.table_jobs import TableJob
+from core.experiments.table_jobs import TableData, TableJob, TableSequence, load_table_data
 from core.experiments.tables import loss_blocks, table_entries
 from core.synthetic import PATHS
 
@@ -92,9 +90,12 @@ def test_motion_capture_is_next_to_the_published_numbers(tmp_path, cells):
     (tmp_path / "mocap" / "pickup.mat").write_bytes(b"only its digest is asked for")
     (tmp_path / "mocap" / "other.mat").write_bytes(b"")
     (job,) = mocap_jobs(tmp_path)
-    e3d = (0.15, 0.25, PUBLISHED_E3D["pickup"].e3d[0])
-    row = MocapRow("pickup", "BMM", "estimated", 12, None, *e3d, 9, 1.5, "stalled")
-    blocks = mocap_blocks([job], {job.key: JobResult({"rows": [asdict(row)]})})
+    row = {
+        "sequence": "pickup", "method": "BMM", "rotations": "estimated", "rank": 12, "rotation_error": None,
+        "camera": 0.15, "object": 0.25, "published": PUBLISHED_E3D["pickup"].e3d[0], "iterations": 9,
+        "seconds": 1.5, "status": "stalled",
+    }  # fmt: skip
+    blocks = mocap_blocks([job], {job.key: JobResult({"rows": [row]})})
     table = cells(render_markdown(blocks), "## BMM and R-BMM")
     assert dict(zip(table[0], table[2], strict=True)) == {
         "sequence": "pickup",

@@ -31,8 +31,7 @@ from core.experiments.report import (
     write_csv_table,
 )
 from core.experiments.reproduce import shape_blocks
-from core.experiments.table_data import load_table_data
-from core.experiments.table_jobs import TableJob
+from core.experiments.table_jobs import TableJob, load_table_data
 from core.experiments.tables import TABLE_ROWS
 
 ORTHOGONAL = CameraModel.ORTHOGONAL

@@ -26,9 +26,8 @@ from core.cli import main
 from core.cli.sweep import parse_seeds, parse_values
 from core.evaluation import optimality
 from core.experiments.job_store import JobStore
-from core.experiments.sweep.frame import records_of
+from core.experiments.sweep.frame import records_of, report_table, tabulate
 from core.experiments.sweep.rows import MEASURED_COLUMNS, SweepReader, is_sweep_folder, read_sweep
-from core.experiments.sweep.tables import report_table, tabulate
 from core.reconstruction import settings_to_dict
 
 QUICK = ["--rotations", "truth", "--objective", "wnn", "--starts", "1"]  # a run takes about 50 ms

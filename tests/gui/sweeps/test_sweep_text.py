@@ -11,8 +11,8 @@ import pytest
 from core.experiments.sweep.filter import apply_filter as core_filter
 from core.experiments.sweep.filter import find_column
 from core.experiments.sweep.frame import NUMBERS
+from core.experiments.sweep.frame import REDUCTIONS as CORE_REDUCTIONS
 from core.experiments.sweep.rows import read_sweep
-from core.experiments.sweep.tables import REDUCTIONS as CORE_REDUCTIONS
 from nrsfm_gui.text.sweep_map import REDUCTIONS, build_map, default_settings, map_text
 from nrsfm_gui.text.sweep_rows import (
     build_rows,
