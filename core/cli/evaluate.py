@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from .console import as_json, error_lines, print_lines
 
 if TYPE_CHECKING:
     import argparse
-
-    import numpy.typing as npt
 
     from ..foundation.types import Floats
     from ..reconstruction.result import Result
@@ -150,29 +148,23 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     InputError where the file has no S, a shape is not the result's, or R or t are no cameras.
     """
     with refusing_damage(path):
-        return _truth_of(load_arrays(read_bytes(path), path), path, result)
-
-
-def _truth_of(
-    arrays: dict[str, npt.NDArray[Any]], path: Path, result: Result
-) -> tuple[GroundTruth, GroundTruth | None, Views]:
-    if "S" not in arrays:
-        raise InputError(f"{path}: holds {describe(arrays)}; accepted is an npz with S (F, 3, P)")
-    count, points = result.frame_count, result.point_count
-    for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3)), ("t", (count, 3))):
-        value = arrays.get(name)
-        if value is not None and (value.shape != expected or value.dtype.kind not in "fiu"):
-            raise InputError(
-                f"{path}: {name} is {value.dtype} of shape {value.shape}; accepted are numbers, {expected}"
-            )
-    reference = result.truth.reference if result.truth is not None else 0
-    S = arrays["S"].astype(float)
-    if (np.abs(S) > LARGEST_NUMBER).any():
-        raise InputError(f"{path}: S holds numbers above {LARGEST_NUMBER:g}, which are no coordinates")
-    truth = GroundTruth(np.arange(count), S, reference)
-    R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
-    if R is not None:
-        R = checked_rotations(R, path)
-    if t is not None and not np.isfinite(t).all():
-        raise InputError(f"{path}: t holds a value that is not finite; accepted are finite numbers")
-    return truth, None if R is None else replace(truth, points=R @ S), views_of(result, R, t)
+        arrays = load_arrays(read_bytes(path), path)
+        if "S" not in arrays:
+            raise InputError(f"{path}: holds {describe(arrays)}; accepted is an npz with S (F, 3, P)")
+        count, points = result.frame_count, result.point_count
+        for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3)), ("t", (count, 3))):
+            value = arrays.get(name)
+            if value is not None and (value.shape != expected or value.dtype.kind not in "fiu"):
+                found = f"{name} is {value.dtype} of shape {value.shape}"
+                raise InputError(f"{path}: {found}; accepted are numbers, {expected}")
+        reference = result.truth.reference if result.truth is not None else 0
+        S = arrays["S"].astype(float)
+        if (np.abs(S) > LARGEST_NUMBER).any():
+            raise InputError(f"{path}: S holds numbers above {LARGEST_NUMBER:g}, which are no coordinates")
+        truth = GroundTruth(np.arange(count), S, reference)
+        R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
+        if R is not None:
+            R = checked_rotations(R, path)
+        if t is not None and not np.isfinite(t).all():
+            raise InputError(f"{path}: t holds a value that is not finite; accepted are finite numbers")
+        return truth, None if R is None else replace(truth, points=R @ S), views_of(result, R, t)

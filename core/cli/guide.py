@@ -75,7 +75,7 @@ def add_arguments(parser: CheckedParser) -> None:
         type=lambda text: OLDER_HIDING.get(text, text),
         choices=list(HIDING),
         default="tracks",
-        help=_table(HIDING),
+        help="; ".join(f"{name}: {meaning}" for name, meaning in HIDING.items()) + " (default %(default)s)",
     )
     group.add_argument(
         "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
@@ -188,7 +188,3 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 
 def _text(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
-
-
-def _table(entries: dict[str, str]) -> str:
-    return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items()) + " (default %(default)s)"

@@ -90,17 +90,13 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
 
 
-def _suffixes_with(option: str) -> list[str]:
-    return [suffix for suffix, reader in READERS.items() if option in reader.options]
-
-
 # Of each reading option: how its value is written, and what it means.
 READING_HELP = {
     "camera": ("", "which of an object's cameras, or the camera model of a file that does not hold it"),
     "layout": (
         "NAME",
-        f"layout of arrays ({', '.join(_suffixes_with('layout'))}) that fit several "
-        " or none: NAME, or NAME:VARIABLE; the table is in `nrsfm formats`",
+        f"layout of arrays ({', '.join(name for name, one in READERS.items() if 'layout' in one.options)}) "
+        "that fit several  or none: NAME, or NAME:VARIABLE; the table is in `nrsfm formats`",
     ),
     "tracks": ("NAME", "the array that holds the tracks"),
     "visible": (

@@ -205,13 +205,18 @@ def choose_hidden(
     rng = np.random.default_rng(seed)
     candidates: dict[str, Callable[[], Iterable[SequenceOf[int]]]] = {
         "tracks": lambda: _half_tracks(visible, rng),
-        "blocks": lambda: _blocks(tracks, visible, rng),
+        "blocks": lambda: (
+            (f, p)
+            for run, near in occluded_blocks(tracks, visible, BLOCK, rng)
+            for f in range(run.start, run.stop)
+            for p in near
+        ),
         "entries": lambda: rng.permutation(np.argwhere(visible)),
     }
     for f, p in candidates[hiding]():
         if not wanted:
             break
-        if not held[f, p] and in_frame[f] > rank + 3 and of_point[p] > 2 * rank:
+        if visible[f, p] and not held[f, p] and in_frame[f] > rank + 3 and of_point[p] > 2 * rank:
             held[f, p] = True
             in_frame[f] -= 1
             of_point[p] -= 1
@@ -225,23 +230,13 @@ def choose_hidden(
 
 
 def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Yield the visible observations of half of the frames of one point after another."""
+    """Yield half of the frames of one point after another."""
     frames, points = visible.shape
     length = max(round(RUN * frames), 1)
     for p in rng.permutation(points):
         first = int(rng.integers(frames - length + 1))
         for f in range(first, first + length):
-            if visible[f, p]:
-                yield f, int(p)
-
-
-def _blocks(tracks: Floats, visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Yield the visible observations of a run of frames of neighbors in its middle, block after block."""
-    for run, near in occluded_blocks(tracks, visible, BLOCK, rng):
-        for f in range(run.start, run.stop):
-            for p in near:
-                if visible[f, p]:
-                    yield f, int(p)
+            yield f, int(p)
 
 
 def sweep(

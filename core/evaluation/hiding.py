@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..data.sequence import Sequence
-    from ..foundation.types import Bools, Floats
+    from ..foundation.types import Floats
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
 
@@ -73,7 +73,8 @@ def solve_hiding_outliers(
     found = find_gross_outliers(sequence.tracks, sequence.visible & ~hidden)
     before: Iterate | None = None
     for number in range(1, rounds + 1):
-        hidden = _with_outliers(sequence.visible, hidden, found)
+        left = (sequence.visible & ~hidden & ~found).sum(axis=1)
+        hidden = hidden | (found & (left >= FEWEST)[:, None])
         by = None
         run = settings.with_changes(hide=format_hidden(hidden) or None)
         for each in iterate_sequence(sequence, run):
@@ -87,9 +88,3 @@ def solve_hiding_outliers(
             found = residuals > UNFIT * np.median(residuals[residuals > 0])
             if found.sum() < LEAST * sequence.visible.sum():
                 return
-
-
-def _with_outliers(visible: Bools, hidden: Bools, found: Bools) -> Bools:
-    """Return what is hidden, with the outliers of frames that keep some of their points."""
-    left = (visible & ~hidden & ~found).sum(axis=1)
-    return np.asarray(hidden | (found & (left >= FEWEST)[:, None]))

@@ -139,7 +139,6 @@ class JobsProgress:
     done: int
     total: int
     fraction: float  # of the expected work of this run
-    elapsed: float  # seconds since the start
     label: str  # of the job that ended last
     failed: int = 0  # of this run
     seconds_left: float | None = None  # about; None before the first has ended
@@ -202,7 +201,7 @@ def run_jobs(
     def report(label: str) -> None:
         if progress is not None:
             counts = total - len(waiting), total
-            progress(JobsProgress(*counts, pace.fraction, pace.elapsed, label, failed, pace.seconds_left()))
+            progress(JobsProgress(*counts, pace.fraction, label, failed, pace.seconds_left()))
 
     report("")
     attempts = 0
@@ -305,10 +304,6 @@ class _Pace:
         self._marks = deque([(self._began, 0.0)], maxlen=RECENT)
 
     @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self._began
-
-    @property
     def fraction(self) -> float:
         return self._done / self._work if self._work else 1.0
 
@@ -346,13 +341,6 @@ class Cluster:
         return sum(self.client.ncores().values())
 
 
-def _silence_dask() -> None:
-    """Let Dask write nothing of its own to stderr: what ends the runs is an exception, too."""
-    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
-        for handler in logging.getLogger(name).handlers:
-            handler.setLevel(logging.CRITICAL + 1)
-
-
 @contextmanager
 def connect_to_dask(address: str) -> Iterator[Cluster]:
     """Let `run_jobs` use the workers of a scheduler in the block.
@@ -367,7 +355,10 @@ def connect_to_dask(address: str) -> Iterator[Cluster]:
             f"--backend dask needs dask and distributed, and {error.name} is not installed; install them "
             "with: pip install 'nrsfm-gui[cluster]'"
         ) from error
-    _silence_dask()
+    # Dask writes nothing of its own to stderr: what ends the runs is an exception, too.
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        for handler in logging.getLogger(name).handlers:
+            handler.setLevel(logging.CRITICAL + 1)
     where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
     connect: Any = distributed.Client
     try:

@@ -260,7 +260,10 @@ def _environment() -> Environment:
     )
     environment.filters["inline"] = _inline
     environment.filters["markdown"] = _markdown
-    environment.filters["markdown_cell"] = _markdown_cell
+    # A cell of a table in Markdown is one line.
+    environment.filters["markdown_cell"] = lambda text: _markdown(" ".join(text.split("\n"))).replace(
+        "|", "\\|"
+    )
     return environment
 
 
@@ -274,7 +277,7 @@ def _markdown(text: str) -> str:
 
 
 def _markdown_cell(text: str) -> str:
-    return _markdown(" ".join(text.split("\n"))).replace("|", "\\|")
+    return _markdown(" ".join(text.split("\n"))).replace("|", "\\|")  # on one line
 
 
 def _inline(text: str) -> Markup:

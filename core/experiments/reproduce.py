@@ -19,7 +19,6 @@ from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences
 from .job_store import JobStore
 from .jobs import load_job_results, run_jobs
 from .mocap import mocap_blocks, mocap_jobs
-from .published import PUBLISHED_ERRATA, published_tables
 from .report import (
     REPORT_FILES,
     BulletList,
@@ -31,7 +30,6 @@ from .report import (
     check_installed,
     write_report,
 )
-from .table_jobs import TABLE_PENALTIES, TableData, TableJob, load_table_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +56,7 @@ COMPARED_ROWS = {
     CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
     CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
 }
-DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `table_jobs.aligned_estimate` has aligned
+DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `tables.aligned_estimate` has aligned
     CameraModel.ORTHOGONAL: "procrustes_mm_reference_mirror",
     CameraModel.PERSPECTIVE: "procrustes_mm_reference",
 }
@@ -88,7 +86,7 @@ def reproduce_experiment(
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     with recording_files() as files:
-        table_data = None if what == "figure1" else load_table_data(data, frame_base=frame_base)
+        table_data = None if what == "figure1" else tables.load_table_data(data, frame_base=frame_base)
         real_folder = _real_folder(data, real)
         tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
     table_jobs = [] if table_data is None else _table_jobs(table_data, what)
@@ -116,7 +114,7 @@ def reproduce_experiment(
         failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
         title = EXPERIMENT_TITLES[what]
         body += _failure_blocks(failures)
-        body += [Heading("The published numbers"), BulletList(PUBLISHED_ERRATA)]
+        body += [Heading("The published numbers"), BulletList(tables.PUBLISHED_ERRATA)]
         opening = _opening_blocks(title, table_data, command, summary)
         return write_report([*opening, *body], title, output)
 
@@ -131,20 +129,24 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
     return neighbor if neighbor is not None and neighbor.is_dir() else None
 
 
-def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
+def _table_jobs(table_data: tables.TableData, what: str) -> list[tables.TableJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        TableJob(item, penalty)
+        tables.TableJob(item, penalty)
         for item in table_data.items
         if not appendix or item.camera is CameraModel.PERSPECTIVE
-        for penalty in TABLE_PENALTIES
+        for penalty in tables.TABLE_PENALTIES
         if not appendix or penalty == "WNN"
     ]
 
 
 def _table_blocks(
-    what: str, entries: pd.DataFrame, jobs: list[TableJob], results: Mapping[str, JobResult], pictures: Path
+    what: str,
+    entries: pd.DataFrame,
+    jobs: list[tables.TableJob],
+    results: Mapping[str, JobResult],
+    pictures: Path,
 ) -> list[ReportBlock]:
     complete = what == "all"
     blocks: list[ReportBlock] = [Heading("Lowest losses"), tables.comparison_table(entries)]
@@ -163,14 +165,14 @@ def _table_blocks(
 
 
 def _opening_blocks(
-    title: str, table_data: TableData | None, command: str, summary: list[str]
+    title: str, table_data: tables.TableData | None, command: str, summary: list[str]
 ) -> list[ReportBlock]:
     """Return the top of the report: its title, when and with what it was made, and a summary."""
     all_versions = versions() | {name: version(name) for name in PACKAGES}
     blocks: list[ReportBlock] = [
         Heading(title, 1),
         Paragraph(
-            f"The experiments of {published_tables().source}, run again. Made on "
+            f"The experiments of {tables.published_tables().source}, run again. Made on "
             f"{time.strftime('%Y-%m-%d %H:%M')} on {machine_name()}, one BLAS thread per process; "
             f"{', '.join(' '.join(each) for each in all_versions.items())}."
         ),
@@ -201,7 +203,9 @@ def machine_name() -> str:
     return f"{name} ({os.cpu_count()} logical processors), {platform.system()} {platform.release()}"
 
 
-def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder: Path) -> list[ReportBlock]:
+def shape_blocks(
+    jobs: list[tables.TableJob], results: Mapping[str, JobResult], folder: Path
+) -> list[ReportBlock]:
     """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
     blocks: list[ReportBlock] = [
         Heading("3-D comparisons"),

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    import numpy.typing as npt
     import pandas as pd
 
     from ...foundation.types import Bools, Floats
@@ -130,21 +129,18 @@ def read_scene(path: Path) -> KnownCamerasScene:
     Raises InputError where the file cannot be read or holds something else.
     """
     with refusing_damage(path):
-        return _scene_of(load_arrays(read_bytes(path), path))  # without `markers`, which needs pickle
-
-
-def _scene_of(data: dict[str, npt.NDArray[Any]]) -> KnownCamerasScene:
-    if not {"R", "X_gt"} <= data.keys():
-        raise InputError(f"holds {describe(data)}; accepted is pyproximal's mocap.npz, with R and X_gt")
-    cameras, truth = (real_numbers(data[name], name) for name in ("R", "X_gt"))
-    frames = len(cameras) if cameras.ndim else 0
-    if not frames or cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
-        raise InputError(
-            f"R has shape {cameras.shape} and X_gt {truth.shape}; accepted are (F, 2, 3) and (3F, P)"
-        )
-    if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
-        raise InputError("R or X_gt holds a value that is not finite")
-    return KnownCamerasScene(cameras, cameras @ truth.reshape(frames, 3, -1))
+        data = load_arrays(read_bytes(path), path)  # without `markers`, which needs pickle
+        if not {"R", "X_gt"} <= data.keys():
+            raise InputError(f"holds {describe(data)}; accepted is pyproximal's mocap.npz, with R and X_gt")
+        cameras, truth = (real_numbers(data[name], name) for name in ("R", "X_gt"))
+        frames = len(cameras) if cameras.ndim else 0
+        if not frames or cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
+            raise InputError(
+                f"R has shape {cameras.shape} and X_gt {truth.shape}; accepted are (F, 2, 3) and (3F, P)"
+            )
+        if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
+            raise InputError("R or X_gt holds a value that is not finite")
+        return KnownCamerasScene(cameras, cameras @ truth.reshape(frames, 3, -1))
 
 
 def solve_bilinear(scene: KnownCamerasScene, seconds: float) -> SolverCurve:

@@ -168,7 +168,7 @@ def _equal(column: RunColumn, text: str) -> Bools:
         exact = np.isclose(column.numbers, value, rtol=CLOSE, atol=0.0)
         if named is not None:
             exact |= named
-        return exact if exact.any() else _rounded(column.numbers, value, _digits(text))
+        return exact if exact.any() else _rounded(column.numbers, value, text)
     if named is None and text in (MISSING, "-"):
         return np.isnan(column.numbers)
     if named is None or (not named.any() and np.isfinite(column.numbers).all()):
@@ -190,14 +190,10 @@ def _no_number(column: RunColumn, text: str) -> str:
     return f"{shortened(column.title)}: {shortened(text)} is no number"
 
 
-def _digits(text: str) -> int:
-    """Return how many significant digits a number is written with."""
+def _rounded(numbers: Floats, value: float, text: str) -> Bools:
+    """Return which numbers are a value when they are rounded to the significant digits of its text."""
     mantissa = re.split("[eE]", text)[0]
-    return max(len(re.sub(r"\D", "", mantissa).lstrip("0")), 1)
-
-
-def _rounded(numbers: Floats, value: float, digits: int) -> Bools:
-    """Return which numbers are a value when they are rounded to its digits."""
+    digits = max(len(re.sub(r"\D", "", mantissa).lstrip("0")), 1)
     with np.errstate(all="ignore"):
         step = 10.0 ** (np.floor(np.log10(np.abs(numbers))) - digits + 1)
         return np.isclose(np.round(numbers / step) * step, value, rtol=CLOSE, atol=0.0)

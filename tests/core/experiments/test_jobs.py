@@ -24,7 +24,7 @@ from core.cli import main
 from core.experiments.figure1 import RecoveryJob
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import JobResult, load_job_results, run_jobs, save_job_result
-from core.experiments.table_jobs import TableJob, TableSequence, load_table_data
+from core.experiments.tables import TableJob, TableSequence, load_table_data
 
 
 def has_workers(process):

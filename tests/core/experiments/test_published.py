@@ -10,10 +10,16 @@ import pytest
 from core import CameraModel, simulate, write_challenge
 from core.experiments.jobs import JobResult
 from core.experiments.mocap import PUBLISHED_E3D, mocap_blocks, mocap_jobs
-from core.experiments.published import published_tables
 from core.experiments.report import render_markdown
-from core.experiments.table_jobs import TableData, TableJob, TableSequence, load_table_data
-from core.experiments.tables import loss_blocks, table_entries
+from core.experiments.tables import (
+    TableData,
+    TableJob,
+    TableSequence,
+    load_table_data,
+    loss_blocks,
+    published_tables,
+    table_entries,
+)
 from core.synthetic import PATHS
 
 PERSPECTIVE = CameraModel.PERSPECTIVE

@@ -18,7 +18,6 @@ from core.cli import main
 from core.experiments import figures, jobs
 from core.experiments.job_store import JobStore
 from core.experiments.jobs import load_job_results
-from core.experiments.published import PUBLISHED_ERRATA
 from core.experiments.report import (
     BulletList,
     CodeBlock,
@@ -31,8 +30,7 @@ from core.experiments.report import (
     write_csv_table,
 )
 from core.experiments.reproduce import shape_blocks
-from core.experiments.table_jobs import TableJob, load_table_data
-from core.experiments.tables import TABLE_ROWS
+from core.experiments.tables import PUBLISHED_ERRATA, TABLE_ROWS, TableJob, load_table_data
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 
