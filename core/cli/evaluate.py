@@ -128,10 +128,7 @@ def views_of(result: Result, rotations: Floats | None = None, translations: Floa
 def aligned_error(
     result: Result, views: Views, kind: str | None, mirror: str | None, *, outliers: bool = True
 ) -> tuple[float, str]:
-    """Return the mean error after an alignment, and its name.
-
-    Raises InputError where there is no truth, or the alignment needs cameras.
-    """
+    """Return the mean error after an alignment, and its name. Raises InputError without a truth."""
     if result.truth is None:
         raise InputError("the result has no ground truth to be aligned to; give one with --truth")
     by_camera = Mirror.AUTOMATIC if result.camera is CameraModel.ORTHOGONAL else Mirror.OFF

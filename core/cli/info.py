@@ -76,11 +76,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _contents(args: argparse.Namespace) -> FileContents | None:
-    """Return how a file is understood, None for a folder of sequences.
-
-    Raises InputError where the file cannot be read, and where reading options are given for a folder of
-    sequences.
-    """
+    """Return how a file is understood, None for a folder of sequences, which has no reading options."""
     reading = reading_from(args)
     path = args.path if str(args.path) == ALL_SAMPLES else resolve(args.path)
     if str(path) == ALL_SAMPLES or (path.is_dir() and not is_sequence_folder(path)):

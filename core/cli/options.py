@@ -134,10 +134,7 @@ def add_reading_options(
 
 
 def reading_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them.
-
-    Raises InputError where a value is none of those that are accepted.
-    """
+    """Return the reading options that were given, as `read_sequence` and `inspect_file` accept them."""
     given: dict[str, Any] = {name: getattr(args, f"reading_{name}", None) for name in READING_HELP}
     given["frame_base"] = getattr(args, "frame_base", 1)
     return ReadingOptions(**given).given()
@@ -155,10 +152,7 @@ def add_frame_base(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_sequence(args: argparse.Namespace) -> tuple[Sequence, list[Path]]:
-    """Read the sequence that the options name; return it with all files that it consists of.
-
-    Raises InputError where there is none, or a folder holds several and nothing chooses one.
-    """
+    """Read the one sequence that the options name; return it with all files that it consists of."""
     reading, path = reading_from(args), Path(args.sequence)
     if path.is_dir() and not is_sequence_folder(path):
         path = _only_one(path, CameraModel(reading["camera"]) if "camera" in reading else None, args)
@@ -224,11 +218,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_from(args: argparse.Namespace) -> Settings:
-    """Return the settings that the options ask for.
-
-    Raises InputError where a value is out of range, or an option does not belong to the penalty or the
-    method.
-    """
+    """Return the settings that the options ask for. Raises InputError where one is refused."""
     problem, base = _base_from(args)
     plain = ("problem", "method", *SETTINGS)
     changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}

@@ -91,10 +91,7 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
 
 
 def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
-    """Return the steps that the options describe.
-
-    Raises InputError where settings are refused, or --then holds anything but options of settings.
-    """
+    """Return the steps that the options describe. Raises InputError where one is refused."""
     return (_step(args), *(_step(_parsed(text)) for text in args.then))
 
 
@@ -256,10 +253,7 @@ def _keep(
 def _write(
     result: Result, outputs: list[Path], records: list[HistoryEntry], history: Path | None
 ) -> list[str]:
-    """Write every output; one that fails does not keep the others from being written.
-
-    Where no file holds the result then, it is written elsewhere.
-    """
+    """Write every output, also after one that fails; where no file holds the result then, elsewhere."""
     written: list[str] = []
     failed: list[InputError] = []
     for path in outputs:

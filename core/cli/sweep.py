@@ -254,10 +254,7 @@ def _kept(plan: SweepPlan, store: JobStore, args: argparse.Namespace) -> str:
 
 
 def plan_from(args: argparse.Namespace) -> SweepPlan:
-    """Return the runs that the options ask for.
-
-    Raises InputError where data cannot be read, or an option or a value is refused.
-    """
+    """Return the runs that the options ask for. Raises InputError where one is refused."""
     settings = list(dict.fromkeys(_combinations(args)))
     cameras = _names(args.camera)
     reading = reading_from(args) | ({"camera": cameras[0]} if len(cameras) == 1 else {})

@@ -131,10 +131,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class HoldoutPlan:
-    """Which values of which parameter are tried.
-
-    Raises InputError where there are none, one twice, or a share or number of folds is outside its range.
-    """
+    """Which values of which parameter are tried. Raises InputError where a field is refused."""
 
     parameter: str  # one of `core.evaluation.parameter_grid.parameters_of`
     values: tuple[float, ...]
@@ -242,10 +239,7 @@ def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int
 def sweep(
     sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, *, watch: Watch = _nothing
 ) -> Iterator[HoldoutTrial]:
-    """Yield one trial after another, fold by fold; stop iterating to cancel.
-
-    Raises InputError where rotations are not chosen yet, a value is refused, or nothing can be hidden.
-    """
+    """Yield one trial after another, fold by fold; stop iterating to cancel."""
     if not start.rotations_chosen:
         raise InputError("the rotations are not chosen yet; wait until the run refines its solution")
     full = start.best.problem

@@ -92,10 +92,7 @@ LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explain
 
 @dataclass(frozen=True, eq=False)
 class RecoveryJob(ExperimentJob):
-    """One curve of Figure 1.
-
-    `kind` is a key of `CURVE_PENALTIES`, `penalty` a key of its entry, and `method` one of `CURVE_METHODS`.
-    """
+    """One curve of Figure 1: of a `kind` and `penalty` of CURVE_PENALTIES, a `method` of CURVE_METHODS."""
 
     name: str
     sequence: Sequence
@@ -275,11 +272,10 @@ class FigurePanel:
         """What is drawn."""
         return f"{self.name}, {self.penalty}, η = {self.eta:g}"
 
-    @property
-    def file(self) -> str:
-        """The beginning of the names of its figures."""
+    def picture(self, folder: Path, ending: str = "") -> Path:
+        """Return the file of one of its figures."""
         name = f"{self.name} {self.penalty} {self.eta:g}".lower()
-        return "figure1-" + "".join(letter if letter.isalnum() else "-" for letter in name)
+        return folder / f"figure1-{''.join(c if c.isalnum() else '-' for c in name)}{ending}.png"
 
     def lowest(self, method: str) -> float:
         """Return the lowest loss that a method has seen, or NaN."""
@@ -296,19 +292,17 @@ class FigurePanel:
         spread = np.square(observed - observed.mean(axis=1, keepdims=True)).sum(axis=0).mean()
         return not end.facts["reprojection_px"] <= math.sqrt(spread)
 
-    @property
+    @cached_property
     def best_other(self) -> str:
         """The first-order method with the lowest loss; empty where none, or no bilinear one, was run."""
-        others = {name: self.lowest(name) for name in CURVE_METHODS if name not in BILINEAR}
-        others = {name: loss for name, loss in others.items() if not math.isnan(loss)}
-        known = others and not math.isnan(self.lowest("bilinear"))
-        return min(others, key=others.__getitem__) if known else ""
+        losses = {name: self.lowest(name) for name in CURVE_METHODS}
+        others = [name for name, loss in losses.items() if name not in BILINEAR and not math.isnan(loss)]
+        return "" if math.isnan(losses["bilinear"]) else min(others, key=losses.__getitem__, default="")
 
     @property
     def excess(self) -> float:
         """How far the bilinear method ends above the best first-order one, relatively; negative below it."""
-        best = self.best_other
-        return self.lowest("bilinear") / self.lowest(best) - 1 if best else math.nan
+        return self.lowest("bilinear") / self.lowest(self.best_other) - 1
 
     @property
     def verdict(self) -> str:
@@ -357,7 +351,6 @@ def figure_blocks(
 ) -> list[ReportBlock]:
     """Return the section of the report, and write its pictures into `folder`."""
     real = all(item.real for item in tracks)
-    missing = [name for name in REAL_SEQUENCES if real and name not in {item.name for item in tracks}]
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"
@@ -383,8 +376,8 @@ def figure_blocks(
         )
     )
     if real:
-        left_out = ["Heart", *missing]
-        blocks.append(Paragraph(f"Not available, and left out: {', '.join(left_out)}."))
+        missing = [name for name in REAL_SEQUENCES if name not in {item.name for item in tracks}]
+        blocks.append(Paragraph(f"Not available, and left out: {', '.join(['Heart', *missing])}."))
     images = []
     for panel in shown:
         curves = {}
@@ -392,13 +385,13 @@ def figure_blocks(
             spent, losses = panel.curves[name].arrays["curve"]
             later = spent > 0  # on a logarithmic axis
             curves[name] = spent[later], np.log10(np.maximum(losses[later], LEAST_LOSS))
-        path = folder / f"{panel.file}.png"
+        path = panel.picture(folder)
         labels = "CPU seconds", "log$_{10}$ loss"
         width = figures.draw_curves(path, {panel.title: curves}, labels, size=FIGURE_SIZE, powers=True)
         caption = f"{panel.title}: log10 loss against time"
         images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
-    verdicts = BulletList(tuple(panel.verdict for panel in shown))
-    blocks += [ImageGallery(tuple(images)), verdicts, _curve_table(shown)]
+    verdicts = tuple(panel.verdict for panel in shown)
+    blocks += [ImageGallery(tuple(images)), BulletList(verdicts), _curve_table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
     if collapsed:
         blocks.append(Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
@@ -444,7 +437,7 @@ def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportB
         first = next(iter(panel.curves.values()))
         methods = [name for name in CURVE_METHODS if name in panel.curves]
         projected = {name: panel.curves[name].arrays["projected"] for name in methods}
-        path = folder / f"{panel.file}-reprojections.png"
+        path = panel.picture(folder, "-reprojections")
         title = f"{panel.name}, image {first.facts['image'] + 1}"
         width = figures.draw_reprojections(path, first.arrays["observed"], projected, title=title)
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"

@@ -28,10 +28,7 @@ PANEL_SIZE = 6.0, 4.0  # inches
 
 
 def _figure(width: float, height: float) -> Any:
-    """Return an empty figure that belongs to no window.
-
-    Raises InputError where matplotlib is not installed.
-    """
+    """Return an empty figure without a window. Raises InputError where matplotlib is not installed."""
     check_installed("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -54,10 +54,7 @@ class StoredLine(NamedTuple):
 
 
 def read_lines(path: Path, start: int = 0) -> Iterator[StoredLine]:
-    """Yield the lines of a file.
-
-    `start`: where to begin, in bytes. Raises InputError where it cannot be read, or is no ordinary file.
-    """
+    """Yield the lines of a file from a byte on. Raises InputError where it is no ordinary file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb", BUFFER) as stream:
@@ -104,10 +101,7 @@ class _Place(NamedTuple):
 
 
 class JobStore:
-    """A folder of finished jobs, open for more; a context manager, after which it is closed.
-
-    Raises InputError where the folder or the file cannot be made, or another process writes to the file.
-    """
+    """A folder of finished jobs, open for more. Raises InputError where another process writes to it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = make_folder(folder)
@@ -155,10 +149,7 @@ class JobStore:
         return None if line is None else line.row
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write the facts of a job as a line, in one piece.
-
-        Raises InputError where it cannot be written; the file is then as it was before.
-        """
+        """Write the facts of a job as a line, in one piece; where that fails the file is as before."""
         line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
         line += b"\n"
         place, rest = os.fstat(self._file).st_size, memoryview(line)
@@ -180,10 +171,7 @@ class JobStore:
         return self.folder / RESULTS / f"{key}.npz"
 
     def save_arrays(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Write the arrays of a job. A link in their place is removed, and what it leads to is left as it is.
-
-        Raises InputError where they cannot be written.
-        """
+        """Write the arrays of a job. A link in their place is removed; what it leads to stays as it is."""
         make_folder(self.folder / RESULTS)
         path = self.arrays_path(key)
         try:

@@ -124,7 +124,7 @@ def load_job_results(store: JobStore, jobs: Iterable[ExperimentJob]) -> dict[str
 
 
 def save_job_result(store: JobStore, key: str, result: JobResult) -> None:
-    """Write the result of a job. Raises InputError where it cannot be written."""
+    """Write the result of a job."""
     if result.arrays:
         store.save_arrays(key, result.arrays)
     row = {"key": key, "status": result.status, "error": result.failure, **result.facts}

@@ -220,10 +220,7 @@ class MocapJob(ExperimentJob):
 
 
 def mocap_jobs(real: Path | None) -> list[MocapJob]:
-    """Return a job for every file of the published tables that `real/mocap` holds.
-
-    `real`: the folder of the real sequences; None where there is none.
-    """
+    """Return a job for every file of the published tables in the folder of real sequences."""
     if real is None:
         return []
     paths = [real / "mocap" / f"{name}.mat" for name in PUBLISHED_E3D]

@@ -122,10 +122,7 @@ ReportBlock: TypeAlias = Heading | Paragraph | BulletList | CodeBlock | ReportTa
 
 
 def check_installed(*modules: str) -> None:
-    """Refuse to begin where a package of the extra `experiments` is not installed.
-
-    Raises InputError with the package and how to install it.
-    """
+    """Raise InputError where a package of the extra `experiments` is absent, with how to install it."""
     for name in modules:
         try:
             import_module(name)
@@ -137,15 +134,12 @@ def check_installed(*modules: str) -> None:
 
 
 def render_markdown(blocks: list[ReportBlock]) -> str:
-    """Return the blocks as Markdown. Raises InputError where Jinja2 is not installed."""
+    """Return the blocks as Markdown."""
     return _environment().get_template("report.md.jinja").render(blocks=blocks)
 
 
 def render_html(blocks: list[ReportBlock], title: str) -> str:
-    """Return the blocks as an HTML page that needs no other file than its images.
-
-    Raises InputError where Jinja2 is not installed.
-    """
+    """Return the blocks as an HTML page that needs no other file than its images."""
     return _environment().get_template("report.html.jinja").render(blocks=blocks, title=title)
 
 
@@ -192,10 +186,7 @@ def _one_line(text: str) -> str:
 
 
 def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
-    """Write `report.md` and `report.html`, and return the path of the latter.
-
-    Raises InputError where Jinja2 is not installed or a file cannot be written.
-    """
+    """Write `report.md` and `report.html`, and return the path of the latter."""
     for name, text in zip(REPORT_FILES, (render_markdown(blocks), render_html(blocks, title)), strict=True):
         with replacing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -203,12 +194,7 @@ def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
 
 
 def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
-    """Write a table as csv, numbers with all their digits, None as nothing.
-
-    A text that a spreadsheet would compute gets an apostrophe before it.
-
-    Raises InputError where the file cannot be written.
-    """
+    """Write a table as csv: numbers with all digits, None as nothing, no text that would be computed."""
     with (
         replacing(path) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream,

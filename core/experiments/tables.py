@@ -323,10 +323,7 @@ class TableJob(ExperimentJob):
         return JobResult(facts, arrays | {"truth": shape})
 
     def command(self, row: str) -> str:
-        """Return the command that ends where a row does; "" where none does.
-
-        It names the file, which the key does not depend on: the file may have been moved since the job ran.
-        """
+        """Return the command that ends where a row does, with the name of the file today; "" if none does."""
         settings = self.settings_of(row)
         return "" if settings is None else command_for(self.sequence, settings)
 
@@ -456,10 +453,7 @@ def log10(values: Any) -> Any:
 
 
 def write_numbers(entries: pd.DataFrame, path: Path) -> None:
-    """Write every number of the tables as csv, with the command that reproduces it.
-
-    Raises InputError where the file cannot be written.
-    """
+    """Write every number of the tables as csv, with the command that reproduces it."""
     write_frame(path, entries[entries["loss"].notna()][list(ALL_ENTRIES)])
 
 
@@ -657,10 +651,7 @@ def seconds_blocks(entries: pd.DataFrame) -> list[ReportBlock]:
 
 
 def appendix_blocks(entries: pd.DataFrame, table: str, *, complete: bool) -> list[ReportBlock]:
-    """Return Table A.1 or A.2; `complete` adds the other camera and penalty, which the paper omits.
-
-    `table`: "tableA1" or "tableA2".
-    """
+    """Return "tableA1" or "tableA2"; `complete` adds the other camera and penalty, which the paper omits."""
     number, digits, meaning, title = APPENDIX[table]
     shown: list[tuple[CameraModel, SequenceOf[str], str]] = [
         (CameraModel.PERSPECTIVE, PERSPECTIVE_WNN, table)

@@ -49,10 +49,7 @@ DEFAULT_RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 
 @dataclass(frozen=True)
 class BenchmarkCase:
-    """A simulated problem: the same arguments give the same one.
-
-    Raises InputError where a name is unknown or a number is outside its range.
-    """
+    """A simulated problem: the same arguments give the same one."""
 
     frames: int
     points: int
@@ -129,10 +126,7 @@ def growth_cases() -> dict[str, list[BenchmarkCase]]:
 
 
 def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> tuple[Factors, Snapshot[Any]]:
-    """Solve at rank 1 from a rigid shape, then at each rank with one more small random column.
-
-    Returns the start and the end of the last rank.
-    """
+    """Solve rank after rank, with one more small random column; return start and end of the last one."""
     factors = rigid_start(problem)
     for rank in range(1, problem.rank + 1):
         smaller = problem.of_rank(rank)

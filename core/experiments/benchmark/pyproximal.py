@@ -124,10 +124,7 @@ class SolverCurve(MethodCurve):
 
 
 def read_scene(path: Path) -> KnownCamerasScene:
-    """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file.
-
-    Raises InputError where the file cannot be read or holds something else.
-    """
+    """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file."""
     with refusing_damage(path):
         data = load_arrays(read_bytes(path), path)  # without `markers`, which needs pickle
         if not {"R", "X_gt"} <= data.keys():
@@ -202,10 +199,7 @@ def _with_columns(factors: Factors, gains: Floats, directions: Floats) -> Factor
 
 
 def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seconds: float) -> SolverCurve:
-    """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit.
-
-    Raises InputError where pyproximal is not installed.
-    """
+    """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit."""
     pyproximal_version()
     primal = import_module("pyproximal.optimization.primal")
     data, nuclear = _operators(scene, by_frame=method == TUTORIAL_ADMM)
@@ -294,10 +288,7 @@ def _operators(scene: KnownCamerasScene, *, by_frame: bool) -> tuple[Any, Any]:
 def compare_with_pyproximal(
     scene: KnownCamerasScene, seconds: float, progress: Callable[[str], None] | None = None
 ) -> Iterator[SolverCurve]:
-    """Yield ours, then, where pyproximal is installed, theirs.
-
-    Raises InputError after ours, where pyproximal is not installed.
-    """
+    """Yield ours, then theirs. Raises InputError after ours where pyproximal is not installed."""
     for method in PYPROXIMAL_METHODS:
         if progress is not None:
             progress(method)
@@ -342,7 +333,7 @@ def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlo
 
 
 def write_pyproximal_curves(path: Path, curves: list[SolverCurve]) -> None:
-    """Write one line per point of every curve. Raises InputError where the file cannot be written."""
+    """Write one line per point of every curve."""
     lines = [
         [solver.method, point.iteration, point.seconds, point.loss]
         for solver in curves

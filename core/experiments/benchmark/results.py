@@ -162,10 +162,7 @@ def excess_panels(runs: Iterable[MethodRun]) -> dict[str, Curves]:
 
 
 def excess_panel(runs: Sequence[MethodCurve]) -> Curves:
-    """Return the CPU seconds of every curve, and its least loss so far relative to the best one, minus 1.
-
-    Both are at least what is drawn on logarithmic axes.
-    """
+    """Return CPU seconds and relative excess over the best loss so far, both large enough to be drawn."""
     best = min(run.loss for run in runs)
     return {
         run.method: (
@@ -178,10 +175,7 @@ def excess_panel(runs: Sequence[MethodCurve]) -> Curves:
 
 
 def write_benchmark_curves(path: Path, runs: Iterable[MethodRun]) -> None:
-    """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes.
-
-    Raises InputError where the file cannot be written.
-    """
+    """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes."""
     import pandas as pd
 
     header = [*CASE_COLUMNS.values(), "method", "iteration", "seconds", "loss", "own"]

@@ -83,10 +83,7 @@ def apply_filter(sweep: Sweep, pattern: str) -> FilterResult:
 
 
 def filtered(sweep: Sweep, pattern: str) -> Sweep:
-    """Return a sweep with the runs that a filter keeps.
-
-    Raises InputError where a part of the pattern cannot be understood, or no run is kept.
-    """
+    """Return a sweep with the runs that a filter keeps. Raises InputError where there are none."""
     found = apply_filter(sweep, pattern)
     if found.problem:
         raise InputError(f"the filter is {pattern!r}: {found.problem}")

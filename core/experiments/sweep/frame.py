@@ -185,7 +185,7 @@ class Sweep:
         return path if self.runs["result"].iat[run] and path.is_file() else None
 
     def number_name(self, name: str) -> str:
-        """Return the name of a column of numbers. Raises InputError where no run has it."""
+        """Return the name of a column of numbers."""
         found = METRIC_ALIASES.get(name, name)
         if found not in self.numbers:
             known = ", ".join(self.numbers) or "none"
@@ -194,10 +194,7 @@ class Sweep:
         return found
 
     def setting_name(self, name: str) -> str:
-        """Return the name of a column of sequences or settings, given with dashes or underscores.
-
-        Raises InputError where there is none.
-        """
+        """Return the name of a column of sequences or settings, given with dashes or underscores."""
         found = name.replace("-", "_")
         found = RENAMED_SETTINGS.get(found, found)
         if found not in (*SEQUENCE_COLUMNS, *self.settings, "version", "data"):
@@ -244,10 +241,7 @@ class SweepTable:
 
 
 def tabulate(sweep: Sweep, number: str, by: Sequence[str], *, reduction: str = "mean") -> SweepTable:
-    """Return the mean of a number for every combination of some settings.
-
-    Raises InputError where a name is none of the sweep's, or is given twice, or there are too many cells.
-    """
+    """Return the mean of a number for every combination of some settings."""
     import pandas as pd
 
     number = sweep.number_name(number)
@@ -320,10 +314,7 @@ def _caption(table: SweepTable, where: str) -> str:
 
 
 def write_tables(sweep: Sweep) -> list[Path]:
-    """Write table.csv into the folder of a sweep, and table.parquet where pyarrow is installed.
-
-    Raises InputError where they cannot be written.
-    """
+    """Write table.csv into the folder of a sweep, and table.parquet where pyarrow is installed."""
     path = sweep.folder / TABLE_CSV
     write_frame(path, sweep.runs)
     if find_spec("pyarrow") is None:

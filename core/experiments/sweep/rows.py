@@ -119,10 +119,7 @@ class SweepReader:
         return self._last
 
     def load_run(self, key: str) -> SweepRun:
-        """Return what a run was made of.
-
-        Raises InputError where its line is not there any more, or its settings are not those of this version.
-        """
+        """Return what a run was made of. Raises InputError where its line is gone, or of other settings."""
         found = (part[part["key"] == key] for part in self._parts)
         place = next(places.iloc[-1] for places in found if len(places))
         path = self.folder / RUNS
@@ -254,10 +251,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def write_plan(folder: Path, runs: int, swept: Sequence[str]) -> None:
-    """Write how many runs a sweep has in the end, those that have ended among them, and what is varied.
-
-    Raises InputError where it cannot be written.
-    """
+    """Write how many runs a sweep has in the end, those that have ended among them, and what is varied."""
     with replacing(folder / PLAN) as temporary:
         temporary.write_text(json.dumps({"runs": runs, "swept": list(swept)}) + "\n", encoding="utf-8")
 
@@ -274,10 +268,7 @@ def _read_plan(folder: Path) -> tuple[int | None, tuple[str, ...]]:
 
 
 def flat_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings by their names on the command line: the numbers of the penalty are among them.
-
-    Returns numbers, texts and None.
-    """
+    """Return settings, numbers of the penalty among them, as numbers, texts and None by their options."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if name == "penalty" and isinstance(value, Mapping):

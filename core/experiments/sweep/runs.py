@@ -124,10 +124,7 @@ class SweepJob(ExperimentJob):
 
 
 def run_figures(result: Result, sequence: Sequence) -> dict[str, Any]:
-    """Return what a sweep records of a result: how it ended, its loss and gradient, and every error.
-
-    Returns values by name, ready for JSON; a number that is not finite is None.
-    """
+    """Return what a sweep records of a result, ready for JSON; a number that is not finite is None."""
     errors = errors_of(result) | published_errors(result, camera_truth(sequence))
     return {
         "status": result.meta["status"],
@@ -160,10 +157,7 @@ def find_sequences(
     paths: Collection[str] = (),
     reading: Mapping[str, Any] | None = None,
 ) -> list[SweepSequence]:
-    """Return the sequences of folders and files that are asked for.
-
-    Raises InputError where one cannot be read, or a name is of none of them.
-    """
+    """Return the sequences of folders and files that are asked for."""
     options = dict(reading or {})
     candidates = [each for text in data for each in _candidates(text, options)]
     wanted = {"object": set(objects), "camera": set(cameras), "path": set(paths)}
@@ -249,10 +243,7 @@ class SweepPlan:
 def plan_sweep(
     sequences: Iterable[SweepSequence], settings: Iterable[Settings], folder: Path | None
 ) -> SweepPlan:
-    """Return the runs of every sequence under all settings.
-
-    `folder`: where results are kept; None leaves them out. Raises InputError where no run is left.
-    """
+    """Return the runs of every sequence under all settings; without a `folder` their results are not kept."""
     jobs: dict[str, SweepJob] = {}
     refused: Counter[str] = Counter()
     every = list(dict.fromkeys(settings))
@@ -270,10 +261,7 @@ def plan_sweep(
 
 
 def measured_pace(ended: Iterable[tuple[SweepJob, float]]) -> float:
-    """Return how long runs took over what was expected, `SweepJob.cost`.
-
-    `ended`: runs and the seconds that they took.
-    """
+    """Return how long ended runs took, each with its seconds, over what was expected."""
     pairs = [(job.cost, seconds) for job, seconds in ended]
     expected = sum(cost for cost, _ in pairs)
     return sum(seconds for _, seconds in pairs) / expected if expected else 1.0
