@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..experiments.job_store import RESULTS, JobStore
-from ..experiments.jobs import IN_FLIGHT, LongestFirst, connect_to_dask, run_jobs
+from ..experiments.jobs import IN_FLIGHT, JobQueue, connect_to_dask, run_jobs
 from ..experiments.report import check_installed, render_latex, render_markdown
 from ..experiments.sweep.filter import filtered
 from ..experiments.sweep.frame import TABLES, report_table, tabulate, write_tables
@@ -42,7 +42,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..experiments.jobs import Cluster, ExperimentJob, JobQueue, JobsProgress
+    from ..experiments.jobs import Cluster, ExperimentJob, JobsProgress
     from ..experiments.sweep.runs import SweepJob
     from ..reconstruction.settings import Settings
     from .checked_parser import CheckedParser
@@ -342,7 +342,7 @@ def _workers_text(cluster: Cluster) -> str:
 
 def _queue(jobs: list[ExperimentJob], plan: SweepPlan, store: JobStore, order: str) -> JobQueue:
     if order == "longest-first":
-        return LongestFirst(jobs)
+        return JobQueue(jobs)
     ended: list[tuple[SweepJob, dict[str, Any]]] = []
     for job in plan.jobs:
         row = store.load_row(job.key) if store.has_result(job.key) else None

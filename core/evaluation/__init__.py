@@ -26,10 +26,17 @@ from .cross_validation import (
     gather_curve,
     sweep,
 )
-from .hiding import bilinear_residuals, solve_hiding_outliers
 from .metrics import METRICS, aligned_mm, camera_truth, e3d_global, errors_of, procrustes_mm, reprojection_px
 from .optimality import optimality
-from .outliers import Outliers, fall_sentence, find_outliers, find_truth_outliers, median_shape
+from .outliers import (
+    Outliers,
+    bilinear_residuals,
+    fall_sentence,
+    find_outliers,
+    find_truth_outliers,
+    median_shape,
+    solve_hiding_outliers,
+)
 from .parameter_grid import (
     OBJECTIVE,
     SCALE,

@@ -144,31 +144,24 @@ class JobsProgress:
     seconds_left: float | None = None  # about; None before the first has ended
 
 
-class JobQueue(Protocol):
-    """The order in which jobs start. Its methods are called from several threads."""
+class JobQueue:
+    """Jobs in the order in which they start: that of their costs, so that none that is long starts last.
 
-    def pop(self) -> ExperimentJob | None:
-        """Return the next job, None where no other is left."""
-
-    def learn(self, job: ExperimentJob, result: JobResult) -> None:
-        """Note the result of a job."""
-
-
-class LongestFirst:
-    """Jobs in the order of their costs, so that none that is long starts last."""
+    Another order is a subclass. The methods are called from several threads.
+    """
 
     def __init__(self, jobs: Iterable[ExperimentJob]) -> None:
         self._jobs = deque(sorted(jobs, key=lambda job: job.cost, reverse=True))
 
     def pop(self) -> ExperimentJob | None:
-        """Return the longest job that is left."""
+        """Return the next job, None where no other is left."""
         try:
             return self._jobs.popleft()
         except IndexError:
             return None
 
     def learn(self, job: ExperimentJob, result: JobResult) -> None:
-        """Do nothing: the order does not depend on results."""
+        """Note the result of a job; the order of costs does not depend on it."""
 
 
 def run_jobs(
@@ -178,7 +171,7 @@ def run_jobs(
     processes: int | None = None,
     timeout: float | None = None,
     retry: bool = True,
-    queue: Callable[[list[ExperimentJob]], JobQueue] = LongestFirst,
+    queue: Callable[[list[ExperimentJob]], JobQueue] = JobQueue,
     ahead: int | str = "n_jobs",
     progress: Callable[[JobsProgress], None] | None = None,
 ) -> None:

@@ -1,6 +1,6 @@
 """The runs of a sweep: every sequence under all settings, each a job that a worker computes from a path.
 
-They start in the order that `core.experiments.jobs.LongestFirst` or `BestFirst` gives them.
+They start in the order that `core.experiments.jobs.JobQueue` or `BestFirst` gives them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...reconstruction.provenance import settings_to_dict, solve_command, source
 from ...reconstruction.reconstruct import reconstruct
 from ...reconstruction.result import save_result
 from ..job_store import RESULTS
-from ..jobs import ExperimentJob, JobResult, LongestFirst, ResultNotWritten, job_key
+from ..jobs import ExperimentJob, JobQueue, JobResult, ResultNotWritten, job_key
 from .frame import SEQUENCE_COLUMNS
 from .rows import flat_settings
 
@@ -267,8 +267,8 @@ def measured_pace(ended: Iterable[tuple[SweepJob, float]]) -> float:
     return sum(seconds for _, seconds in pairs) / expected if expected else 1.0
 
 
-class BestFirst:
-    """A queue of runs, of which the most promising is next; see `core.experiments.jobs.JobQueue`.
+class BestFirst(JobQueue):
+    """A queue of runs, of which the most promising is next.
 
     The error of a run, as a logarithm, is compared with the mean of the runs of the same sequence that have
     ended. The mean of these differences over the runs with some value of a setting is what this value
@@ -282,8 +282,8 @@ class BestFirst:
         self._lock = threading.Lock()
         self._errors: dict[str, list[tuple[float, list[Value]]]] = defaultdict(list)  # by sequence
         self._waiting: dict[SweepJob, list[Value]] = {}
-        longest = LongestFirst(jobs)
-        for job in iter(longest.pop, None):
+        super().__init__(jobs)
+        for job in self._jobs:
             assert isinstance(job, SweepJob)
             self._waiting[job] = _values(job)
         # What all of them have puts none before another, and is most of what they have.
