@@ -121,16 +121,9 @@ APPENDIX = {
     ),
 }
 ALL_ENTRIES = (
-    "object",
-    "path",
-    "camera",
-    "method",
-    "loss",
-    "log10_loss",
+    *("object", "path", "camera", "method", "loss", "log10_loss"),
     *ERRORS,
-    "cpu_seconds",
-    "status",
-    "command",
+    *("cpu_seconds", "status", "command"),
 )
 
 
